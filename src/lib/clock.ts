@@ -1,0 +1,22 @@
+/** Time as milliseconds since the epoch (UTC), passed in wherever it matters so that tests can hold it. */
+
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** RFC 3339 in UTC with milliseconds, the only form that answers carry. */
+export function toTimestamp(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** The same for a time that may be absent. */
+export function toOptionalTimestamp(time: number | null): string | null {
+  return time === null ? null : toTimestamp(time);
+}

@@ -1,0 +1,21 @@
+/**
+ * The log: JSON lines on stdout. error = someone must act, warn = someone should look,
+ * info = what the service did for a caller, debug = why. No secret is ever passed to it.
+ */
+
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+
+export type Log = Logger;
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
