@@ -1,0 +1,132 @@
+/**
+ * Checks the house rules of the layout (design.md section 3): import ranks, cycles, single importers of the
+ * store libraries, file length, one reader of process.env. Function length is Biome's job
+ * (noExcessiveLinesPerFunction). Exits 1 with a line per fault.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const SOURCE = resolve(import.meta.dirname, '../src');
+const MAX_LINES = 300;
+
+const RANKS: Record<string, number> = {
+  lib: 0,
+  'config.ts': 0,
+  domain: 1,
+  db: 2,
+  git: 2,
+  agent: 2,
+  security: 3,
+  resolve: 3,
+  http: 4,
+  pull: 5,
+  api: 5,
+  'app.ts': 6,
+  'server.ts': 6,
+  'main.ts': 6,
+};
+
+/** Libraries that only one place may import, so that what they can do wrong is guarded in that place. */
+const SINGLE_IMPORTERS: Record<string, string> = {
+  'better-sqlite3': 'db',
+  'isomorphic-git': 'git',
+  '@peculiar/x509': 'security',
+};
+
+interface SourceFile {
+  path: string;
+  text: string;
+  imports: string[];
+}
+
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/g;
+
+function readSources(): SourceFile[] {
+  return readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((path) => {
+      const text = readFileSync(join(SOURCE, path), 'utf8');
+      return { path, text, imports: [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? '') };
+    });
+}
+
+/** First part of the path: the room a file belongs to. */
+function roomOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+/** Folder inside which imports of the same rank are free; each URL segment of `api` is one of its own. */
+function folderOf(path: string): string {
+  // The settings are a part of the lowest room that happens to lie on the door-step.
+  if (path === 'config.ts') return 'lib';
+  const parts = path.split('/');
+  return parts[0] === 'api' ? parts.slice(0, 2).join('/') : (parts[0] ?? path);
+}
+
+function targetOf(file: SourceFile, specifier: string): string | null {
+  if (!specifier.startsWith('.')) return null;
+  return relative(SOURCE, resolve(SOURCE, dirname(file.path), specifier));
+}
+
+function* importFaults(file: SourceFile): Generator<string> {
+  const rank = RANKS[roomOf(file.path)];
+  if (rank === undefined) {
+    yield `${file.path}: no rank is set for ${roomOf(file.path)}`;
+    return;
+  }
+  for (const specifier of file.imports) {
+    const owner = Object.entries(SINGLE_IMPORTERS).find(([library]) => specifier === library)?.[1];
+    if (owner !== undefined && roomOf(file.path) !== owner)
+      yield `${file.path}: only ${owner}/ imports ${specifier}`;
+    const target = targetOf(file, specifier);
+    if (target === null) continue;
+    const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
+    const sameFolder = folderOf(file.path) === folderOf(target) || rank === 6;
+    const allowed =
+      targetRank < rank || (targetRank === rank && (sameFolder || isNeighbourQuery(file.path, target)));
+    if (!allowed) yield `${file.path}: must not import ${target} (rank ${rank} from ${targetRank})`;
+  }
+}
+
+function isNeighbourQuery(path: string, target: string): boolean {
+  return path.startsWith('api/') && /^api\/[^/]+\/queries\.ts$/.test(target);
+}
+
+function* cycleFaults(files: readonly SourceFile[]): Generator<string> {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const done = new Set<string>();
+  function* visit(path: string, trail: readonly string[]): Generator<string> {
+    if (trail.includes(path)) {
+      yield `cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' -> ')}`;
+      return;
+    }
+    const file = byPath.get(path);
+    if (!file || done.has(path)) return;
+    for (const specifier of file.imports) {
+      const target = targetOf(file, specifier);
+      if (target !== null) yield* visit(target, [...trail, path]);
+    }
+    done.add(path);
+  }
+  for (const { path } of files) yield* visit(path, []);
+}
+
+function* textFaults(file: SourceFile): Generator<string> {
+  const lines = file.text.trimEnd().split('\n').length;
+  if (lines > MAX_LINES) yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
+  const readsEnvironment = /process\.env\b/.test(file.text);
+  if (readsEnvironment && file.path !== 'config.ts' && file.path !== 'main.ts') {
+    yield `${file.path}: only config.ts reads process.env`;
+  }
+  if (!file.text.startsWith('/**')) yield `${file.path}: does not open with a line on its job`;
+}
+
+const sources = readSources();
+const faults = [
+  ...sources.flatMap((file) => [...importFaults(file), ...textFaults(file)]),
+  ...cycleFaults(sources),
+];
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exit(1);
+console.log(`structure: ${sources.length} files in order`);

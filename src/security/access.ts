@@ -1,0 +1,83 @@
+/** What a route asks of its caller, as data: the one field that no route can leave out. */
+
+import type { KnownNode } from '../db/node-lookup.ts';
+import type { GrantKind, GrantLevel, Permission } from '../domain/permissions.ts';
+import type { NodePrincipal, Principal, UserPrincipal } from './principal.ts';
+
+/** Nobody is asked who they are. */
+interface PublicAccess {
+  kind: 'public';
+}
+
+/** Any signed-in user. */
+interface UserAccess {
+  kind: 'user';
+  /** Only with a session: tokens get `session_required`. */
+  session?: true;
+  /** Also for a token without a single scope. */
+  anyScopes?: true;
+  /** Also while the password must be changed. */
+  duringPasswordChange?: true;
+}
+
+interface PermissionAccess {
+  kind: 'permission';
+  permission: Permission;
+}
+
+/** A grant on the configuration, composite or parameter set that `{name}` in the path names. */
+interface GrantAccess {
+  kind: 'grant';
+  on: GrantKind;
+  level: GrantLevel;
+}
+
+/** The node whose certificate it is, and no other: `{nodeId}` in the path must be its id. */
+interface NodeSelfAccess {
+  kind: 'node:self';
+}
+
+/** The node itself, or a user with the permission. */
+interface NodeOrPermissionAccess {
+  kind: 'node:self-or-permission';
+  permission: Permission;
+}
+
+/** The node itself, or a user with nodes.read and Read on what is assigned to it, parameters included. */
+interface NodeOrReaderAccess {
+  kind: 'node:self-or-reader';
+}
+
+export type Access =
+  | PublicAccess
+  | UserAccess
+  | PermissionAccess
+  | GrantAccess
+  | NodeSelfAccess
+  | NodeOrPermissionAccess
+  | NodeOrReaderAccess;
+
+/** The registry row that a grant was checked on. */
+export interface GrantedResource {
+  id: string;
+  name: string;
+  level: GrantLevel;
+}
+
+/** What a handler is told about its caller, by the access its route declares. */
+export type Subject<A extends Access> = A extends PublicAccess
+  ? { principal: null }
+  : A extends GrantAccess
+    ? { principal: UserPrincipal; resource: GrantedResource }
+    : A extends NodeSelfAccess
+      ? { principal: NodePrincipal; node: KnownNode }
+      : A extends NodeOrPermissionAccess | NodeOrReaderAccess
+        ? { principal: Principal; node: KnownNode }
+        : { principal: UserPrincipal };
+
+/** The same before the route's own kind of access is known. */
+export interface AnySubject {
+  principal: Principal | null;
+  resource?: GrantedResource;
+  node?: KnownNode;
+}

@@ -1,0 +1,127 @@
+/** May this caller use this route? Decided here for every route: 401, 403 or, for what may not be seen, 404. */
+
+import type { Assignment, KnownNode } from '../db/node-lookup.ts';
+import type { Database, Db } from '../db/open.ts';
+import { type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
+import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
+import type { Access, AnySubject, GrantedResource } from './access.ts';
+import { heldLevel } from './grants.ts';
+import { type Principal, requirePermission, type UserPrincipal } from './principal.ts';
+
+type PathParameters = Readonly<Record<string, string>>;
+
+/**
+ * Checks a caller against a route's access.
+ * @throws HawserError unauthenticated without a caller, forbidden, or not_found where the caller may not
+ *   even know that the thing exists
+ */
+export async function authorize(
+  database: Database,
+  access: Access,
+  principal: Principal | null,
+  params: PathParameters,
+): Promise<AnySubject> {
+  if (access.kind === 'public') return { principal: null };
+  if (principal === null) throw unauthenticated('Sign in, or send a token or a client certificate');
+  if (principal.kind === 'node') return authorizeNode(access, principal.node, params);
+  return authorizeUser(database, access, principal, params);
+}
+
+function authorizeNode(access: Access, node: KnownNode, params: PathParameters): AnySubject {
+  if (!access.kind.startsWith('node:self')) throw forbidden('A node certificate does not open this route');
+  if (params['nodeId'] !== node.nodeId) throw forbidden('The certificate belongs to another node');
+  return { principal: { kind: 'node', node }, node };
+}
+
+async function authorizeUser(
+  database: Database,
+  access: Exclude<Access, { kind: 'public' }>,
+  principal: UserPrincipal,
+  params: PathParameters,
+): Promise<AnySubject> {
+  refuseUnready(access, principal);
+  switch (access.kind) {
+    case 'user':
+      return { principal };
+    case 'permission':
+      requirePermission(principal, access.permission);
+      return { principal };
+    case 'grant': {
+      const name = params['name'] ?? '';
+      return {
+        principal,
+        resource: await grantedResource(database.read, principal, access.on, access.level, name),
+      };
+    }
+    case 'node:self':
+      throw forbidden('Only the node itself may do this, with its certificate');
+    case 'node:self-or-permission':
+      requirePermission(principal, access.permission);
+      return { principal, node: knownNode(database, params) };
+    case 'node:self-or-reader': {
+      requirePermission(principal, 'nodes.read');
+      const node = knownNode(database, params);
+      await requireReadable(database.read, principal, node.assignment);
+      return { principal, node };
+    }
+  }
+}
+
+/** What stands before every other check: a pending password change, a token that names nothing. */
+function refuseUnready(access: Access, principal: UserPrincipal): void {
+  const user = access.kind === 'user' ? access : null;
+  if (principal.requirePasswordChange && !user?.duringPasswordChange) {
+    throw forbidden('The password must be changed first', 'password_change_required');
+  }
+  if (user?.session && principal.authMethod !== 'Session') {
+    throw forbidden('This needs a session; a token may not do it', 'session_required');
+  }
+  if (principal.scopes?.size === 0 && !user?.anyScopes) throw forbidden('The token has no scopes');
+}
+
+function knownNode(database: Database, params: PathParameters): KnownNode {
+  const nodeId = params['nodeId'] ?? '';
+  const node = isId(nodeId) ? database.nodeLookup.byNodeId(nodeId) : null;
+  if (node === null) throw notFound('No such node');
+  return node;
+}
+
+async function requireReadable(
+  db: Db,
+  principal: UserPrincipal,
+  assignment: Assignment | null,
+): Promise<void> {
+  if (assignment === null) return;
+  const { configurationId, compositeId } = assignment;
+  const levels =
+    configurationId === null
+      ? [await heldLevel(db, principal, 'composite', compositeId ?? '')]
+      : [
+          await heldLevel(db, principal, 'configuration', configurationId),
+          await heldLevel(db, principal, 'parameters', configurationId),
+        ];
+  if (!levels.every((level) => reaches(level, 'Read'))) throw notFound('No configuration that you may read');
+}
+
+/** Finds the named thing and the caller's level on it: unreadable is 404, readable but too low is 403. */
+export async function grantedResource(
+  db: Db,
+  principal: UserPrincipal,
+  on: GrantKind,
+  needed: GrantLevel,
+  name: string,
+): Promise<GrantedResource> {
+  const table = on === 'composite' ? 'composites' : 'configurations';
+  const row = await db.selectFrom(table).select(['id', 'name']).where('name', '=', name).executeTakeFirst();
+  const level = row ? await heldLevel(db, principal, on, row.id) : null;
+  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this name`);
+  if (!reaches(level, needed)) throw forbidden(`This needs ${needed} on the ${LABELS[on]}`);
+  return { ...row, level };
+}
+
+const LABELS: Record<GrantKind, string> = {
+  configuration: 'configuration',
+  composite: 'composite configuration',
+  parameters: 'configuration',
+};

@@ -1,0 +1,99 @@
+/** What every server has from its first start: the built-in roles and groups, and the user `admin`. */
+
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database, Db } from '../db/open.ts';
+import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../domain/permissions.ts';
+import { newId } from '../lib/ids.ts';
+import { writeSecretFile } from '../lib/secret-file.ts';
+import { hashPassword } from './passwords.ts';
+
+const ADMIN = 'admin';
+const PASSWORD_FILE = 'initial-admin-password';
+
+/** Brings the built-in roles to this release's permissions, and makes the groups on the first start. */
+export async function ensureBuiltIns(database: Database, now: number): Promise<void> {
+  await database.write.transaction().execute(async (trx) => {
+    const before = await trx.selectFrom('roles').select('id').where('is_system', '=', 1).execute();
+    const known = new Set(before.map((row) => row.id));
+    for (const role of BUILT_IN_ROLES) await ensureRole(trx, role, known.has(role.id), now);
+    if (known.size === 0) await createGroups(trx, now);
+  });
+}
+
+async function ensureRole(
+  trx: Db,
+  role: (typeof BUILT_IN_ROLES)[number],
+  exists: boolean,
+  now: number,
+): Promise<void> {
+  const { id, name, description, permissions } = role;
+  if (!exists) {
+    const times = { created_at: now, modified_at: now };
+    const row = { id, name, name_key: name.toLowerCase(), description, is_system: 1, ...times };
+    await trx.insertInto('roles').values(row).execute();
+  }
+  await trx.deleteFrom('role_permissions').where('role_id', '=', id).execute();
+  const rows = permissions.map((permission) => ({ role_id: id, permission }));
+  await trx.insertInto('role_permissions').values(rows).execute();
+}
+
+async function createGroups(trx: Db, now: number): Promise<void> {
+  for (const { id, name, roleId } of BUILT_IN_GROUPS) {
+    const times = { created_at: now, modified_at: now };
+    await trx
+      .insertInto('groups')
+      .values({ id, name, name_key: name.toLowerCase(), description: null, ...times })
+      .execute();
+    await trx.insertInto('group_roles').values({ group_id: id, role_id: roleId }).execute();
+  }
+}
+
+export interface FirstAdmin {
+  dataDir: string;
+  /** From the environment; null lets a random one be made, which must be changed at the first sign-in. */
+  password: string | null;
+  randomPassword: () => string;
+  now: number;
+}
+
+/**
+ * Makes the user `admin` where there is no user at all.
+ * @returns the random password, to be shown once; null when there was nothing to make or it was given
+ */
+export async function ensureFirstAdmin(database: Database, options: FirstAdmin): Promise<string | null> {
+  const anyone = await database.read.selectFrom('users').select('id').limit(1).executeTakeFirst();
+  if (anyone) return null;
+  const random = options.password === null ? options.randomPassword() : null;
+  const hash = await hashPassword(random ?? options.password ?? '');
+  // The file first: a crash in between must not leave an account whose password nobody can read.
+  if (random !== null) await writeSecretFile(join(options.dataDir, PASSWORD_FILE), `${random}\n`);
+  await database.write.transaction().execute(async (trx) => {
+    const id = newId();
+    await trx
+      .insertInto('users')
+      .values({
+        id,
+        username: ADMIN,
+        username_key: ADMIN,
+        email: `${ADMIN}@localhost`,
+        account_type: 'User',
+        password_hash: hash,
+        is_active: 1,
+        require_password_change: random === null ? 0 : 1,
+        lockout_end: null,
+        created_at: options.now,
+        modified_at: options.now,
+      })
+      .execute();
+    await trx.insertInto('user_roles').values({ user_id: id, role_id: ADMINISTRATOR_ROLE_ID }).execute();
+  });
+  return random;
+}
+
+/** Removes the file with the first password; called on the first password change. Absent is fine. */
+export async function forgetInitialPassword(dataDir: string): Promise<void> {
+  await unlink(join(dataDir, PASSWORD_FILE)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+}

@@ -1,0 +1,180 @@
+/**
+ * What TLS needs from the disk: the built-in authority and the server's certificate under `data/tls/`, or the
+ * files that the settings name. Made on the first start, checked on every one, read again on reload.
+ */
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmod, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DAY } from '../lib/clock.ts';
+import { type HawserError, internal } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { writeSecretFile } from '../lib/secret-file.ts';
+import {
+  createAuthority,
+  hasNames,
+  issueServerCertificate,
+  type KeyedCertificate,
+} from './certificate-authority.ts';
+import { describeCertificate, isWithinTerm } from './certificates.ts';
+import { loadGivenCertificate, loadNodeTrust, type NodeTrust, type TlsSettings } from './tls-settings.ts';
+
+export interface TlsFiles extends TlsSettings {
+  dataDir: string;
+  /** Host names and addresses of the made certificate, at least one. */
+  names: readonly string[];
+}
+
+/** All PEM. */
+export interface TlsMaterial extends NodeTrust {
+  /** The server's certificate, followed by its intermediates if any. */
+  cert: string;
+  key: string;
+  /** The built-in authority, there in any case: it issues nodes' certificates. */
+  ca: KeyedCertificate;
+}
+
+const RENEW_BEFORE = 30 * DAY;
+
+/**
+ * Loads everything, making and renewing what is ours to make.
+ * @throws HawserError `invalid_tls_setting` (the message names the setting), `invalid_tls_name`,
+ *   `tls_files_damaged` (the authority on the disk cannot be used), or the system's own error
+ */
+export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
+  const folder = await openFolder(files);
+  const ca = await loadAuthority(folder, files);
+  const server =
+    files.certFile === null && files.keyFile === null
+      ? await loadMadeCertificate(folder, ca, files)
+      : await loadGivenCertificate(files);
+  const nodes = await loadNodeTrust(files);
+  return { cert: server.certificate, key: server.key, ca, ...nodes };
+}
+
+async function openFolder({ dataDir, log }: TlsFiles): Promise<string> {
+  const folder = join(dataDir, 'tls');
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await flushFolder(dataDir);
+  await tighten(folder, 0o700, log);
+  // What a crash left of a write that never became a file.
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.tmp')) await unlink(join(folder, name));
+  }
+  return folder;
+}
+
+async function loadAuthority(folder: string, { now, log }: TlsFiles): Promise<KeyedCertificate> {
+  const paths = { certificate: join(folder, 'ca.crt'), key: join(folder, 'ca.key') };
+  const certificate = await readIfPresent(paths.certificate);
+  const key = await readKeyIfPresent(paths.key, log);
+  if (certificate === null) {
+    // A key alone is a first start that was cut off: certifying it again completes that start.
+    const ca = await makeAuthority(now, key);
+    if (key === null) await writeSecretFile(paths.key, ca.key);
+    await writeSecretFile(paths.certificate, ca.certificate);
+    log.info({ path: paths.certificate }, 'made the built-in certificate authority');
+    return ca;
+  }
+  const ca = { certificate, key: key ?? '' };
+  const fault = faultOfAuthority(ca);
+  if (fault !== null) throw damaged(`data/tls/ca.crt and data/tls/ca.key: ${fault}`);
+  const { notAfter } = describeCertificate(new X509Certificate(certificate));
+  if (notAfter < now + RENEW_BEFORE) log.error({ notAfter }, 'the built-in certificate authority expires');
+  return ca;
+}
+
+async function makeAuthority(now: number, key: string | null): Promise<KeyedCertificate> {
+  try {
+    return await createAuthority(now, key ?? undefined);
+  } catch (error) {
+    throw damaged('data/tls/ca.key: not a P-256 private key', error);
+  }
+}
+
+function faultOfAuthority({ certificate, key }: KeyedCertificate): string | null {
+  if (key === '') return 'the key is missing';
+  try {
+    const parsed = new X509Certificate(certificate);
+    const privateKey = createPrivateKey(key);
+    if (!parsed.checkPrivateKey(privateKey)) return 'the key belongs to another certificate';
+    if (privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return 'the key is not a P-256 key';
+    return parsed.ca ? null : 'the certificate is not one of an authority';
+  } catch {
+    return 'one of them cannot be read';
+  }
+}
+
+function damaged(fault: string, cause?: unknown): HawserError {
+  const advice = 'restore them from a backup, or remove both to begin with a new authority';
+  return internal('tls_files_damaged', `${fault}; ${advice}`, cause);
+}
+
+async function loadMadeCertificate(
+  folder: string,
+  ca: KeyedCertificate,
+  { names, now, log }: TlsFiles,
+): Promise<KeyedCertificate> {
+  const paths = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
+  const certificate = (await readIfPresent(paths.certificate)) ?? '';
+  const key = (await readKeyIfPresent(paths.key, log)) ?? '';
+  const reason = reasonToRenew({ certificate, key }, ca, names, now);
+  if (reason === null) return { certificate, key };
+  const made = await issueServerCertificate(ca, names, now);
+  // The key first: after a crash in between the two do not match, and the next start makes both anew.
+  await writeSecretFile(paths.key, made.key);
+  await writeSecretFile(paths.certificate, made.certificate);
+  log.info({ path: paths.certificate, names, reason }, 'made a server certificate');
+  return made;
+}
+
+function reasonToRenew(
+  { certificate, key }: KeyedCertificate,
+  ca: KeyedCertificate,
+  names: readonly string[],
+  now: number,
+): string | null {
+  if (certificate === '' || key === '') return 'there is none';
+  try {
+    const parsed = new X509Certificate(certificate);
+    const issuer = new X509Certificate(ca.certificate);
+    if (!parsed.checkPrivateKey(createPrivateKey(key))) return 'its key is another one';
+    if (!parsed.checkIssued(issuer) || !parsed.verify(issuer.publicKey)) return 'another authority signed it';
+    const term = describeCertificate(parsed);
+    if (!isWithinTerm({ ...term, notAfter: term.notAfter - RENEW_BEFORE }, now)) return 'its term ends';
+    return hasNames(certificate, names) ? null : 'the names have changed';
+  } catch {
+    return 'it cannot be read';
+  }
+}
+
+async function readIfPresent(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function readKeyIfPresent(path: string, log: Log): Promise<string | null> {
+  const content = await readIfPresent(path);
+  if (content !== null) await tighten(path, 0o600, log);
+  return content;
+}
+
+async function tighten(path: string, mode: number, log: Log): Promise<void> {
+  const present = (await stat(path)).mode & 0o777;
+  if ((present & ~mode) === 0) return;
+  await chmod(path, mode);
+  log.warn({ path, mode: present.toString(8) }, 'others could read this; its permissions are tightened now');
+}
+
+/** So that the new folder itself survives a power loss, and with it the authority. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,142 @@
+/** The PEM files that settings name: the server's own certificate, and whom node certificates must come from. */
+
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { type HawserError, invalid } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { type KeyedCertificate, nextUpdateOf } from './certificate-authority.ts';
+import { describeCertificate, isWithinTerm } from './certificates.ts';
+
+export interface TlsSettings {
+  /** `HAWSER_TLS_CERT` and `HAWSER_TLS_KEY`: both or neither; null means made by the built-in authority. */
+  certFile: string | null;
+  keyFile: string | null;
+  /** `HAWSER_NODE_CA` and `HAWSER_NODE_CRL`; a list alone is refused. */
+  nodeCaFile: string | null;
+  nodeCrlFile: string | null;
+  /** Epoch milliseconds. */
+  now: number;
+  log: Log;
+}
+
+/** PEM. */
+export interface NodeTrust {
+  /** One or more authorities that node certificates must chain to; null when fingerprints alone decide. */
+  nodeCa: string | null;
+  nodeCrl: string | null;
+}
+
+const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const CRL_BLOCK = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
+
+/** One PEM block per entry, for interfaces that read only the first block of a text. */
+export function splitCrls(pem: string): string[] {
+  return pem.match(CRL_BLOCK) ?? [];
+}
+
+/**
+ * Reads and checks the pair that replaces the made certificate.
+ * @throws HawserError `invalid_tls_setting`, one line that names the setting and never shows the content
+ */
+export async function loadGivenCertificate({
+  certFile,
+  keyFile,
+  now,
+  log,
+}: TlsSettings): Promise<KeyedCertificate> {
+  if (certFile === null) throw badSetting('HAWSER_TLS_CERT', 'missing while HAWSER_TLS_KEY is set');
+  if (keyFile === null) throw badSetting('HAWSER_TLS_KEY', 'missing while HAWSER_TLS_CERT is set');
+  const certificate = await readSetting('HAWSER_TLS_CERT', certFile);
+  const key = await readSetting('HAWSER_TLS_KEY', keyFile);
+  const [leaf] = parseCertificates('HAWSER_TLS_CERT', certificate);
+  const privateKey = parseKey(key);
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw badSetting('HAWSER_TLS_KEY', 'the key does not belong to the first certificate in HAWSER_TLS_CERT');
+  }
+  tryContext('HAWSER_TLS_CERT', { cert: certificate, key });
+  if (!isWithinTerm(describeCertificate(leaf), now)) {
+    log.warn(
+      { subject: describeCertificate(leaf).subject },
+      'the certificate in HAWSER_TLS_CERT is not valid now',
+    );
+  }
+  // Not ours to change: it may be mounted read-only, or shared with a group on purpose.
+  if (((await stat(keyFile)).mode & 0o007) !== 0) {
+    log.warn('the file in HAWSER_TLS_KEY can be read by every user of this machine');
+  }
+  return { certificate, key };
+}
+
+/** @throws HawserError `invalid_tls_setting` */
+export async function loadNodeTrust(settings: TlsSettings): Promise<NodeTrust> {
+  const { nodeCaFile, nodeCrlFile } = settings;
+  if (nodeCaFile === null) {
+    if (nodeCrlFile !== null) throw badSetting('HAWSER_NODE_CRL', 'has no effect without HAWSER_NODE_CA');
+    return { nodeCa: null, nodeCrl: null };
+  }
+  const nodeCa = await readSetting('HAWSER_NODE_CA', nodeCaFile);
+  if (!parseCertificates('HAWSER_NODE_CA', nodeCa).every((certificate) => certificate.ca)) {
+    throw badSetting('HAWSER_NODE_CA', 'holds a certificate that is not one of an authority');
+  }
+  if (nodeCrlFile === null) return { nodeCa, nodeCrl: null };
+  return { nodeCa, nodeCrl: await loadRevocations(nodeCrlFile, settings) };
+}
+
+async function loadRevocations(path: string, { now, log }: TlsSettings): Promise<string> {
+  const nodeCrl = await readSetting('HAWSER_NODE_CRL', path);
+  const lists = splitCrls(nodeCrl);
+  if (lists.length === 0) throw badSetting('HAWSER_NODE_CRL', 'holds no revocation list in PEM form');
+  tryContext('HAWSER_NODE_CRL', { crl: lists });
+  if (lists.some((list) => (nextUpdateOf(list) ?? Number.POSITIVE_INFINITY) < now)) {
+    log.error('a list in HAWSER_NODE_CRL is past its next update: nodes under its issuer are refused');
+  }
+  return nodeCrl;
+}
+
+/** Lets OpenSSL judge what parsing alone does not show, such as a key that it holds too weak. */
+function tryContext(setting: string, options: SecureContextOptions): void {
+  try {
+    createSecureContext(options);
+  } catch (error) {
+    const reason = (error as { reason?: string }).reason ?? 'cannot be read';
+    throw badSetting(setting, `OpenSSL refuses it: ${reason}`);
+  }
+}
+
+function parseCertificates(setting: string, pem: string): [X509Certificate, ...X509Certificate[]] {
+  try {
+    const [first, ...others] = (pem.match(CERTIFICATE_BLOCK) ?? []).map(
+      (block) => new X509Certificate(block),
+    );
+    if (first) return [first, ...others];
+  } catch {
+    throw badSetting(setting, 'holds a certificate that cannot be read');
+  }
+  throw badSetting(setting, 'holds no certificate in PEM form');
+}
+
+function parseKey(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    const encrypted = /^(?:-----BEGIN ENCRYPTED |Proc-Type: 4,ENCRYPTED)/m.test(pem);
+    const fault = encrypted
+      ? 'the key is encrypted, allowed is one without a passphrase'
+      : 'holds no private key in PEM form';
+    throw badSetting('HAWSER_TLS_KEY', fault);
+  }
+}
+
+/** One line, and never content of the file. */
+function badSetting(name: string, fault: string): HawserError {
+  return invalid('invalid_tls_setting', `${name}: ${fault}`);
+}
+
+async function readSetting(name: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw badSetting(name, `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
+}

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { normalizeHostName } from '../../../src/domain/host-name.ts';
+
+describe('normalizeHostName', () => {
+  const label = 'a'.repeat(63);
+  const longest = `${label}.${label}.${label}.${'a'.repeat(61)}`;
+  const kept: [string, string][] = [
+    ['WEB01', 'web01'],
+    ['Web01.Example.COM', 'web01.example.com'],
+    ['1-2.3com', '1-2.3com'],
+    ['xn--mller-kva.de', 'xn--mller-kva.de'],
+    ['lock', 'lock'],
+    ['a.lock.b', 'a.lock.b'],
+    [longest, longest],
+  ];
+  for (const [raw, name] of kept) {
+    it(`takes ${raw.slice(0, 30)}`, () => expect(normalizeHostName(raw)).to.equal(name));
+  }
+
+  const refused = [
+    '',
+    '.',
+    'a.',
+    '.a',
+    'a..b',
+    '-a',
+    'a-',
+    'a.-b',
+    'a_b',
+    'a b',
+    ' a',
+    'a\n',
+    'müller.de',
+    '\u212aube',
+    'host.lock',
+    'HOST.LOCK',
+    'a/b',
+    'a:443',
+    '*.a',
+    `${label}a`,
+    `${longest}a`,
+    'a'.repeat(100_000),
+  ];
+  for (const raw of refused) {
+    it(`refuses ${JSON.stringify(raw.slice(0, 30))}`, () => expect(normalizeHostName(raw)).to.equal(null));
+  }
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { chooseVersion, isChannel } from '../../../src/domain/version-choice.ts';
+
+const PUBLISHED = [
+  '3.0.0-alpha.1',
+  '2.1.0-rc.1',
+  '2.1.0-beta.2',
+  '2.1.0-beta',
+  '2.1.0-alpha',
+  '2.0.0',
+  '1.5.0+build',
+  '1.5.0-rc.1',
+  '1.4.0',
+];
+
+describe('chooseVersion', () => {
+  const choices: [number | null, string | null, string | null][] = [
+    [null, null, '2.0.0'],
+    [1, null, '1.5.0+build'],
+    [2, null, '2.0.0'],
+    [3, null, null],
+    [9, null, null],
+    [null, 'beta', '2.1.0-rc.1'],
+    [null, 'alpha', '3.0.0-alpha.1'],
+    [null, 'alpha.2', '2.1.0-rc.1'],
+    [2, 'beta', '2.1.0-rc.1'],
+    [2, 'rc', '2.1.0-rc.1'],
+    [2, 'rc.2', '2.0.0'],
+    [2, 'zeta', '2.0.0'],
+    [1, 'alpha', '1.5.0+build'],
+    [3, 'alpha', '3.0.0-alpha.1'],
+    [3, 'alpha.1', '3.0.0-alpha.1'],
+    [3, 'alpha.1.0', null],
+    [3, '0', '3.0.0-alpha.1'],
+  ];
+  for (const [majorVersion, prereleaseChannel, expected] of choices) {
+    it(`gives ${expected} for major ${majorVersion}, channel ${prereleaseChannel}`, () => {
+      expect(chooseVersion(PUBLISHED, { majorVersion, prereleaseChannel })).to.equal(expected);
+    });
+  }
+
+  it('compares numbers in channels as numbers', () => {
+    const wish = { majorVersion: null, prereleaseChannel: 'beta.10' };
+    expect(chooseVersion(['1.0.0-beta.9'], wish)).to.equal(null);
+    expect(chooseVersion(['1.0.0-beta.11'], wish)).to.equal('1.0.0-beta.11');
+  });
+
+  it('takes a version that is no SemVer only when nothing higher fits and no major is asked for', () => {
+    const wish = { majorVersion: null, prereleaseChannel: null };
+    expect(chooseVersion(['1.0.0-rc', 'winter', 'autumn'], wish)).to.equal('winter');
+    expect(chooseVersion(['1.0.0', 'winter'], wish)).to.equal('1.0.0');
+    expect(chooseVersion(['winter'], { ...wish, majorVersion: 1 })).to.equal(null);
+    expect(chooseVersion([], wish)).to.equal(null);
+  });
+});
+
+describe('isChannel', () => {
+  for (const text of ['beta', 'beta.2', 'rc-1', '0', '0a', '-', 'a.b.c', 'x'.repeat(64)]) {
+    it(`takes ${text}`, () => expect(isChannel(text)).to.equal(true));
+  }
+  for (const text of [
+    '',
+    '.',
+    'a.',
+    'a..b',
+    '01',
+    'a.01',
+    'a+b',
+    'ü',
+    'a b',
+    'a_b',
+    'x.lock',
+    'x'.repeat(65),
+  ]) {
+    it(`refuses ${JSON.stringify(text)}`, () => expect(isChannel(text)).to.equal(false));
+  }
+});

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  compareVersions,
+  isStable,
+  isVersion,
+  majorOf,
+  nextPatch,
+  parseVersion,
+  prereleaseChannelOf,
+  sameVersion,
+} from '../../../src/domain/version-order.ts';
+import { HawserError } from '../../../src/lib/errors.ts';
+
+const part = fc.oneof(
+  fc.nat({ max: 30 }).map(String),
+  fc.constantFrom('alpha', 'beta', 'rc', 'x-1', '-', '0a', 'RC', '1-'),
+);
+const dotted = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('.'));
+const core = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map((numbers) => numbers.join('.'));
+const version = fc
+  .tuple(core, fc.option(dotted), fc.option(dotted))
+  .map(
+    ([numbers, pre, build]) =>
+      numbers + (pre === null ? '' : `-${pre}`) + (build === null ? '' : `+${build}`),
+  );
+
+describe('parseVersion', () => {
+  const legal = [
+    '0.0.0',
+    '1.2.3',
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-0.3.7',
+    '1.0.0-x.7.z.92',
+    '1.0.0-x-y-z.--',
+    '1.0.0+001',
+    '1.0.0-beta+exp.sha.5114f85',
+    '1.0.0+21AF26D3----117B344092BD',
+    '1.0.0-0A.is.legal',
+    `1.0.0-${'a'.repeat(194)}`,
+    '1.0.0-9007199254740991',
+  ];
+  for (const text of legal) it(`takes ${text.slice(0, 40)}`, () => expect(isVersion(text)).to.equal(true));
+
+  const illegal = [
+    '',
+    '1',
+    '1.2',
+    'v1.2.3',
+    '=1.2.3',
+    ' 1.2.3',
+    '1.2.3 ',
+    '1.2.3\n',
+    '01.2.3',
+    '1.02.3',
+    '1.2.3-01',
+    '1.2.3-',
+    '1.2.3-a..b',
+    '1.2.3+',
+    '1.2.3+a..b',
+    '1.2.3+a+b',
+    '1.2.3.4',
+    '1.2.3-ü',
+    '1.2.3beta',
+    '1.2.3-x.lock',
+    '1.2.3+x.lock',
+    '1.2.3+x.LOCK',
+    '9007199254740992.0.0',
+    '1.0.0-9007199254740992',
+    `1.0.0-${'a'.repeat(195)}`,
+    '../1.0.0',
+    '1.0.0/x',
+    '-1.0.0',
+  ];
+  for (const text of illegal) {
+    it(`refuses ${JSON.stringify(text.slice(0, 40))}`, () => expect(parseVersion(text)).to.equal(null));
+  }
+
+  it('takes what the grammar makes, and nothing shorter by its last character that is none', () => {
+    fc.assert(fc.property(version, (text) => isVersion(text)));
+  });
+});
+
+describe('compareVersions', () => {
+  it('follows the examples of semver.org', () => {
+    const order = [
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-alpha.beta',
+      '1.0.0-beta',
+      '1.0.0-beta.2',
+      '1.0.0-beta.11',
+      '1.0.0-rc.1',
+      '1.0.0',
+      '2.0.0',
+      '2.1.0',
+      '2.1.1',
+    ];
+    expect([...order].reverse().sort(compareVersions)).to.deep.equal(order);
+  });
+
+  it('is a total order that ignores build metadata', () => {
+    fc.assert(
+      fc.property(version, version, version, (a, b, c) => {
+        const ab = compareVersions(a, b);
+        expect(ab + compareVersions(b, a)).to.equal(0);
+        if (ab <= 0 && compareVersions(b, c) <= 0) expect(compareVersions(a, c)).to.be.at.most(0);
+        expect(sameVersion(a, b)).to.equal(a.split('+')[0] === b.split('+')[0]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('nextPatch', () => {
+  const steps: [string | null, string][] = [
+    [null, '1.0.0'],
+    ['1.0.0', '1.0.1'],
+    ['1.0.0-rc.1', '1.0.0'],
+    ['0.9.9+build', '0.9.10'],
+  ];
+  for (const [from, to] of steps)
+    it(`goes from ${from} to ${to}`, () => expect(nextPatch(from)).to.equal(to));
+
+  it('gives up where numbers end', () => {
+    expect(() => nextPatch('1.0.9007199254740991')).to.throw(HawserError, /No version follows/);
+  });
+
+  it('is always higher', () => {
+    fc.assert(fc.property(version, (text) => compareVersions(nextPatch(text), text) > 0));
+  });
+});
+
+describe('the parts of a version', () => {
+  it('are its channel, major number and stability', () => {
+    expect(prereleaseChannelOf('1.0.0-beta.2')).to.equal('beta');
+    expect(prereleaseChannelOf('1.0.0-0.3')).to.equal('0');
+    expect(prereleaseChannelOf('1.0.0+beta')).to.equal(null);
+    expect(majorOf('12.0.0-a')).to.equal(12);
+    expect(isStable('1.0.0+x')).to.equal(true);
+    expect(isStable('1.0.0-0')).to.equal(false);
+    expect(() => majorOf('banana')).to.throw(TypeError);
+  });
+});
