@@ -22,9 +22,12 @@ export function isChannel(text: string): boolean {
  * that are no SemVer stand at its end; they have no major version and no prerelease, so only a wish for a
  * certain major version passes them over.
  */
-export function chooseVersion(publishedHighestFirst: readonly string[], wish: VersionWish): string | null {
+export function chooseVersion<T extends { version: string }>(
+  publishedHighestFirst: readonly T[],
+  wish: VersionWish,
+): T | null {
   const channel = wish.prereleaseChannel === null ? null : channelVersion(wish.prereleaseChannel);
-  return publishedHighestFirst.find((text) => isAdmitted(text, wish.majorVersion, channel)) ?? null;
+  return publishedHighestFirst.find(({ version }) => isAdmitted(version, wish.majorVersion, channel)) ?? null;
 }
 
 function isAdmitted(text: string, major: number | null, channel: SemVer | null): boolean {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { chooseVersion, isChannel } from '../../../src/domain/version-choice.ts';
+import { chooseVersion, isChannel, type VersionWish } from '../../../src/domain/version-choice.ts';
+
+const choose = (versions: string[], wish: VersionWish) =>
+  chooseVersion(
+    versions.map((version) => ({ version })),
+    wish,
+  )?.version ?? null;
 
 const PUBLISHED = [
   '3.0.0-alpha.1',
@@ -35,22 +41,22 @@ describe('chooseVersion', () => {
   ];
   for (const [majorVersion, prereleaseChannel, expected] of choices) {
     it(`gives ${expected} for major ${majorVersion}, channel ${prereleaseChannel}`, () => {
-      expect(chooseVersion(PUBLISHED, { majorVersion, prereleaseChannel })).to.equal(expected);
+      expect(choose(PUBLISHED, { majorVersion, prereleaseChannel })).to.equal(expected);
     });
   }
 
   it('compares numbers in channels as numbers', () => {
     const wish = { majorVersion: null, prereleaseChannel: 'beta.10' };
-    expect(chooseVersion(['1.0.0-beta.9'], wish)).to.equal(null);
-    expect(chooseVersion(['1.0.0-beta.11'], wish)).to.equal('1.0.0-beta.11');
+    expect(choose(['1.0.0-beta.9'], wish)).to.equal(null);
+    expect(choose(['1.0.0-beta.11'], wish)).to.equal('1.0.0-beta.11');
   });
 
   it('takes a version that is no SemVer only when nothing higher fits and no major is asked for', () => {
     const wish = { majorVersion: null, prereleaseChannel: null };
-    expect(chooseVersion(['1.0.0-rc', 'winter', 'autumn'], wish)).to.equal('winter');
-    expect(chooseVersion(['1.0.0', 'winter'], wish)).to.equal('1.0.0');
-    expect(chooseVersion(['winter'], { ...wish, majorVersion: 1 })).to.equal(null);
-    expect(chooseVersion([], wish)).to.equal(null);
+    expect(choose(['1.0.0-rc', 'winter', 'autumn'], wish)).to.equal('winter');
+    expect(choose(['1.0.0', 'winter'], wish)).to.equal('1.0.0');
+    expect(choose(['winter'], { ...wish, majorVersion: 1 })).to.equal(null);
+    expect(choose([], wish)).to.equal(null);
   });
 });
 

@@ -1,0 +1,87 @@
+/** Sign-in: one answer and about one duration for every cause of refusal; lock and throttle are counted in SQL. */
+
+import type { Database, Db } from '../../db/open.ts';
+import { MINUTE, SECOND } from '../../lib/clock.ts';
+import { HawserError, unauthenticated } from '../../lib/errors.ts';
+import { newSecret } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { SESSION_LIFETIME } from '../../security/identify.ts';
+import { verifyPassword } from '../../security/passwords.ts';
+import { countAttempt, findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
+
+const MAX_FAILURES = 5;
+const LOCK_DURATION = 15 * MINUTE;
+const MAX_ATTEMPTS_PER_WINDOW = 30;
+const WINDOW = MINUTE;
+
+export interface SignIn {
+  username: string;
+  password: string;
+  address: string;
+  now: number;
+}
+
+type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
+
+/**
+ * Checks a user name and password and opens a session.
+ * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute
+ */
+export async function signIn(
+  database: Database,
+  log: Log,
+  attempt: SignIn,
+): Promise<{ account: Account; sessionSecret: string }> {
+  const { address, now } = attempt;
+  await throttle(database, address, now);
+  const found = await findAccountByName(database.read, attempt.username);
+  const matches = await verifyPassword(attempt.password, found?.password_hash ?? null);
+  const sessionSecret = newSecret();
+  // Read again inside the transaction: another attempt may have locked the account meanwhile.
+  const outcome = await database.write.transaction().execute(async (trx) => {
+    const account = found && (await findAccount(trx, found.id));
+    const refusal = await refusalOf(trx, account, { matches, hash: found?.password_hash ?? null, now });
+    if (refusal !== null || !account) return { refusal: refusal ?? 'unknown user' };
+    await setAttemptState(trx, account.id, { failures: 0, lockoutEnd: null });
+    await insertSession(trx, {
+      secret: sessionSecret,
+      userId: account.id,
+      now,
+      expiresAt: now + SESSION_LIFETIME,
+    });
+    return { account };
+  });
+  if (outcome.account) return { account: outcome.account, sessionSecret };
+  log.info({ reason: outcome.refusal, address }, 'sign-in refused');
+  throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
+}
+
+/** Why an account may not sign in, counting a wrong password; null when it may. */
+async function refusalOf(
+  trx: Db,
+  account: Account | undefined,
+  check: { matches: boolean; hash: string | null; now: number },
+): Promise<string | null> {
+  if (!account) return 'unknown user';
+  if (account.is_active !== 1) return 'inactive';
+  if (account.lockout_end !== null && account.lockout_end > check.now) return 'locked';
+  if (check.matches && account.password_hash === check.hash) return null;
+  const failures = account.access_failed_count + 1;
+  const locks = failures >= MAX_FAILURES;
+  await setAttemptState(trx, account.id, {
+    failures: locks ? 0 : failures,
+    lockoutEnd: locks ? check.now + LOCK_DURATION : null,
+  });
+  return locks ? 'wrong password, now locked' : 'wrong password';
+}
+
+async function throttle(database: Database, address: string, now: number): Promise<void> {
+  const { attempts, windowStart } = await database.write
+    .transaction()
+    .execute((trx) => countAttempt(trx, address, now, WINDOW));
+  if (attempts <= MAX_ATTEMPTS_PER_WINDOW) return;
+  const retryAfter = Math.max(1, Math.ceil((windowStart + WINDOW - now) / SECOND));
+  throw new HawserError('rate_limited', 'rate_limited', 'Too many sign-in attempts from this address', {
+    retryAfter,
+  });
+}

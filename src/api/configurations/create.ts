@@ -1,0 +1,87 @@
+/** Creating a configuration: the repository with its first draft, then the row that makes it known. */
+
+import type { z } from 'zod';
+import { orConflict } from '../../db/errors.ts';
+import type { Database } from '../../db/open.ts';
+import type { GitStore } from '../../git/store.ts';
+import type { FileContent, RepositorySettings } from '../../git/types.ts';
+import { conflict } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
+import { grantToCreator, insertConfiguration, isNameTaken } from './queries.ts';
+import type { NewConfiguration } from './schemas.ts';
+
+const FIRST_VERSION = '1.0.0';
+
+const nameTaken = () => conflict('name_taken', 'A configuration of this name exists');
+
+export interface CreateOptions {
+  database: Database;
+  store: GitStore;
+  /** Held over the check of the name and the making of the repository. */
+  names: KeyedMutex;
+}
+
+/**
+ * @returns the new configuration's id
+ * @throws HawserError conflict `name_taken`, or what `checkDraft` finds
+ */
+export async function createConfiguration(
+  { database, store, names }: CreateOptions,
+  principal: UserPrincipal,
+  form: z.output<typeof NewConfiguration>,
+  upload: { files: readonly FileContent[]; now: number },
+): Promise<string> {
+  const useServerManagedParameters = form.useServerManagedParameters ?? true;
+  const draft = checkDraft({
+    version: form.version ?? FIRST_VERSION,
+    entryPoint: form.entryPoint ?? DEFAULT_ENTRY_POINT,
+    prereleaseChannel: form.prereleaseChannel,
+    useServerManagedParameters,
+    principal,
+    ...upload,
+  });
+  const settings: RepositorySettings = {
+    id: newId(),
+    description: form.description ?? null,
+    createdBy: principal.userId,
+    useServerManagedParameters,
+    createdAt: upload.now,
+  };
+  const repository = { kind: 'configurations', name: form.name } as const;
+  await names.run(form.name.toLowerCase(), async () => {
+    if (await isNameTaken(database.read, form.name)) throw nameTaken();
+    await store.create(repository, settings, draft);
+    try {
+      await register(database, form.name, settings);
+    } catch (error) {
+      // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
+      await store.remove(repository).catch(() => undefined);
+      throw error;
+    }
+  });
+  return settings.id;
+}
+
+/** Makes the row, and the creator's grant, from what the repository says of itself. */
+export async function register(
+  database: Database,
+  name: string,
+  settings: RepositorySettings,
+): Promise<void> {
+  const { id, description, createdAt, createdBy, useServerManagedParameters } = settings;
+  await orConflict('configurations.name_key', nameTaken(), () =>
+    database.write.transaction().execute(async (trx) => {
+      await insertConfiguration(trx, {
+        id,
+        name,
+        description,
+        use_server_managed_parameters: useServerManagedParameters ? 1 : 0,
+        created_at: createdAt,
+      });
+      await grantToCreator(trx, id, createdBy, createdAt);
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+/** The rules of a new draft, checked before anything is written. */
+
+import { foldPath, normalizePath } from '../../domain/safe-path.ts';
+import { prereleaseChannelOf } from '../../domain/version-order.ts';
+import type { DraftInput, FileContent } from '../../git/types.ts';
+import { conflict, invalidField } from '../../lib/errors.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+
+export const DEFAULT_ENTRY_POINT = 'main.dsc.yaml';
+
+/** Where a bundle holds the merged parameters. */
+const PARAMETERS_FILE = 'parameters.yaml';
+
+export interface DraftRequest {
+  version: string;
+  entryPoint: string;
+  prereleaseChannel: string | undefined;
+  files: readonly FileContent[];
+  useServerManagedParameters: boolean;
+  principal: UserPrincipal;
+  now: number;
+}
+
+/**
+ * @throws HawserError invalid for a channel that is not the version's, no files, or no file at the entry
+ *   point; conflict `reserved_path`
+ */
+export function checkDraft(request: DraftRequest): DraftInput {
+  const { version, prereleaseChannel, files, principal, now } = request;
+  if (prereleaseChannel !== undefined && prereleaseChannel !== prereleaseChannelOf(version)) {
+    const message = "Not the first part of the version's prerelease";
+    throw invalidField('/prereleaseChannel', message, 'prerelease_channel_mismatch');
+  }
+  if (files.length === 0) throw invalidField('/files', 'A version needs at least one file', 'no_files');
+  const entryPoint = normalizePath(request.entryPoint);
+  if (!files.some((file) => file.path === entryPoint)) {
+    throw invalidField('/entryPoint', 'None of the files has this path', 'entry_point_missing');
+  }
+  if (request.useServerManagedParameters) refuseReserved(files);
+  const author = { name: principal.username, email: principal.email };
+  return { version, entryPoint, files, author, at: now };
+}
+
+function refuseReserved(files: readonly FileContent[]): void {
+  if (files.some((file) => isReserved(foldPath(file.path)))) {
+    const message = `${PARAMETERS_FILE} is where the merged parameters go; rename the file or switch off server-managed parameters`;
+    throw conflict('reserved_path', message);
+  }
+}
+
+/** The file itself under any case, and a folder in its place, which could not be unpacked beside it. */
+function isReserved(key: string): boolean {
+  const reserved = foldPath(PARAMETERS_FILE);
+  return key === reserved || key.startsWith(`${reserved}/`);
+}

@@ -1,0 +1,36 @@
+/** Configurations and versions as the API shows them. */
+
+import { prereleaseChannelOf } from '../../domain/version-order.ts';
+import type { VersionDetails } from '../../git/types.ts';
+import type { VersionIndex } from '../../git/version-index.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import type { ConfigurationRow } from './queries.ts';
+
+export function toConfiguration(row: ConfigurationRow, index: VersionIndex) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    useServerManagedParameters: row.use_server_managed_parameters === 1,
+    versionCount: index.versions.length,
+    latestVersion: index.versions[0]?.version ?? null,
+    latestPublishedVersion: index.published[0]?.version ?? null,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  };
+}
+
+export function toVersion(details: VersionDetails) {
+  return {
+    version: details.version,
+    status: details.status,
+    entryPoint: details.entryPoint,
+    prereleaseChannel: prereleaseChannelOf(details.version),
+    fileCount: details.files.length,
+    createdAt: toTimestamp(details.createdAt),
+    createdBy: details.createdBy,
+    publishedAt: toOptionalTimestamp(details.publishedAt),
+    publishedBy: details.publishedBy,
+    commit: details.commit,
+  };
+}

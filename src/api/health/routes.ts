@@ -1,0 +1,66 @@
+/** `/health`: is the process alive, and can it do its work? No authentication, never cached. */
+
+import { z } from 'zod';
+import type { Database } from '../../db/open.ts';
+import type { GitStore } from '../../git/store.ts';
+import { type Answer, json } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Log } from '../../lib/log.ts';
+
+const CHECK = z.enum(['Ok', 'Failed']);
+const READINESS = z.object({
+  status: z.enum(['Ready', 'Unready']),
+  checks: z.object({ database: CHECK, repositories: CHECK }),
+});
+
+export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      summary: 'The process answers',
+      tags: ['Health'],
+      access: { kind: 'public' },
+      answers: { 200: { description: 'Alive', schema: z.object({ status: z.literal('Healthy') }) } },
+      handle: () => uncached(json({ status: 'Healthy' })),
+    }),
+    route({
+      method: 'GET',
+      path: '/health/ready',
+      summary: 'Database and repositories can be used',
+      tags: ['Health'],
+      access: { kind: 'public' },
+      answers: {
+        200: { description: 'Ready', schema: READINESS },
+        503: { description: 'Not ready, and which check failed', schema: READINESS },
+      },
+      async handle() {
+        const checks = {
+          database: await check(log, 'database', () =>
+            database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
+          ),
+          repositories: await check(log, 'repositories', () => store.list('configurations')),
+        };
+        const ready = Object.values(checks).every((result) => result === 'Ok');
+        return uncached({
+          ...json({ status: ready ? 'Ready' : 'Unready', checks }),
+          status: ready ? 200 : 503,
+        });
+      },
+    }),
+  ];
+}
+
+async function check(log: Log, name: string, probe: () => Promise<unknown>): Promise<'Ok' | 'Failed'> {
+  try {
+    await probe();
+    return 'Ok';
+  } catch (error) {
+    log.error({ check: name, err: error }, 'readiness check failed');
+    return 'Failed';
+  }
+}
+
+function uncached(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+}

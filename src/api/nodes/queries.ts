@@ -1,0 +1,230 @@
+/** Reads and writes of nodes, their certificates and assignments. */
+
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../db/open.ts';
+import type { Schema } from '../../db/schema.ts';
+import { STALENESS_MULTIPLIER } from '../../domain/server-defaults.ts';
+import type { NodeFilter } from './schemas.ts';
+
+/** What a node has reported of itself; absent members stay as they are. */
+export interface ReportedSettings {
+  configuration_source?: string | null;
+  configuration_mode?: string | null;
+  configuration_mode_interval?: string | null;
+  configuration_mode_interval_ms?: number | null;
+  report_compliance?: number | null;
+}
+
+export interface CertificateRow {
+  thumbprint: string;
+  subject: string;
+  notBefore: number;
+  notAfter: number;
+}
+
+export function findNodeByFqdn(db: Db, fqdn: string) {
+  return db.selectFrom('nodes').select('id').where('fqdn', '=', fqdn).executeTakeFirst();
+}
+
+export function findCertificateHolder(db: Db, thumbprint: string) {
+  return db
+    .selectFrom('node_certificates')
+    .select('node_id')
+    .where('thumbprint', '=', thumbprint)
+    .executeTakeFirst();
+}
+
+export async function insertNode(
+  db: Db,
+  node: { id: string; fqdn: string; now: number; settings: ReportedSettings },
+): Promise<void> {
+  await db
+    .insertInto('nodes')
+    .values({
+      id: node.id,
+      fqdn: node.fqdn,
+      status: 'Unknown',
+      lcm_status: 'Unknown',
+      configuration_source: null,
+      configuration_mode: null,
+      configuration_mode_interval: null,
+      configuration_mode_interval_ms: null,
+      report_compliance: null,
+      desired_configuration_mode: null,
+      desired_configuration_mode_interval: null,
+      desired_report_compliance: null,
+      created_at: node.now,
+      ...node.settings,
+    })
+    .execute();
+}
+
+export async function updateReported(db: Db, nodeId: string, settings: ReportedSettings): Promise<void> {
+  if (Object.keys(settings).length === 0) return;
+  await db.updateTable('nodes').set(settings).where('id', '=', nodeId).execute();
+}
+
+/** Makes this the node's only certificate. */
+export async function replaceCertificates(
+  db: Db,
+  nodeId: string,
+  certificate: CertificateRow,
+  now: number,
+): Promise<void> {
+  await db.deleteFrom('node_certificates').where('node_id', '=', nodeId).execute();
+  await db
+    .insertInto('node_certificates')
+    .values({
+      thumbprint: certificate.thumbprint,
+      node_id: nodeId,
+      state: 'current',
+      subject: certificate.subject,
+      not_before: certificate.notBefore,
+      not_after: certificate.notAfter,
+      created_at: now,
+    })
+    .execute();
+}
+
+export interface NewAssignmentRow {
+  nodeId: string;
+  configurationId: string | null;
+  compositeId: string | null;
+  majorVersion: number | null;
+  prereleaseChannel: string | null;
+  now: number;
+}
+
+export async function saveAssignment(db: Db, assignment: NewAssignmentRow): Promise<void> {
+  const target = {
+    configuration_id: assignment.configurationId,
+    composite_id: assignment.compositeId,
+    major_version: assignment.majorVersion,
+    prerelease_channel: assignment.prereleaseChannel,
+    assigned_at: assignment.now,
+  };
+  await db
+    .insertInto('assignments')
+    .values({ node_id: assignment.nodeId, ...target })
+    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
+    .execute();
+}
+
+export async function deleteAssignment(db: Db, nodeId: string): Promise<void> {
+  await db.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
+}
+
+export async function nodeExists(db: Db, nodeId: string): Promise<boolean> {
+  const row = await db.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
+  return row !== undefined;
+}
+
+function nodeRows(db: Db) {
+  return db
+    .selectFrom('nodes')
+    .leftJoin('node_check_ins', 'node_check_ins.node_id', 'nodes.id')
+    .leftJoin('assignments', 'assignments.node_id', 'nodes.id')
+    .leftJoin('configurations', 'configurations.id', 'assignments.configuration_id')
+    .leftJoin('composites', 'composites.id', 'assignments.composite_id');
+}
+
+type NodeRowTables = Pick<
+  Schema,
+  'nodes' | 'node_check_ins' | 'assignments' | 'configurations' | 'composites'
+>;
+type Where = ExpressionBuilder<NodeRowTables, keyof NodeRowTables>;
+
+/** False while either the last check-in or the reported interval is unknown. */
+function isStale(now: number) {
+  const age = sql`${now} - ${sql.ref('node_check_ins.last_check_in')}`;
+  const limit = sql`${sql.ref('nodes.configuration_mode_interval_ms')} * ${STALENESS_MULTIPLIER}`;
+  return sql<SqlBool>`coalesce(${age} > ${limit}, false)`;
+}
+
+const nodeColumns = (now: number) =>
+  [
+    'nodes.id',
+    'nodes.fqdn',
+    'nodes.status',
+    'nodes.lcm_status',
+    'nodes.configuration_source',
+    'nodes.configuration_mode',
+    'nodes.configuration_mode_interval',
+    'nodes.report_compliance',
+    'nodes.desired_configuration_mode',
+    'nodes.desired_configuration_mode_interval',
+    'nodes.desired_report_compliance',
+    'nodes.created_at',
+    'node_check_ins.last_check_in',
+    sql<string | null>`coalesce(configurations.name, composites.name)`.as('configuration_name'),
+    isStale(now).as('is_stale'),
+  ] as const;
+
+/** Nodes that match, by fqdn. */
+export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, now: number) {
+  const matching = nodeRows(db).where((where) =>
+    where.and(conditions(where as unknown as Where, filter, now)),
+  );
+  const { total } = await matching
+    .select((of) => of.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await matching
+    .select(nodeColumns(now))
+    .orderBy('nodes.fqdn')
+    .limit(filter.take)
+    .offset(filter.skip)
+    .execute();
+  return { rows, total };
+}
+
+function conditions(where: Where, filter: z.output<typeof NodeFilter>, now: number) {
+  const { fqdn, status, lcmStatus, configurationName, stale, scopeValueId } = filter;
+  return [
+    ...(fqdn === undefined ? [] : [sql<SqlBool>`instr(nodes.fqdn, ${fqdn.toLowerCase()}) > 0`]),
+    ...(status === undefined ? [] : [where('nodes.status', '=', status)]),
+    ...(lcmStatus === undefined ? [] : [where('nodes.lcm_status', '=', lcmStatus)]),
+    ...(configurationName === undefined
+      ? []
+      : [
+          where.or([
+            where('configurations.name', '=', configurationName),
+            where('composites.name', '=', configurationName),
+          ]),
+        ]),
+    ...(stale === undefined ? [] : [stale ? isStale(now) : where.not(isStale(now))]),
+    ...(scopeValueId === undefined
+      ? []
+      : [sql<SqlBool>`nodes.id in (select node_id from node_tags where scope_value_id = ${scopeValueId})`]),
+  ];
+}
+
+export type NodeRow = Awaited<ReturnType<typeof listNodes>>['rows'][number];
+
+export function findNode(db: Db, nodeId: string, now: number): Promise<NodeRow | undefined> {
+  return nodeRows(db).select(nodeColumns(now)).where('nodes.id', '=', nodeId).executeTakeFirst();
+}
+
+export function listCertificates(db: Db, nodeId: string) {
+  return db.selectFrom('node_certificates').selectAll().where('node_id', '=', nodeId).execute();
+}
+
+/** A node's tags by precedence. */
+export function listTags(db: Db, nodeId: string) {
+  return db
+    .selectFrom('node_tags')
+    .innerJoin('scope_types', 'scope_types.id', 'node_tags.scope_type_id')
+    .innerJoin('scope_values', 'scope_values.id', 'node_tags.scope_value_id')
+    .select([
+      'node_tags.node_id',
+      'node_tags.scope_value_id',
+      'node_tags.scope_type_id',
+      'scope_types.name as scope_type_name',
+      'scope_values.value as scope_value',
+      'scope_types.precedence',
+      'node_tags.assigned_at',
+    ])
+    .where('node_tags.node_id', '=', nodeId)
+    .orderBy('scope_types.precedence')
+    .execute();
+}

@@ -1,0 +1,180 @@
+/** `/api/v1/nodes`: registration, list and detail, assignment. */
+
+import type { z } from 'zod';
+import type { Database } from '../../db/open.ts';
+import { json, noContent, page } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { Resolver } from '../../resolve/resolver.ts';
+import { assignConfiguration } from './assignment.ts';
+import {
+  deleteAssignment,
+  findNode,
+  listCertificates,
+  listNodes,
+  listTags,
+  nodeExists,
+  type ReportedSettings,
+} from './queries.ts';
+import { type RegistrationOptions, registerNode } from './registration.ts';
+import { NewAssignment, NodeDetails, NodeFilter, NodeSummary, Registered, Registration } from './schemas.ts';
+import { toAssignment, toCertificate, toNodeSummary, toNodeTag } from './views.ts';
+
+const TAGS = ['Nodes'];
+const PATH = '/api/v1/nodes';
+const NODE = `${PATH}/{nodeId}`;
+
+export interface NodeRouteOptions extends RegistrationOptions {
+  resolver: Resolver;
+}
+
+export function nodeRoutes(options: NodeRouteOptions): Route[] {
+  const { database, resolver } = options;
+  return [
+    registerRoute(options),
+    listRoute(database),
+    detailRoute(database, resolver),
+    assignRoute(database, resolver),
+    unassignRoute(database),
+  ];
+}
+
+function registerRoute(options: NodeRouteOptions): Route {
+  return route({
+    method: 'POST',
+    path: `${PATH}/register`,
+    summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
+    description: 'A known name with the same certificate answers with its id again, and no use is counted.',
+    tags: TAGS,
+    access: { kind: 'public' },
+    body: { kind: 'json', schema: Registration },
+    answers: { 200: { description: "The node's id; for a CSR also the certificate", schema: Registered } },
+    problems: [
+      'client_certificate_required',
+      'certificate_expired',
+      'certificate_not_trusted',
+      'invalid_csr',
+      'registration_key_rejected',
+      'certificate_in_use',
+      'node_exists',
+    ],
+    async handle({ body, facts }) {
+      const { nodeId, certificate } = await registerNode(options, {
+        registrationKey: body.registrationKey,
+        fqdn: body.fqdn,
+        settings: toReported(body),
+        csr: body.csr ?? null,
+        certificate: facts.certificate,
+        address: facts.address,
+        requestId: facts.requestId,
+        now: facts.now,
+      });
+      if (certificate === null) return json({ nodeId });
+      return json({ nodeId, certificate, caCertificate: options.authority.certificate });
+    },
+  });
+}
+
+function toReported(body: z.output<typeof Registration>): ReportedSettings {
+  const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = body;
+  return {
+    ...(configurationSource === undefined ? {} : { configuration_source: configurationSource }),
+    ...(configurationMode === undefined ? {} : { configuration_mode: configurationMode }),
+    ...(configurationModeInterval === undefined
+      ? {}
+      : {
+          configuration_mode_interval: configurationModeInterval?.text ?? null,
+          configuration_mode_interval_ms: configurationModeInterval?.milliseconds ?? null,
+        }),
+    ...(reportCompliance === undefined
+      ? {}
+      : { report_compliance: reportCompliance === null ? null : Number(reportCompliance) }),
+  };
+}
+
+function listRoute(database: Database): Route {
+  return route({
+    method: 'GET',
+    path: PATH,
+    summary: 'List nodes by name',
+    tags: TAGS,
+    access: { kind: 'permission', permission: 'nodes.read' },
+    query: NodeFilter,
+    answers: { 200: { description: 'The nodes that match', schema: NodeSummary.array() } },
+    async handle({ query, facts }) {
+      const { rows, total } = await listNodes(database.read, query, facts.now);
+      return page(rows.map(toNodeSummary), total, query);
+    },
+  });
+}
+
+function detailRoute(database: Database, resolver: Resolver): Route {
+  return route({
+    method: 'GET',
+    path: NODE,
+    summary: 'Read a node',
+    tags: TAGS,
+    access: { kind: 'permission', permission: 'nodes.read' },
+    params: idsInPath('nodeId'),
+    answers: { 200: { description: 'The node', schema: NodeDetails } },
+    async handle({ params, facts }) {
+      const { nodeId } = params;
+      const row = await findNode(database.read, nodeId, facts.now);
+      if (!row) throw notFound('No such node');
+      const assignment = database.nodeLookup.byNodeId(nodeId)?.assignment ?? null;
+      const tags = await listTags(database.read, nodeId);
+      return json({
+        ...toNodeSummary(row),
+        certificate: toCertificate(await listCertificates(database.read, nodeId)),
+        assignment:
+          assignment &&
+          toAssignment(assignment, row.configuration_name ?? '', await resolver.resolvedVersion(assignment)),
+        tags: tags.map(toNodeTag),
+        parameterProblems: 0,
+      });
+    },
+  });
+}
+
+function assignRoute(database: Database, resolver: Resolver): Route {
+  return route({
+    method: 'PUT',
+    path: `${NODE}/configuration`,
+    summary: 'Assign a configuration to a node',
+    tags: TAGS,
+    access: { kind: 'permission', permission: 'nodes.assign-configuration' },
+    params: idsInPath('nodeId'),
+    body: { kind: 'json', schema: NewAssignment },
+    answers: { 204: { description: 'Assigned; the node gets it at its next poll' } },
+    problems: ['no_eligible_version'],
+    async handle({ principal, params, body, facts }) {
+      await assignConfiguration(database, resolver, principal, {
+        nodeId: params.nodeId,
+        configurationName: body.configurationName,
+        isComposite: body.isComposite ?? false,
+        majorVersion: body.majorVersion ?? null,
+        prereleaseChannel: body.prereleaseChannel ?? null,
+        now: facts.now,
+      });
+      return noContent();
+    },
+  });
+}
+
+function unassignRoute(database: Database): Route {
+  return route({
+    method: 'DELETE',
+    path: `${NODE}/configuration`,
+    summary: 'Take the configuration from a node',
+    tags: TAGS,
+    access: { kind: 'permission', permission: 'nodes.assign-configuration' },
+    params: idsInPath('nodeId'),
+    answers: { 204: { description: 'Nothing is assigned any more' } },
+    async handle({ params }) {
+      if (!(await nodeExists(database.read, params.nodeId))) throw notFound('No such node');
+      await deleteAssignment(database.write, params.nodeId);
+      return noContent();
+    },
+  });
+}

@@ -1,0 +1,116 @@
+/** `/api/v1/admin/registration-keys`: the keys with which new nodes register. */
+
+import type { Database } from '../../db/open.ts';
+import { created, json, noContent, page } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { idsInPath, Paging } from '../../http/schemas.ts';
+import { DAY, toTimestamp } from '../../lib/clock.ts';
+import { invalidField, notFound } from '../../lib/errors.ts';
+import { newId, newSecret } from '../../lib/ids.ts';
+import { describeKey, insertKey, listKeys, type RegistrationKeyRow, revokeKey } from './queries.ts';
+import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
+
+const PATH = '/api/v1/admin/registration-keys';
+const DEFAULT_LIFETIME = 7 * DAY;
+const SHOWN_CHARACTERS = 12;
+
+const COMMON = {
+  tags: ['Registration keys'],
+  access: { kind: 'permission', permission: 'registration-keys.manage' },
+} as const;
+
+export function registrationKeyRoutes(database: Database): Route[] {
+  return [createRoute(database), listRoute(database), describeRoute(database), revokeRoute(database)];
+}
+
+function createRoute(database: Database): Route {
+  return route({
+    ...COMMON,
+    method: 'POST',
+    path: PATH,
+    summary: 'Create a registration key',
+    body: { kind: 'json', schema: NewRegistrationKey },
+    answers: { 201: { description: 'The key, shown this once', schema: RegistrationKey } },
+    async handle({ body, facts }) {
+      const { now } = facts;
+      const expiresAt = body.expiresAt ?? now + DEFAULT_LIFETIME;
+      if (expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
+      const secret = newSecret('reg_');
+      const row = await insertKey(database.write, {
+        id: newId(),
+        secret,
+        prefix: secret.slice(0, SHOWN_CHARACTERS),
+        description: body.description,
+        createdAt: now,
+        expiresAt,
+        maxUses: body.maxUses ?? null,
+        allowReregistration: body.allowReregistration,
+      });
+      return created(`${PATH}/${row.id}`, toRegistrationKey(row, secret));
+    },
+  });
+}
+
+function listRoute(database: Database): Route {
+  return route({
+    ...COMMON,
+    method: 'GET',
+    path: PATH,
+    summary: 'List registration keys, newest first',
+    query: Paging,
+    answers: { 200: { description: 'Keys without their secrets', schema: RegistrationKey.array() } },
+    async handle({ query }) {
+      const { rows, total } = await listKeys(database.read, query);
+      const keys = rows.map((row) => toRegistrationKey(row, null));
+      return page(keys, total, query);
+    },
+  });
+}
+
+function describeRoute(database: Database): Route {
+  return route({
+    ...COMMON,
+    method: 'PUT',
+    path: `${PATH}/{keyId}`,
+    summary: "Change a key's description",
+    params: idsInPath('keyId'),
+    body: { kind: 'json', schema: RegistrationKeyChange },
+    answers: { 200: { description: 'The key as it is now', schema: RegistrationKey } },
+    async handle({ params, body }) {
+      const row = await describeKey(database.write, params.keyId, body.description);
+      if (!row) throw notFound('No such registration key');
+      return json(toRegistrationKey(row, null));
+    },
+  });
+}
+
+function revokeRoute(database: Database): Route {
+  return route({
+    ...COMMON,
+    method: 'DELETE',
+    path: `${PATH}/{keyId}`,
+    summary: 'Revoke a key',
+    params: idsInPath('keyId'),
+    answers: { 204: { description: 'Revoked; it stays listed' } },
+    async handle({ params, facts }) {
+      const found = await revokeKey(database.write, params.keyId, facts.now);
+      if (!found) throw notFound('No such registration key');
+      return noContent();
+    },
+  });
+}
+
+function toRegistrationKey(row: RegistrationKeyRow, key: string | null) {
+  return {
+    id: row.id,
+    key,
+    keyPrefix: row.key_prefix,
+    description: row.description,
+    expiresAt: toTimestamp(row.expires_at),
+    createdAt: toTimestamp(row.created_at),
+    maxUses: row.max_uses,
+    currentUses: row.current_uses,
+    isRevoked: row.revoked_at !== null,
+    allowReregistration: row.allow_reregistration === 1,
+  };
+}

@@ -1,0 +1,47 @@
+/** Driver errors, translated once: a broken uniqueness rule becomes the caller's conflict, a full disk says so. */
+
+import SqliteDatabase from 'better-sqlite3';
+import { HawserError } from '../lib/errors.ts';
+
+/**
+ * Runs a write and gives `conflict` in place of a broken uniqueness rule on `column` (`table.column`).
+ * @throws HawserError the given conflict, or what `translateDatabaseError` makes of another fault
+ */
+export async function orConflict<T>(
+  column: string,
+  conflict: HawserError,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (breaksUniqueness(error, column)) throw conflict;
+    throw error;
+  }
+}
+
+function breaksUniqueness(error: unknown, column: string): boolean {
+  return (
+    error instanceof SqliteDatabase.SqliteError &&
+    (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY') &&
+    error.message.includes(column)
+  );
+}
+
+/** Whether a write was refused because another row still refers to the one it would remove. */
+export function breaksReference(error: unknown): boolean {
+  return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
+}
+
+/** Gives faults of the disk and of a busy database their own kinds; anything else comes back unchanged. */
+export function translateDatabaseError(error: unknown): unknown {
+  if (!(error instanceof SqliteDatabase.SqliteError)) return error;
+  if (error.code === 'SQLITE_FULL') {
+    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
+  }
+  if (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_IOERR')) {
+    const message = 'The database cannot be written at the moment';
+    return new HawserError('unavailable', 'unavailable', message, { cause: error, retryAfter: 5 });
+  }
+  return error;
+}

@@ -1,0 +1,18 @@
+/** Brings the tables to the newest form. Each step runs once, in order, in one transaction. */
+
+import { type Kysely, type Migration, Migrator } from 'kysely';
+import { internal } from '../lib/errors.ts';
+import { initialMigration } from './migrations/0001-initial.ts';
+import type { Schema } from './schema.ts';
+
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-initial': initialMigration,
+};
+
+/** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */
+export async function migrate(db: Kysely<Schema>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error)
+    throw internal('migration_failed', 'The database could not be brought to the newest form', error);
+}

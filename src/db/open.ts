@@ -1,0 +1,56 @@
+/**
+ * Opens the database: one handle that writes, one that only reads, and the prepared reads of the poll.
+ * WAL with synchronous=FULL: a commit that returned survives a power cut, and readers never wait for it.
+ */
+
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import { Kysely, SqliteDialect, type Transaction } from 'kysely';
+import { migrate } from './migrate.ts';
+import { NodeLookup } from './node-lookup.ts';
+import type { Schema } from './schema.ts';
+
+/** A handle or a transaction: the first argument of every query function. */
+export type Db = Kysely<Schema> | Transaction<Schema>;
+
+export interface Database {
+  /** For changes, and for reads that must stand in one transaction with them. */
+  write: Kysely<Schema>;
+  /** For everything else; it sees all that was committed before the statement began. */
+  read: Kysely<Schema>;
+  nodeLookup: NodeLookup;
+  close(): Promise<void>;
+}
+
+/** Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it. */
+export async function openDatabase(dataDir: string): Promise<Database> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'hawser.db');
+  const writer = new SqliteDatabase(file);
+  chmodSync(file, 0o600);
+  writer.pragma('journal_mode = WAL');
+  writer.pragma('synchronous = FULL');
+  tune(writer);
+  const write = new Kysely<Schema>({ dialect: new SqliteDialect({ database: writer }) });
+  await migrate(write);
+  const reader = new SqliteDatabase(file, { readonly: true });
+  tune(reader);
+  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: reader }) });
+  const nodeLookup = new NodeLookup(reader);
+  return {
+    write,
+    read,
+    nodeLookup,
+    close: async () => {
+      await read.destroy();
+      await write.destroy();
+    },
+  };
+}
+
+function tune(handle: SqliteHandle): void {
+  handle.pragma('foreign_keys = ON');
+  handle.pragma('busy_timeout = 5000');
+  handle.pragma('cache_size = -16384');
+}

@@ -1,0 +1,97 @@
+/**
+ * Git's own lock protocol: `<file>.lock`, made exclusively, becomes the file by a rename. So a `git gc`,
+ * `git pack-refs` or `git push` beside us cannot lose an update.
+ */
+
+import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HawserError } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
+
+const PATIENCE = 1_000;
+const PAUSE = 20;
+
+/** A repository's folder and the means to work on it. */
+export interface GitFolder {
+  fs: AtomicFs;
+  log: Log;
+  gitdir: string;
+}
+
+export class LockFile {
+  private readonly fs: AtomicFs;
+  private readonly target: string;
+  private held = true;
+
+  constructor(fs: AtomicFs, target: string) {
+    this.fs = fs;
+    this.target = target;
+  }
+
+  /** Gives the file its new content, flushed, and the lock back, in one step. */
+  async commit(content: string): Promise<void> {
+    await this.fs.writePlain(lockPath(this.target), content);
+    // Held no longer from the rename on, even if the flush after it fails: the name may be another's lock.
+    this.held = false;
+    await this.fs.rename(lockPath(this.target), this.target);
+  }
+
+  /** Gives the lock back with the file unchanged; does nothing after `commit`. */
+  async release(): Promise<void> {
+    if (!this.held) return;
+    this.held = false;
+    await this.fs.discard(lockPath(this.target));
+  }
+}
+
+/** Takes the lock on `target`, a path inside the repository; `repository_locked` when somebody keeps it. */
+export async function takeLock(folder: GitFolder, target: string): Promise<LockFile> {
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      await folder.fs.createEmpty(lockPath(target));
+      return new LockFile(folder.fs, target);
+    } catch (error) {
+      await beforeRetry(folder, target, error, performance.now() >= deadline);
+    }
+  }
+}
+
+async function beforeRetry(folder: GitFolder, target: string, error: unknown, late: boolean): Promise<void> {
+  const errno = errnoOf(error);
+  if (errno === 'ENOENT' && !late) return makeParent(folder, target);
+  if (errno !== 'EEXIST') throw error;
+  if (!late) return sleep(PAUSE);
+  if (await breakStaleLock(folder, target)) return;
+  throw new HawserError(
+    'unavailable',
+    'repository_locked',
+    'Another program holds the repository; try again.',
+    {
+      retryAfter: 1,
+      cause: error,
+    },
+  );
+}
+
+/** Packing refs removes folders of refs that have become empty; the repository's own folder it keeps. */
+async function makeParent(folder: GitFolder, target: string): Promise<void> {
+  if ((await unlessAbsent(folder.fs.lstat(folder.gitdir), null)) === null) throw missingRepository();
+  await folder.fs.makeFoldersBelow(folder.gitdir, dirname(target));
+}
+
+/** True when the way is free: the lock is gone, or was left by a process that ended before this one began. */
+async function breakStaleLock({ fs, log }: GitFolder, target: string): Promise<boolean> {
+  const stats = await unlessAbsent(fs.lstat(lockPath(target)), null);
+  if (stats === null) return true;
+  if (stats.mtimeMs >= performance.timeOrigin) return false;
+  log.warn({ lock: basename(lockPath(target)) }, 'removed a lock that an ended process left in a repository');
+  await fs.unlink(lockPath(target));
+  return true;
+}
+
+function lockPath(target: string): string {
+  return `${target}.lock`;
+}

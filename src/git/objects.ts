@@ -1,0 +1,151 @@
+/** Git objects, read and written by isomorphic-git through our file system. Errors are the store's own. */
+
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inflateSync, constants as zlib } from 'node:zlib';
+import {
+  type CommitObject,
+  type ReadObjectResult,
+  readObject,
+  type TagObject,
+  type TreeObject,
+  writeCommit,
+  writeObject,
+  writeTag,
+} from 'isomorphic-git';
+import { Semaphore } from '../lib/keyed-mutex.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
+import type { PackCaches } from './pack-cache.ts';
+
+const CONCURRENT_WRITES = 8;
+const PAUSE_BEFORE_RETRY = 20;
+/** Enough of a compressed object to hold its type. */
+const HEADER_BYTES = 256;
+
+export interface ParsedTypes {
+  commit: CommitObject;
+  tree: TreeObject;
+  tag: TagObject;
+}
+
+export class ObjectStore {
+  private readonly fs: AtomicFs;
+  private readonly packs: PackCaches;
+  private readonly writes = new Semaphore(CONCURRENT_WRITES);
+
+  constructor(fs: AtomicFs, packs: PackCaches) {
+    this.fs = fs;
+    this.packs = packs;
+  }
+
+  /** A blob's bytes; `repository_damaged` when it is missing, broken or no blob. */
+  async readBlob(gitdir: string, oid: string): Promise<Buffer> {
+    const read = await this.read(gitdir, oid, 'content');
+    if (read.format !== 'content' || read.type !== 'blob') throw damagedRepository();
+    const { buffer, byteOffset, byteLength } = read.object;
+    return Buffer.from(buffer, byteOffset, byteLength);
+  }
+
+  /** A commit, tree or tag taken apart; `repository_damaged` when it is missing, broken or of another type. */
+  async readParsed<T extends keyof ParsedTypes>(
+    gitdir: string,
+    oid: string,
+    type: T,
+  ): Promise<ParsedTypes[T]> {
+    const read = await this.read(gitdir, oid, 'parsed');
+    if (read.type !== type) throw damagedRepository();
+    return read.object as ParsedTypes[T];
+  }
+
+  /** Whether a ref to this object is an annotated tag. True too when it cannot be read: see the caller. */
+  async isTag(gitdir: string, oid: string): Promise<boolean> {
+    const loose = await unlessAbsent(this.fs.readFile(loosePath(gitdir, oid)), null);
+    try {
+      if (loose === null) return (await this.read(gitdir, oid, 'content')).type === 'tag';
+      const start = inflateSync(loose.subarray(0, HEADER_BYTES), { finishFlush: zlib.Z_SYNC_FLUSH });
+      return start.toString('latin1', 0, 4) === 'tag ';
+    } catch {
+      return true;
+    }
+  }
+
+  /** Writes a blob or tree, flushed, unless the repository holds it already, whole. */
+  async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
+    return this.writes.run(async () => {
+      const object = Buffer.concat([Buffer.from(`${type} ${content.byteLength}\0`), content]);
+      const oid = createHash('sha1').update(object).digest('hex');
+      if (await this.holds(gitdir, oid)) return oid;
+      return writeObject({ fs: this.fs, gitdir, format: 'wrapped', object, oid });
+    });
+  }
+
+  writeCommit(gitdir: string, commit: CommitObject): Promise<string> {
+    return writeCommit({ fs: this.fs, gitdir, commit });
+  }
+
+  writeTag(gitdir: string, tag: TagObject): Promise<string> {
+    return writeTag({ fs: this.fs, gitdir, tag });
+  }
+
+  /**
+   * A loose object that a power cut under another program truncated is moved out of the way: nobody can use
+   * it, and isomorphic-git would take its mere presence for good.
+   */
+  private async holds(gitdir: string, oid: string): Promise<boolean> {
+    const loose = await this.fs.freshen(loosePath(gitdir, oid));
+    try {
+      await this.readOnce(gitdir, oid, 'content', this.packs.of(gitdir));
+      return true;
+    } catch (error) {
+      if (errnoOf(error) !== undefined) throw error;
+      if (loose) await this.fs.unlink(loosePath(gitdir, oid));
+      return false;
+    }
+  }
+
+  /** Twice before it fails: a gc beside us may have moved the object from one pack to another meanwhile. */
+  private async read(gitdir: string, oid: string, format: 'content' | 'parsed'): Promise<ReadObjectResult> {
+    try {
+      return await this.readOnce(gitdir, oid, format, this.packs.of(gitdir));
+    } catch {
+      await sleep(PAUSE_BEFORE_RETRY);
+    }
+    try {
+      // With a cache of its own, so that a damaged object does not cost the others theirs.
+      const read = await this.readOnce(gitdir, oid, format, {});
+      this.packs.drop(gitdir);
+      return read;
+    } catch (error) {
+      throw await this.explain(gitdir, error);
+    }
+  }
+
+  private async readOnce(
+    gitdir: string,
+    oid: string,
+    format: 'content' | 'parsed',
+    cache: object,
+  ): Promise<ReadObjectResult> {
+    const read = await readObject({ fs: this.fs, gitdir, oid, format, cache });
+    if (read.source?.endsWith('.pack')) this.packs.count(gitdir, cache, sizeOf(read));
+    return read;
+  }
+
+  private async explain(gitdir: string, error: unknown): Promise<Error> {
+    if ((await unlessAbsent(this.fs.lstat(gitdir), null)) === null) return missingRepository(error);
+    const errno = errnoOf(error);
+    return errno === undefined || errno === 'ENOENT' ? damagedRepository(error) : toStoreError(error);
+  }
+}
+
+export function loosePath(gitdir: string, oid: string): string {
+  return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2));
+}
+
+/** About what isomorphic-git keeps of an object: its bytes and some hundred for the entry. */
+function sizeOf(read: ReadObjectResult): number {
+  const content = read.object;
+  return 200 + (content instanceof Uint8Array ? content.byteLength : 300);
+}

@@ -1,0 +1,110 @@
+/** Where repositories lie, and the files of a new one besides objects and refs. */
+
+import { join } from 'node:path';
+import { toTimestamp } from '../lib/clock.ts';
+import { invalid } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import { missingRepository, unlessAbsent } from './disk-errors.ts';
+import type { RepositoryRef, RepositorySettings } from './types.ts';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const SUFFIX = '.git';
+const FOLDERS = [
+  'objects',
+  'objects/info',
+  'objects/pack',
+  'refs',
+  'refs/heads',
+  'refs/heads/draft',
+  'refs/tags',
+];
+/** What git itself writes there when nobody has described the repository. */
+const UNNAMED = 'Unnamed repository;';
+
+/** The folder of the bare repository. Names are checked again here, where they become paths. */
+export function gitdirOf(root: string, ref: RepositoryRef): string {
+  if (!NAME.test(ref.name)) throw invalid('invalid_name', 'The name cannot be that of a repository.');
+  return join(root, ref.kind, ref.name + SUFFIX);
+}
+
+/** The repository's name by its folder's; null for a folder that is none of ours. */
+export function nameOfFolder(folder: string): string | null {
+  if (!folder.endsWith(SUFFIX)) return null;
+  const name = folder.slice(0, -SUFFIX.length);
+  return NAME.test(name) ? name : null;
+}
+
+/** Makes `gitdir` as an empty bare repository, flushed; its parent must exist and it must not. */
+export async function makeSkeleton(
+  fs: AtomicFs,
+  gitdir: string,
+  settings: RepositorySettings,
+): Promise<void> {
+  await fs.makeFolder(gitdir);
+  for (const folder of FOLDERS) await fs.makeFolder(join(gitdir, folder));
+  await fs.writeFile(join(gitdir, 'HEAD'), 'ref: refs/heads/main\n');
+  await fs.writeFile(join(gitdir, 'description'), settings.description ?? '');
+  await fs.writeFile(join(gitdir, 'config'), formatConfig(settings));
+}
+
+/** The settings as written at creation; null for a repository that was not made here. */
+export async function readSettings(fs: AtomicFs, gitdir: string): Promise<RepositorySettings | null> {
+  const config = await unlessAbsent(fs.readFile(join(gitdir, 'config')), null);
+  if (config === null) throw missingRepository();
+  const values = parseSection(config.toString('utf8'));
+  const id = values.get('id') ?? '';
+  if (!isId(id)) return null;
+  const description = await unlessAbsent(fs.readFile(join(gitdir, 'description')), Buffer.alloc(0));
+  const text = description.toString('utf8');
+  return {
+    id,
+    description: text === '' || text.startsWith(UNNAMED) ? null : text,
+    createdBy: values.get('createdby') ?? '',
+    useServerManagedParameters: values.get('useservermanagedparameters') === 'true',
+    createdAt: Date.parse(values.get('createdat') ?? '') || 0,
+  };
+}
+
+function formatConfig(settings: RepositorySettings): string {
+  const lines = [
+    '[core]',
+    '\trepositoryformatversion = 0',
+    '\tfilemode = true',
+    '\tbare = true',
+    '[hawser]',
+    `\tid = ${quote(settings.id)}`,
+    `\tcreatedBy = ${quote(settings.createdBy)}`,
+    `\tcreatedAt = ${quote(toTimestamp(settings.createdAt))}`,
+    `\tuseServerManagedParameters = ${settings.useServerManagedParameters}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Git's own quoting; it knows no escape for the other control characters, so they are left out. */
+function quote(value: string): string {
+  const escaped = value
+    .replace(/["\\]/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t')
+    .replace(/\p{Cc}/gu, '');
+  return `"${escaped}"`;
+}
+
+/** The `[hawser]` section by lower-case key, as Git reads it: keys without regard to case, values maybe quoted. */
+function parseSection(config: string): Map<string, string> {
+  const values = new Map<string, string>();
+  let inside = false;
+  for (const line of config.split('\n').map((text) => text.trim())) {
+    if (line.startsWith('[')) inside = line.toLowerCase() === '[hawser]';
+    const [, key, value] = /^([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (inside && key !== undefined && value !== undefined) values.set(key.toLowerCase(), unquote(value));
+  }
+  return values;
+}
+
+function unquote(value: string): string {
+  const inner = /^"(.*)"$/.exec(value)?.[1];
+  if (inner === undefined) return value;
+  return inner.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 't' ? '\t' : sign));
+}

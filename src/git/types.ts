@@ -1,0 +1,82 @@
+/** What the store of repositories speaks in. Times are milliseconds since the epoch, object ids 40 hex digits. */
+
+import type { Log } from '../lib/log.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import type { VersionIndex, VersionRef } from './version-index.ts';
+
+export type { VersionIndex, VersionRef } from './version-index.ts';
+
+export const REPOSITORY_KINDS = ['configurations', 'composites', 'parameters'] as const;
+export type RepositoryKind = (typeof REPOSITORY_KINDS)[number];
+
+export interface RepositoryRef {
+  kind: RepositoryKind;
+  name: string;
+}
+
+export interface Person {
+  name: string;
+  email: string;
+}
+
+/** A file to be stored; the path is relative, `/`-separated and already in NFC. */
+export interface FileContent {
+  path: string;
+  content: Uint8Array;
+}
+
+export interface StoredFile {
+  path: string;
+  /** The id of its blob. */
+  oid: string;
+}
+
+export interface DraftInput {
+  version: string;
+  entryPoint: string;
+  files: readonly FileContent[];
+  author: Person;
+  at: number;
+}
+
+export interface VersionDetails {
+  version: string;
+  status: VersionRef['status'];
+  commit: string;
+  entryPoint: string;
+  /** Sorted by the bytes of their paths. */
+  files: readonly StoredFile[];
+  createdAt: number;
+  createdBy: string;
+  publishedAt: number | null;
+  publishedBy: string | null;
+}
+
+/** What a repository remembers of its row, so that it can be adopted when the row is lost. */
+export interface RepositorySettings {
+  id: string;
+  description: string | null;
+  /** The id of the user. */
+  createdBy: string;
+  useServerManagedParameters: boolean;
+  createdAt: number;
+}
+
+/** A repository while its lock is held; refuses to work once the lock is given back. */
+export interface LockedRepository {
+  /** As on the disk when the lock was taken, and after each write of this holder. */
+  readonly index: VersionIndex;
+  writeDraft(draft: DraftInput): Promise<VersionDetails>;
+  publish(version: string, tagger: Person, at: number): Promise<VersionDetails>;
+  deleteDraft(version: string): Promise<void>;
+}
+
+export interface GitStoreOptions {
+  root: string;
+  log: Log;
+  /** Bytes of memory for packs and for details of versions together. */
+  cacheBytes: number;
+  /** Called after every change of refs, from here or from outside; what it rejects with is tried again. */
+  onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  fs?: AtomicFs;
+}

@@ -1,0 +1,60 @@
+/** What a handler gives back: a status, a body in its final bytes, and the headers that go with it. */
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Buffer | null;
+  /** A strong validator without its quotes; a JSON answer to GET gets one from its bytes where absent. */
+  etag?: string;
+  /** Set on lists: which part of how many this is. */
+  page?: { take: number; skip: number; total: number };
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
+
+export function json(value: unknown, etag?: string): Answer {
+  const answer = { status: 200, headers: JSON_TYPE, body: JSON.stringify(value) };
+  return etag === undefined ? answer : { ...answer, etag };
+}
+
+/** 201 with the address of what was made. */
+export function created(location: string, value: unknown): Answer {
+  return { status: 201, headers: { ...JSON_TYPE, Location: location }, body: JSON.stringify(value) };
+}
+
+export function noContent(): Answer {
+  return { status: 204, headers: {}, body: null };
+}
+
+/** One page of a list; `total` counts all that match. */
+export function page(
+  items: readonly unknown[],
+  total: number,
+  { take, skip }: { take: number; skip: number },
+): Answer {
+  return { status: 200, headers: JSON_TYPE, body: JSON.stringify(items), page: { take, skip, total } };
+}
+
+/** Bytes with their media type; no browser runs what somebody uploaded: it is saved, or shown without any rights. */
+export function download(
+  body: Buffer,
+  mediaType: string,
+  etag: string,
+  headers: Record<string, string> = {},
+): Answer {
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': mediaType,
+      'Content-Disposition': 'attachment',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      ...headers,
+    },
+    body,
+    etag,
+  };
+}
+
+export function redirect(location: string): Answer {
+  return { status: 302, headers: { Location: location }, body: null };
+}

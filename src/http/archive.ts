@@ -1,0 +1,151 @@
+/** A ZIP archive from outside, taken apart in memory and distrusted throughout. */
+
+import { promisify } from 'node:util';
+import { crc32, inflateRaw } from 'node:zlib';
+import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
+import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
+import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
+
+const inflate = promisify(inflateRaw);
+
+export interface ArchiveLimits {
+  /** Bytes of all files together, inflated. */
+  bytes: number;
+  files: number;
+}
+
+export interface UploadedFile {
+  /** In the form of `normalizePath`. */
+  path: string;
+  content: Buffer;
+}
+
+interface PlannedFile {
+  path: string;
+  entry: Entry;
+}
+
+/** Folders are no files, but their entries cost time: as many as files, and some for small limits. */
+const SPARE_FOLDERS = 64;
+
+/** APPNOTE.TXT 4.4.4: encrypted, strongly encrypted, central directory masked. */
+const ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000;
+const STORED = 0;
+const DEFLATED = 8;
+
+/** File types in the upper half of the external attributes (stat.h), and Windows' reparse points in the lower. */
+const TYPE_MASK = 0xf000;
+const REGULAR = 0x8000;
+const FOLDER = 0x4000;
+const DOS_FOLDER = 0x10;
+const REPARSE_POINT = 0x400;
+
+const CENTRAL_ENTRY = 0x02014b50;
+
+/**
+ * The files of an archive, folders left out. Everything that its directory tells is checked before anything is
+ * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
+ * Throws 400 `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400 `invalid_path`
+ * (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large`.
+ */
+export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
+  try {
+    const zip = await fromBufferPromise(archive, { decodeStrings: false });
+    const planned = await planFiles(zip, archive, limits);
+    checkPathSet(planned.map((file) => file.path));
+    const files: UploadedFile[] = [];
+    for (const { path, entry } of planned) files.push({ path, content: await unpack(zip, archive, entry) });
+    return files;
+  } catch (error) {
+    if (error instanceof HawserError) throw error;
+    // What yauzl and zlib say may quote names from the archive: it stays in the log.
+    throw broken('The archive is not a readable ZIP file', error);
+  }
+}
+
+async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): Promise<PlannedFile[]> {
+  const tooMany = tooLarge(`The archive holds more than ${limits.files} files`);
+  if (zip.entryCount > 2 * limits.files + SPARE_FOLDERS) throw tooMany;
+  const planned: PlannedFile[] = [];
+  let bytes = 0;
+  for await (const entry of zip.eachEntry()) {
+    const file = planEntry(entry);
+    if (file === null) continue;
+    if (planned.push(file) > limits.files) throw tooMany;
+    bytes += entry.uncompressedSize;
+    if (bytes > limits.bytes) throw tooLarge(`The archive's files exceed ${limits.bytes} bytes`);
+  }
+  // The count is a field of its own (of 16 bits): a wrong one would drop files without a word.
+  const cursor = Number(zip.readEntryCursor);
+  if (cursor + 4 <= archive.length && archive.readUInt32LE(cursor) === CENTRAL_ENTRY) {
+    throw broken('The archive has more entries than it declares');
+  }
+  return planned;
+}
+
+/** The file behind an entry, or null for a folder. */
+function planEntry(entry: Entry): PlannedFile | null {
+  const name = entryName(entry).replaceAll('\\', '/');
+  const isFolder = checkType(entry, name);
+  const path = normalizePath(isFolder && name.endsWith('/') ? name.slice(0, -1) : name);
+  if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) {
+    throw broken(`The archive's entry "${showText(path)}" is encrypted`);
+  }
+  if (isFolder) return null;
+  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
+    throw broken(`The archive's entry "${showText(path)}" uses a compression other than deflate`);
+  }
+  return { path, entry };
+}
+
+/** UTF-8 where the entry says so (flag or Info-ZIP's Unicode path), else CP437 (APPNOTE.TXT, appendix D). */
+function entryName(entry: Entry): string {
+  const raw = entry.fileNameRaw;
+  // yauzl's table for CP437 has pictures in place of the control characters and would hide them.
+  if (raw.some((byte) => byte < 0x20 || byte === 0x7f)) return raw.toString('latin1');
+  return getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, true);
+}
+
+/** Whether the entry is a folder; throws for all that is neither that nor a regular file. */
+function checkType(entry: Entry, name: string): boolean {
+  const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
+  const isSpecial = type !== 0 && type !== REGULAR && type !== FOLDER;
+  // Who made the entry does not matter: an unpacker may look at these bits whatever the system named.
+  if (isSpecial || (entry.externalFileAttributes & REPARSE_POINT) !== 0) {
+    throw invalid(
+      'invalid_path',
+      `The archive's entry "${showText(name)}" is a link or another special file.`,
+    );
+  }
+  const isDosFolder = type === 0 && (entry.externalFileAttributes & DOS_FOLDER) !== 0;
+  const isFolder = name.endsWith('/') || type === FOLDER || isDosFolder;
+  if (isFolder && entry.uncompressedSize > 0) {
+    throw broken(`The archive's folder "${showText(name)}" has content`);
+  }
+  return isFolder;
+}
+
+async function unpack(zip: ZipFile, archive: Buffer, entry: Entry): Promise<Buffer> {
+  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+  const end = fileDataStart + entry.compressedSize;
+  if (end > archive.length) throw broken('The archive is cut off');
+  const data = archive.subarray(fileDataStart, end);
+  // A copy, so that one small file does not keep the whole archive in memory.
+  const content = entry.compressionMethod === STORED ? Buffer.from(data) : await inflateEntry(data, entry);
+  if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) {
+    throw broken('The archive is damaged: a file differs from its checksum');
+  }
+  return content;
+}
+
+/** Stops with an error as soon as the output exceeds the declared size, which the limits have admitted. */
+async function inflateEntry(data: Buffer, entry: Entry): Promise<Buffer> {
+  const size = entry.uncompressedSize;
+  // zlib hands out its work buffer: left at 16 KiB, each tiny file would keep one alive.
+  const chunkSize = Math.min(Math.max(size, 64), 64 * 1024);
+  return inflate(data, { maxOutputLength: Math.max(size, 1), chunkSize });
+}
+
+function broken(message: string, cause?: unknown): HawserError {
+  return new HawserError('invalid', 'invalid_archive', message, { cause });
+}

@@ -1,0 +1,64 @@
+/** Finds the credential of a request and has it identified: token, then session cookie, then certificate. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Database } from '../db/open.ts';
+import { forbidden, unauthenticated } from '../lib/errors.ts';
+import { identifyNode, identifySession, identifyToken } from '../security/identify.ts';
+import type { Principal } from '../security/principal.ts';
+import { isTrusted, peerCertificate } from './connections.ts';
+import { sessionSecret } from './session-cookie.ts';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * @returns null when the request carries no credential at all
+ * @throws HawserError unauthenticated for a bad one; forbidden `cross_site_request` for a session used from
+ *   another site
+ */
+export async function authenticate(
+  database: Database,
+  request: IncomingMessage,
+  now: number,
+): Promise<Principal | null> {
+  const { authorization, cookie } = request.headers;
+  if (authorization !== undefined) return identifyToken(database, bearerToken(authorization), now);
+  const session = cookie === undefined ? null : sessionSecret(cookie);
+  if (session !== null) {
+    const principal = await identifySession(database, session, now);
+    refuseCrossSite(request);
+    return principal;
+  }
+  const peer = peerCertificate(request.socket);
+  if (peer === null) return null;
+  const principal = identifyNode(database, peer.thumbprint, now);
+  if (!isTrusted(request.socket)) throw unauthenticated('The certificate is not trusted here');
+  return principal;
+}
+
+/**
+ * For routes that ask nobody who they are: a session cookie sent along still marks a browser, and a form on
+ * another site must not sign its user in or out of anything.
+ */
+export function refuseCrossSiteSession(request: IncomingMessage): void {
+  const { authorization, cookie } = request.headers;
+  if (authorization !== undefined || cookie === undefined || sessionSecret(cookie) === null) return;
+  refuseCrossSite(request);
+}
+
+function bearerToken(authorization: string): string {
+  const match = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization);
+  if (!match?.[1]) throw unauthenticated('The Authorization header must be: Bearer <token>');
+  return match[1];
+}
+
+/** A browser tells where a request comes from; without either header the caller is no browser. */
+function refuseCrossSite(request: IncomingMessage): void {
+  if (SAFE_METHODS.has(request.method ?? 'GET')) return;
+  const site = request.headers['sec-fetch-site'];
+  const { origin, host } = request.headers;
+  const sameOrigin =
+    site === undefined
+      ? origin === undefined || origin === `https://${host}`
+      : site === 'same-origin' || site === 'none';
+  if (!sameOrigin) throw forbidden('Requests with a session must come from this site', 'cross_site_request');
+}

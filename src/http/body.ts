@@ -1,0 +1,77 @@
+/** Request bodies: read under a limit that counts while it streams, then parsed strictly. */
+
+import type { IncomingMessage } from 'node:http';
+import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * @param limit bytes
+ * @throws HawserError unsupported_media_type, payload_too_large, or malformed_json
+ */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new HawserError(
+      'unsupported_media_type',
+      'unsupported_media_type',
+      'The body must be application/json',
+    );
+  }
+  refuseEncoded(request);
+  const bytes = await readBytes(request, limit);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid('malformed_json', 'The body is not JSON in UTF-8');
+  }
+}
+
+/** A compressed body could grow past every limit after it was counted; none of our clients sends one. */
+function refuseEncoded(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const message = 'The body must not have a Content-Encoding';
+    throw new HawserError('unsupported_media_type', 'unsupported_media_type', message);
+  }
+}
+
+/** How much of a refused body is still taken off the wire, so that its sender gets to read the answer. */
+const DRAIN_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The whole body.
+ * @throws HawserError payload_too_large, as soon as the limit is passed; malformed_body when it is cut off
+ */
+export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const tooLong = () => tooLarge(`The body is larger than the limit of ${limit} bytes`);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLong();
+    // Left early, the iterator must not destroy the request: the answer still has to go out on its socket.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > limit) throw tooLong();
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    discardBody(request);
+    if (error instanceof HawserError) throw error;
+    throw new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause: error });
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Takes the rest of a refused body off the wire, unread, so that the connection can serve the next request: Node
+ * does that by itself only where nobody has begun to read. One that does not end is cut; one that does not come
+ * runs into the server's own request timeout.
+ */
+export function discardBody(request: IncomingMessage): void {
+  let left = DRAIN_BYTES;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
+  });
+  request.resume();
+}

@@ -1,0 +1,120 @@
+/**
+ * The TLS listener: asks for client certificates, remembers who is at the other end of each connection, takes
+ * new certificates while it runs, and closes without cutting off what it is answering.
+ */
+
+import { randomBytes, constants as tlsConstants } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { TlsMaterial } from '../security/tls-files.ts';
+import { splitCrls } from '../security/tls-settings.ts';
+import { ConnectionTable } from './connections.ts';
+import { answerClientError, answerMissingHost } from './malformed.ts';
+
+export type ListenerMaterial = Pick<TlsMaterial, 'cert' | 'key' | 'nodeCa' | 'nodeCrl'>;
+
+export interface ListenerOptions {
+  material: ListenerMaterial;
+  handler: (request: IncomingMessage, response: ServerResponse) => void;
+  log: Log;
+  clock: Clock;
+}
+
+export interface Listener {
+  server: Server;
+  /** Resolves to the port in use, which matters for port 0. */
+  listen(host: string, port: number): Promise<number>;
+  /** Takes other certificates for new connections; throws, and keeps the old ones, if OpenSSL refuses them. */
+  reload(material: ListenerMaterial): void;
+  /** Ends once every connection is gone; answers in progress have `graceMs` to finish. */
+  close(graceMs: number): Promise<void>;
+}
+
+const TIMEOUTS = {
+  // Agents poll within the 120 s that the contract promises them; a little more spares them the race.
+  keepAliveTimeout: 125 * SECOND,
+  headersTimeout: 30 * SECOND,
+  requestTimeout: 5 * MINUTE,
+  handshakeTimeout: 20 * SECOND,
+  connectionsCheckingInterval: 5 * SECOND,
+};
+
+export function createListener({ material, handler, log, clock }: ListenerOptions): Listener {
+  const server = createServer({
+    ...TIMEOUTS,
+    ...contextOptions(material),
+    requestCert: true,
+    // Self-signed is the normal case; who is let in is decided per request, see isTrusted.
+    rejectUnauthorized: false,
+    // Node would answer by itself, in another shape than every other error has.
+    requireHostHeader: false,
+  });
+  const connections = new ConnectionTable(material, clock, log);
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.addExchange(request, response);
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) answerMissingHost(response);
+    else handler(request, response);
+  };
+  server.on('request', onRequest);
+  // An unknown expectation may be ignored (RFC 9110 10.1.1).
+  server.on('checkExpectation', onRequest);
+  server.on('connection', (socket: Socket) => connections.addAccepted(socket));
+  // Before the HTTP layer sees the connection, so that no request can arrive unknown.
+  server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
+  server.on('clientError', (error, socket: Socket) => {
+    answerClientError(error, socket, connections.exchangesOf(socket), log);
+  });
+  server.on('error', (error) => log.error({ err: error }, 'listener failed'));
+  let closing: Promise<void> | undefined;
+  return {
+    server,
+    listen: (host, port) => listen(server, host, port),
+    reload: (next) => {
+      server.setSecureContext(contextOptions(next));
+      // Sessions of before cannot be resumed: what they were verified against may no longer hold.
+      server.setTicketKeys(randomBytes(48));
+      connections.changeTrust(next);
+    },
+    close: (graceMs) => {
+      closing ??= close(server, connections, graceMs);
+      return closing;
+    },
+  };
+}
+
+function contextOptions({ cert, key, nodeCa, nodeCrl }: ListenerMaterial): SecureContextOptions {
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    // A renegotiated handshake could change the certificate of a connection that is known already.
+    secureOptions: tlsConstants.SSL_OP_NO_RENEGOTIATION,
+    ...(nodeCa === null ? {} : { ca: nodeCa }),
+    ...(nodeCrl === null ? {} : { crl: splitCrls(nodeCrl) }),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function close(server: Server, connections: ConnectionTable, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => connections.destroyAll(), graceMs);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+    connections.drain();
+  });
+}

@@ -1,0 +1,72 @@
+/** Errors as the caller sees them: RFC 9457 problem details, from one table of kinds to statuses. */
+
+import { type ErrorKind, HawserError } from '../lib/errors.ts';
+import type { Answer } from './answer.ts';
+
+const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
+  invalid: { status: 400, title: 'Bad Request' },
+  unauthenticated: { status: 401, title: 'Unauthorized' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not Found' },
+  not_acceptable: { status: 406, title: 'Not Acceptable' },
+  conflict: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition Failed' },
+  too_large: { status: 413, title: 'Content Too Large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+  rate_limited: { status: 429, title: 'Too Many Requests' },
+  internal: { status: 500, title: 'Internal Server Error' },
+  unavailable: { status: 503, title: 'Service Unavailable' },
+  storage_full: { status: 507, title: 'Insufficient Storage' },
+};
+
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+export function statusOf(error: HawserError): number {
+  return STATUSES[error.kind].status;
+}
+
+/** The answer to a request that failed. */
+export function problemAnswer(error: HawserError): Answer {
+  const { status, title } = STATUSES[error.kind];
+  const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' };
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="hawser"';
+  if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
+  const problem = {
+    type: 'about:blank',
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...error.data,
+  };
+  return { status, headers, body: JSON.stringify(problem) };
+}
+
+/** The path exists, the method on it does not (RFC 9110 15.5.6). */
+export function methodNotAllowed(allow: string): Answer {
+  const detail = `This path answers to ${allow}`;
+  const problem = {
+    type: 'about:blank',
+    title: 'Method Not Allowed',
+    status: 405,
+    detail,
+    code: 'method_not_allowed',
+  };
+  return {
+    status: 405,
+    headers: { 'Content-Type': PROBLEM_TYPE, Allow: allow },
+    body: JSON.stringify(problem),
+  };
+}
+
+/** Gives any thrown value the one shape that may be shown; what it really was stays as the cause, for the log. */
+export function toHawserError(error: unknown, translate: (error: unknown) => unknown): HawserError {
+  const translated = translate(error);
+  if (translated instanceof HawserError) return translated;
+  const code = (translated as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
+  }
+  const message = 'Something went wrong on the server; the log has the details under this request id';
+  return new HawserError('internal', 'internal_error', message, { cause: error });
+}

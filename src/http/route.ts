@@ -1,0 +1,118 @@
+/**
+ * A route is a datum: method, path, who may call it, what goes in and out, and a handler that takes parsed
+ * values and returns an answer. Validation, access, the OpenAPI document and the access tests are made from it.
+ */
+
+import type { ZodType } from 'zod';
+import type { Access, AnySubject, Subject } from '../security/access.ts';
+import type { Answer } from './answer.ts';
+import type { Upload } from './uploads.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A body of one JSON document. Admin bodies are strict objects; node bodies ignore what they do not know. */
+export interface JsonBody<B> {
+  kind: 'json';
+  schema: ZodType<B>;
+  /** Which of the size limits holds; default `jsonBytes`. */
+  limit?: 'jsonBytes' | 'reportBytes';
+}
+
+/** A multipart form of these fields and files. */
+export interface UploadBody<B> {
+  kind: 'upload';
+  /** The form's fields, all of them text. */
+  schema: ZodType<B>;
+  fields: readonly string[];
+}
+
+export type BodySpec<B> = JsonBody<B> | UploadBody<B>;
+
+/** An answer as documented: a schema of its JSON, or the media type of its bytes, or neither for no body. */
+export interface AnswerSpec {
+  description: string;
+  schema?: ZodType;
+  mediaType?: string;
+}
+
+/** Facts about the request that a few handlers need beside its parsed parts. */
+export interface RequestFacts {
+  requestId: string;
+  /** The client's address, for the log and the sign-in throttle. */
+  address: string;
+  /** The connection's client certificate, trusted or not. */
+  certificate: PeerCertificateFacts | null;
+  /** Epoch milliseconds at which the request came in. */
+  now: number;
+}
+
+export interface PeerCertificateFacts {
+  thumbprint: string;
+  subject: string;
+  notBefore: number;
+  notAfter: number;
+  /** Whether the configured node CA and CRL accept it; true where none is configured. */
+  isTrusted: boolean;
+}
+
+export type Input<A extends Access, P, Q, B> = Subject<A> & {
+  params: P;
+  query: Q;
+  body: B;
+  files: Upload['files'];
+  facts: RequestFacts;
+};
+
+interface RouteDescription {
+  method: Method;
+  /** As in routes.txt: `/api/v1/nodes/{nodeId}`, without a trailing slash; `{*path}` takes the rest. */
+  path: string;
+  summary: string;
+  description?: string;
+  tags: readonly string[];
+  answers: Readonly<Record<number, AnswerSpec>>;
+  /** Problem codes beside those that every route of its kind can answer. */
+  problems?: readonly string[];
+  /** Level of the log line of a success; default: debug for GET, info for the rest. */
+  logLevel?: 'info' | 'debug';
+  /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */
+  represents?: string;
+}
+
+interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
+  access: A;
+  params?: ZodType<P>;
+  query?: ZodType<Q>;
+  body?: BodySpec<B>;
+  handle(input: Input<A, P, Q, B>): Promise<Answer> | Answer;
+}
+
+/** A route whose types have been checked and are no longer needed. */
+export interface Route extends RouteDescription {
+  access: Access;
+  params?: ZodType;
+  query?: ZodType;
+  body?: BodySpec<unknown>;
+  handle(
+    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'facts', unknown>,
+  ): Promise<Answer> | Answer;
+}
+
+type PathParams = Record<string, string>;
+
+/**
+ * Declares a route.
+ * @throws Error when the access is missing (plain JavaScript could leave it out) or the path names a node's
+ *   own route without `{nodeId}`, or a grant's without `{name}`
+ */
+export function route<A extends Access, P = PathParams, Q = unknown, B = undefined>(
+  spec: RouteSpec<A, P, Q, B>,
+): Route {
+  const label = `${spec.method} ${spec.path}`;
+  const kind = (spec as { access?: Access }).access?.kind;
+  if (kind === undefined) throw new Error(`${label} declares no access`);
+  if (kind.startsWith('node:self') && !spec.path.includes('{nodeId}'))
+    throw new Error(`${label} names no node`);
+  if (kind === 'grant' && !spec.path.includes('{name}')) throw new Error(`${label} names no resource`);
+  return spec as unknown as Route;
+}

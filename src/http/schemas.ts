@@ -1,0 +1,72 @@
+/** Building blocks of the routes' schemas: the conventions of api.md section 1 in zod. */
+
+import { z } from 'zod';
+import { parseDuration } from '../domain/duration.ts';
+import { isId } from '../lib/ids.ts';
+
+export const Id = z.guid().meta({ description: 'Lower-case UUID' });
+
+/** Ids in a path: one that is not a lower-case UUID names nothing, so the route answers 404. */
+export const idsInPath = <K extends string>(...names: K[]) =>
+  z.object(
+    Object.fromEntries(names.map((name) => [name, z.string().refine(isId)])) as Record<K, z.ZodString>,
+  );
+export const Timestamp = z.iso.datetime().meta({ description: 'RFC 3339, UTC, milliseconds' });
+export const Checksum = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ description: 'SHA-256, hex' });
+
+/** One of the spellings, matched without regard to case; comes out as spelled here. */
+export function choice<const T extends readonly [string, ...string[]]>(...spellings: T) {
+  const bySpelling = new Map(spellings.map((spelling) => [spelling.toLowerCase(), spelling]));
+  return z.preprocess(
+    (value) => (typeof value === 'string' ? (bySpelling.get(value.toLowerCase()) ?? value) : value),
+    z.enum(spellings),
+  );
+}
+
+/** A positive duration; comes out as canonical text with its milliseconds. */
+export const Duration = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const duration = parseDuration(text);
+    if (duration) return duration;
+    context.addIssue({ code: 'custom', message: 'Not a positive duration such as 00:15:00 or PT15M' });
+    return z.NEVER;
+  });
+
+/** The last moment that the contract's form of a time can write. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** RFC 3339 with any offset in, epoch milliseconds out. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .refine((time) => time >= 0 && time <= LAST_INSTANT, 'Not a time from 1970 to 9999');
+
+export const Description = z
+  .string()
+  .max(4_000)
+  .nullish()
+  .transform((text) => text ?? null);
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'Not a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+/** `?take=&skip=` of every list. */
+export const Paging = z.object({
+  take: wholeNumber(1, 1_000).default(100),
+  skip: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
+});
+
+/** A flag in a query or form: true or false in any case. */
+export const Flag = z
+  .string()
+  .regex(/^(true|false)$/i, 'Neither true nor false')
+  .transform((text) => text.toLowerCase() === 'true');

@@ -1,0 +1,183 @@
+/** Carries out one route for one request: who, what, then the handler, then the answer's conditions. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Database } from '../db/open.ts';
+import type { Clock } from '../lib/clock.ts';
+import { HawserError, notFound } from '../lib/errors.ts';
+import { KeyedMutex } from '../lib/keyed-mutex.ts';
+import type { AnySubject } from '../security/access.ts';
+import { authorize } from '../security/authorize.ts';
+import type { Principal } from '../security/principal.ts';
+import type { Answer } from './answer.ts';
+import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
+import { readJson } from './body.ts';
+import { etagOf, namesAny, requireMatch } from './conditional.ts';
+import { isTrusted, peerCertificate } from './connections.ts';
+import { JSON_MEDIA_TYPE, notAcceptable } from './respond.ts';
+import type { Method, RequestFacts, Route } from './route.ts';
+import { readUpload, type Upload } from './uploads.ts';
+import { validate } from './validation.ts';
+
+export interface RequestLimits {
+  jsonBytes: number;
+  reportBytes: number;
+  uploadBytes: number;
+  uploadFiles: number;
+}
+
+export interface ServeOptions {
+  database: Database;
+  clock: Clock;
+  limits: RequestLimits;
+  /** Told of every authenticated call of a node; must not wait for anything. */
+  onNodeSeen(nodeId: string, now: number): void;
+}
+
+/** A request that has found its route. */
+export interface MatchedRequest {
+  request: IncomingMessage;
+  requestId: string;
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
+  /** Whether the caller's Accept header admits the media type. */
+  accepts(mediaType: string): boolean;
+}
+
+export interface Served {
+  answer: Answer;
+  principal: Principal | null;
+}
+
+export class RouteServer {
+  private readonly options: ServeOptions;
+  private readonly gets = new Map<string, Route>();
+  private readonly conditionalWrites = new KeyedMutex();
+
+  constructor(options: ServeOptions, routes: readonly Route[]) {
+    this.options = options;
+    for (const route of routes) if (route.method === 'GET') this.gets.set(route.path, route);
+  }
+
+  /** @throws HawserError whatever the access check, the validation or the handler finds */
+  async serve(route: Route, matched: MatchedRequest): Promise<Served> {
+    const { database, clock } = this.options;
+    const now = clock.now();
+    const { request } = matched;
+    const principal = await this.identify(route, request, now);
+    const subject = await authorize(database, route.access, principal, matched.params);
+    if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
+    refuseUnacceptable(route, matched);
+    const ifMatch = CONDITIONAL_METHODS.has(route.method) ? request.headers['if-match'] : undefined;
+    const respond = () => this.respond(route, matched, subject, now);
+    const answer =
+      ifMatch === undefined
+        ? await respond()
+        : await this.respondIfMatch(ifMatch, route, matched, principal, respond);
+    return { answer, principal };
+  }
+
+  private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {
+    if (route.access.kind !== 'public') return authenticate(this.options.database, request, now);
+    refuseCrossSiteSession(request);
+    return null;
+  }
+
+  private async respond(
+    route: Route,
+    matched: MatchedRequest,
+    subject: AnySubject,
+    now: number,
+  ): Promise<Answer> {
+    const params = route.params ? parsePath(route, matched.params) : matched.params;
+    const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
+    const { body, files } = route.body ? await this.readBody(route, matched.request) : NO_BODY;
+    const facts = factsOf(matched, now);
+    return route.handle({ ...subject, params, query, body, files, facts });
+  }
+
+  /**
+   * Checks the validator and writes with no other conditional write of the same resource in between. The
+   * current validator is that of the GET which the route represents, asked in the caller's own name.
+   */
+  private respondIfMatch(
+    ifMatch: string,
+    route: Route,
+    matched: MatchedRequest,
+    principal: Principal | null,
+    respond: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const path = route.represents ?? route.path;
+    // What has no GET has no validator to know, and whether it is there the handler finds out.
+    if (namesAny(ifMatch) && !this.gets.has(path)) return respond();
+    const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
+    return this.conditionalWrites.run(resource, async () => {
+      requireMatch(ifMatch, await this.currentValidator(path, matched, principal));
+      return respond();
+    });
+  }
+
+  private async currentValidator(
+    path: string,
+    matched: MatchedRequest,
+    principal: Principal | null,
+  ): Promise<string | null> {
+    const get = this.gets.get(path);
+    if (get === undefined) return null;
+    try {
+      const subject = await authorize(this.options.database, get.access, principal, matched.params);
+      return etagOf(await this.respond(get, { ...matched, query: {} }, subject, this.options.clock.now()));
+    } catch (error) {
+      if (error instanceof HawserError && error.kind === 'not_found') return null;
+      throw error;
+    }
+  }
+
+  private async readBody(
+    route: Route,
+    request: IncomingMessage,
+  ): Promise<{ body: unknown; files: Upload['files'] }> {
+    const { limits } = this.options;
+    const spec = route.body;
+    if (spec === undefined) return NO_BODY;
+    if (spec.kind === 'json') {
+      const value = await readJson(request, limits[spec.limit ?? 'jsonBytes']);
+      return { body: validate(spec.schema, value, 'body'), files: [] };
+    }
+    const upload = await readUpload(
+      request,
+      { bytes: limits.uploadBytes, files: limits.uploadFiles },
+      { fields: spec.fields },
+    );
+    return { body: validate(spec.schema, Object.fromEntries(upload.fields), 'form'), files: upload.files };
+  }
+}
+
+const NO_BODY = { body: undefined, files: [] };
+const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
+
+/** Before anything is changed: a caller who then got 406 would take the change for refused. */
+function refuseUnacceptable(route: Route, { accepts }: MatchedRequest): void {
+  if (route.method === 'GET') return;
+  const answersJson = Object.values(route.answers).some((answer) => answer.schema !== undefined);
+  if (answersJson && !accepts(JSON_MEDIA_TYPE)) throw notAcceptable(JSON_MEDIA_TYPE);
+}
+
+/** A path parameter that breaks its schema names nothing. */
+function parsePath(route: Route, params: Record<string, string>): unknown {
+  const result = route.params?.safeParse(params);
+  if (result && !result.success) throw notFound('Nothing has this address');
+  return result?.data;
+}
+
+function factsOf({ request, requestId }: MatchedRequest, now: number): RequestFacts {
+  return {
+    requestId,
+    now,
+    address: request.socket.remoteAddress ?? '',
+    // Asked for by registration alone, so made only then.
+    get certificate() {
+      const peer = peerCertificate(request.socket);
+      return peer && { ...peer, isTrusted: isTrusted(request.socket) };
+    },
+  };
+}

@@ -1,0 +1,278 @@
+/**
+ * Uploads: multipart/form-data (RFC 7578) with plain fields and files, the latter as parts `files`, whose filename
+ * is the path, or as one part `archive`, a ZIP. All is kept in memory and counted while it streams, so nothing
+ * is left behind on the disk whatever happens.
+ *
+ * Of @fastify/busboy only the splitter of parts is used, `Dicer`. Its form reader damages names (tried with 3.2):
+ * behind a quoted `filename` it overlooks `filename*`, where .NET puts the real name of a path outside ASCII, and
+ * it drops blanks from unquoted names. Dicer hands out the header lines untouched, one character per byte.
+ */
+
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { Dicer } from '@fastify/busboy';
+import { checkGitAttributes, checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
+import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { Semaphore } from '../lib/keyed-mutex.ts';
+import { type UploadedFile, unpackArchive } from './archive.ts';
+import { discardBody } from './body.ts';
+import { decodeField, malformed, readBoundary, readDisposition } from './multipart-headers.ts';
+
+export interface UploadLimits {
+  /** Bytes of all files together, after unpacking. */
+  bytes: number;
+  files: number;
+  /** Bytes of one plain field; default 64 KiB. */
+  fieldBytes?: number;
+}
+
+export interface Upload {
+  fields: Map<string, string>;
+  /** Paths normalised and free of clashes; empty when the form holds no file. */
+  files: UploadedFile[];
+}
+
+type PartHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** What one part's bytes go into. */
+interface Sink {
+  append(chunk: Buffer): void;
+  close(): void;
+}
+
+const FIELD_BYTES = 64 * 1024;
+/** Room for one part's boundary and header: a path of 1,024 bytes comes twice at most, once as `%XX`. */
+const PART_OVERHEAD = 6 * 1024;
+/** Each upload may fill its whole limit in memory. The others wait unread, which holds their senders back. */
+const slots = new Semaphore(4);
+/** A sender silent for so long gives its slot to the next one. */
+const IDLE_MILLISECONDS = 30_000;
+
+/**
+ * Reads a form; `shape.fields` names the plain fields that it may have, each once.
+ *
+ * Throws 415 `unsupported_media_type`; 413 `payload_too_large`, at the first byte or part too many; 400
+ * `malformed_multipart` (no boundary, no such form, cut off); 400 `validation_failed` (unknown or doubled parts);
+ * 400 `invalid_path`; 400 `invalid_archive`. What then still comes of the body is dropped.
+ */
+export async function readUpload(
+  req: IncomingMessage,
+  limits: UploadLimits,
+  shape: { fields: readonly string[] },
+): Promise<Upload> {
+  try {
+    const boundary = readBoundary(req.headers);
+    const maximum = maximumBody(limits, shape.fields.length);
+    if (Number(req.headers['content-length'] ?? 0) > maximum) throw bodyTooLarge(limits);
+    return await slots.run(async () => {
+      const form = new FormReader(boundary, limits, shape.fields);
+      await pump(req, form, () => bodyTooLarge(limits), maximum);
+      return form.finish();
+    });
+  } catch (error) {
+    discardBody(req);
+    throw error;
+  }
+}
+
+/** The whole body at most: the files at their limit and every part that may be there. */
+function maximumBody(limits: UploadLimits, fields: number): number {
+  const parts = limits.files + fields + 1;
+  return limits.bytes + fields * (limits.fieldBytes ?? FIELD_BYTES) + parts * PART_OVERHEAD;
+}
+
+async function pump(
+  req: IncomingMessage,
+  form: FormReader,
+  tooLong: () => HawserError,
+  maximum: number,
+): Promise<void> {
+  const idle = setTimeout(() => req.destroy(), IDLE_MILLISECONDS).unref();
+  let received = 0;
+  try {
+    // Left early, the iterator must not destroy the request: the answer still has to go out on its socket.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      idle.refresh();
+      received += chunk.length;
+      if (received > maximum) throw tooLong();
+      await form.write(chunk);
+    }
+  } catch (error) {
+    throw error instanceof HawserError || !req.destroyed ? error : malformed('it was cut off', error);
+  } finally {
+    clearTimeout(idle);
+  }
+}
+
+/** Puts the form together. What goes wrong in the splitter's events is kept for who calls. */
+class FormReader {
+  private readonly fields = new Map<string, string>();
+  private readonly files: UploadedFile[] = [];
+  private archive: Buffer | null = null;
+  private readonly limits: UploadLimits;
+  private readonly known: readonly string[];
+  private readonly splitter: Dicer;
+  private readonly seen = new Set<string>();
+  private fileBytes = 0;
+  private fileCount = 0;
+  private openParts = 0;
+  private ended = false;
+  private failure: unknown = null;
+  private settle: () => void = () => undefined;
+
+  constructor(boundary: string, limits: UploadLimits, known: readonly string[]) {
+    this.limits = limits;
+    this.known = known;
+    // Everything stays in memory anyway, so the splitter's own brake is off: it can stall between two parts.
+    const options = { boundary, partHwm: Number.MAX_SAFE_INTEGER, maxHeaderPairs: 32 };
+    this.splitter = new Dicer(options);
+    this.splitter.on('part', (part) => this.readPart(part));
+    this.splitter.on('error', (error) => this.fail(malformed('it is cut off or has no parts', error)));
+    this.splitter.on('finish', () => this.guard(() => (this.ended = true)));
+  }
+
+  /** Throws the first fault as soon as the bytes are in that show it: their sender may wait for the answer. */
+  async write(chunk: Buffer): Promise<void> {
+    // Behind the last boundary may stand anything (RFC 2046, 5.1.1), and the splitter may have closed.
+    if (this.splitter.writable) this.splitter.write(chunk);
+    // Parts hand out their bytes on later ticks, all of which run before this comes back.
+    await immediate();
+    if (this.failure !== null) throw this.failure;
+  }
+
+  async finish(): Promise<Upload> {
+    if (this.splitter.writable) this.splitter.end();
+    await new Promise<void>((resolve) => {
+      this.settle = resolve;
+      this.settleIfDone();
+    });
+    if (this.failure !== null) throw this.failure;
+    const files = this.archive === null ? this.files : await unpackArchive(this.archive, this.limits);
+    checkPathSet(files.map((file) => file.path));
+    for (const file of files) checkGitAttributes(file.path, file.content);
+    return { fields: this.fields, files };
+  }
+
+  private readPart(part: Dicer.PartStream): void {
+    let sink: Sink | null = null;
+    this.openParts += 1;
+    part.on('header', (headers: PartHeaders) => this.guard(() => (sink = this.openSink(headers))));
+    part.on('data', (chunk: Buffer) => this.guard(() => sink?.append(chunk)));
+    part.on('error', (error) => this.fail(malformed('it is cut off', error)));
+    part.on('end', () =>
+      this.guard(() => {
+        this.openParts -= 1;
+        if (sink === null) throw malformed('a part has no header');
+        sink.close();
+      }),
+    );
+  }
+
+  private openSink(headers: PartHeaders): Sink {
+    const { name, filename } = readDisposition(headers);
+    if (name === 'files') return this.openFile(filename);
+    if (name === 'archive') return this.openArchive();
+    if (!this.known.includes(name)) throw unknownPart(name);
+    if (this.seen.has(name)) throw invalidField(`/${name}`, `The form has the field ${name} twice`);
+    if (filename !== null)
+      throw invalidField(`/${name}`, `The form has a file where ${name} is a plain field`);
+    this.seen.add(name);
+    return this.openField(name);
+  }
+
+  private openFile(filename: string | null): Sink {
+    if (filename === null) throw invalidField('/files', 'A part "files" has no filename, which is its path');
+    if (this.seen.has('archive')) throw twoKinds();
+    this.seen.add('files');
+    this.fileCount += 1;
+    if (this.fileCount > this.limits.files) {
+      throw tooLarge(`The upload holds more than ${this.limits.files} files`);
+    }
+    const path = normalizePath(filename);
+    const bytes = new ByteCollector();
+    return {
+      append: (chunk) => {
+        this.fileBytes += chunk.length;
+        if (this.fileBytes > this.limits.bytes) throw bodyTooLarge(this.limits);
+        bytes.append(chunk);
+      },
+      close: () => this.files.push({ path, content: bytes.toBuffer() }),
+    };
+  }
+
+  /** Packed, the archive is bounded by the body; its limits hold for what it unpacks to. */
+  private openArchive(): Sink {
+    if (this.seen.has('archive')) throw invalidField('/archive', 'The form has two archives');
+    if (this.seen.has('files')) throw twoKinds();
+    this.seen.add('archive');
+    const bytes = new ByteCollector();
+    return { append: (chunk) => bytes.append(chunk), close: () => (this.archive = bytes.toBuffer()) };
+  }
+
+  private openField(name: string): Sink {
+    const limit = this.limits.fieldBytes ?? FIELD_BYTES;
+    const bytes = new ByteCollector();
+    return {
+      append: (chunk) => {
+        bytes.append(chunk);
+        if (bytes.length > limit) throw tooLarge(`The field ${name} exceeds ${limit} bytes`);
+      },
+      close: () => this.fields.set(name, decodeField(name, bytes.toBuffer())),
+    };
+  }
+
+  /** Runs work inside an event of the splitter, from where nothing may be thrown. */
+  private guard(work: () => void): void {
+    if (this.failure !== null) return;
+    try {
+      work();
+    } catch (error) {
+      this.fail(error);
+    }
+    this.settleIfDone();
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.settleIfDone();
+  }
+
+  /** The splitter may call itself finished before the last parts have handed out their bytes. */
+  private settleIfDone(): void {
+    if (this.failure !== null || (this.ended && this.openParts === 0)) this.settle();
+  }
+}
+
+/** Bytes that come in pieces of any size. A sender of single bytes must not cost an object for each of them. */
+class ByteCollector {
+  length = 0;
+  private readonly blocks: Buffer[] = [];
+  private pieces: Buffer[] = [];
+
+  append(piece: Buffer): void {
+    this.length += piece.length;
+    if (this.pieces.push(piece) < 256) return;
+    this.blocks.push(Buffer.concat(this.pieces));
+    this.pieces = [];
+  }
+
+  /** A copy, so that a small file does not keep the network's larger buffers alive. */
+  toBuffer(): Buffer {
+    return Buffer.concat([...this.blocks, ...this.pieces], this.length);
+  }
+}
+
+function bodyTooLarge(limits: UploadLimits): HawserError {
+  return tooLarge(`The upload is larger than the limit of ${limits.bytes} bytes`);
+}
+
+function twoKinds(): HawserError {
+  return invalidField('/archive', 'The form has both single files and an archive');
+}
+
+/** The name is the client's: escaped for the message, and as a JSON Pointer for the path. */
+function unknownPart(name: string): HawserError {
+  const pointer = `/${showText(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const message = `The form must not have a part "${showText(name)}"`;
+  return invalid('validation_failed', message, [{ path: pointer, message, code: 'unrecognized_keys' }]);
+}

@@ -1,0 +1,133 @@
+/** The composition root: opens the stores, brings them into order, and listens. */
+
+import { reconcileConfigurations } from './api/configurations/reconcile.ts';
+import { createApp } from './app.ts';
+import { type Config, ConfigError } from './config.ts';
+import { noteRefsMoved } from './db/generation.ts';
+import { type Database, openDatabase } from './db/open.ts';
+import { passwordFault } from './domain/password-rules.ts';
+import { GitStore } from './git/store.ts';
+import { createListener, type Listener } from './http/listener.ts';
+import { type Clock, HOUR, SECOND } from './lib/clock.ts';
+import { newSecret } from './lib/ids.ts';
+import type { Log } from './lib/log.ts';
+import { CheckIns } from './pull/check-ins.ts';
+import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+
+export interface ServerOptions {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  /** Told the first administrator's random password, once in the life of a data folder. */
+  showFirstPassword(password: string): void;
+}
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  /** Takes certificates, keys, node CA and CRL anew from their files; a fault keeps the old ones. */
+  reloadTls(): Promise<void>;
+  /** Answers what is in progress, writes what is noted, closes the stores. */
+  close(): Promise<void>;
+}
+
+const CLOSE_GRACE = 30 * SECOND;
+/** How often the made certificate is looked at; it is renewed 30 days before its end. */
+const TLS_CHECK_INTERVAL = 12 * HOUR;
+
+/**
+ * Starts a server; on a fault everything opened so far is closed again.
+ * @throws ConfigError, or HawserError from the stores and the TLS files
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { config, clock, log } = options;
+  checkAdminPassword(config.adminPassword);
+  const database = await openDatabase(config.dataDir);
+  const store = new GitStore({
+    root: config.reposDir,
+    log,
+    cacheBytes: config.cacheBytes / 2,
+    onRefsMoved: (repository) => noteRefsMoved(database.write, repository, clock.now()),
+  });
+  try {
+    await store.open();
+    await prepare(options, database, store);
+    const material = await loadTls(options);
+    return await listen(options, database, store, material);
+  } catch (error) {
+    await store.close();
+    await database.close();
+    throw error;
+  }
+}
+
+function checkAdminPassword(password: string | null): void {
+  const fault = password === null ? null : passwordFault(password, 'admin');
+  if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
+}
+
+async function prepare(options: ServerOptions, database: Database, store: GitStore): Promise<void> {
+  const { config, clock, log } = options;
+  await ensureBuiltIns(database, clock.now());
+  const password = await ensureFirstAdmin(database, {
+    dataDir: config.dataDir,
+    password: config.adminPassword,
+    randomPassword: newSecret,
+    now: clock.now(),
+  });
+  if (password !== null) options.showFirstPassword(password);
+  await reconcileConfigurations(database, store, log, clock.now());
+}
+
+function loadTls({ config, clock, log }: ServerOptions): Promise<TlsMaterial> {
+  const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
+  return loadTlsMaterial({ dataDir, ...tls, nodeCaFile, nodeCrlFile, now: clock.now(), log });
+}
+
+async function listen(
+  options: ServerOptions,
+  database: Database,
+  store: GitStore,
+  material: TlsMaterial,
+): Promise<RunningServer> {
+  const { config, clock, log } = options;
+  const checkIns = new CheckIns(database.write, log);
+  const handler = createApp({
+    database,
+    store,
+    authority: material.ca,
+    issuesCertificates: material.nodeCa === null,
+    dataDir: config.dataDir,
+    limits: config.limits,
+    bundleCacheBytes: config.cacheBytes / 2,
+    clock,
+    log,
+    onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
+  });
+  const listener = createListener({ material, handler, log, clock });
+  const port = await listener.listen(config.host, config.port);
+  const reloadTls = () => reload(options, listener);
+  const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
+  return {
+    url: `https://localhost:${port}`,
+    port,
+    reloadTls,
+    async close() {
+      clearInterval(timer);
+      await listener.close(CLOSE_GRACE);
+      await checkIns.close();
+      await store.close();
+      await database.close();
+    },
+  };
+}
+
+async function reload(options: ServerOptions, listener: Listener): Promise<void> {
+  try {
+    listener.reload(await loadTls(options));
+    options.log.info('TLS files loaded anew');
+  } catch (error) {
+    options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
+  }
+}

@@ -1,0 +1,80 @@
+/** The routes of configurations in few words, and what every refusal has in common. */
+
+import { expect } from 'chai';
+import type { Client, Form, Reply } from './client.ts';
+
+export const CONFIGURATIONS = '/api/v1/configurations';
+export const versionsOf = (name: string) => `${CONFIGURATIONS}/${name}/versions`;
+export const fileOf = (name: string, version: string, path: string) =>
+  `${versionsOf(name)}/${version}/files/${path}`;
+
+export const MAIN = 'main.dsc.yaml';
+
+/** Posts a form with a `main.dsc.yaml` where no other files are given. */
+export function post(
+  client: Client,
+  path: string,
+  fields: Record<string, string>,
+  more: Omit<Form, 'fields'> = { files: { [MAIN]: 'resources: []\n' } },
+): Promise<Reply> {
+  return client.upload(path, { fields, ...more });
+}
+
+export function create(
+  client: Client,
+  name: string,
+  fields: Record<string, string> = {},
+  more?: Omit<Form, 'fields'>,
+): Promise<Reply> {
+  return post(client, CONFIGURATIONS, { name, ...fields }, more);
+}
+
+export function addVersion(
+  client: Client,
+  name: string,
+  fields: Record<string, string> = {},
+  more?: Omit<Form, 'fields'>,
+): Promise<Reply> {
+  return post(client, versionsOf(name), fields, more);
+}
+
+export function publish(client: Client, name: string, version: string): Promise<Reply> {
+  return client.put(`${versionsOf(name)}/${version}/publish`);
+}
+
+/** The reply's JSON, if it is any, once its status is the expected one. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+export async function ok(status: number, reply: Promise<Reply> | Reply): Promise<any> {
+  const answer = await reply;
+  expect(answer.status, answer.text).to.equal(status);
+  return /json/.test(String(answer.headers['content-type'])) ? answer.json : undefined;
+}
+
+/** A refusal in the one shape that all have, which shows nothing of the machine it comes from. */
+export async function expectProblem(
+  answer: Promise<Reply> | Reply,
+  status: number,
+  code: string,
+  what = '',
+): Promise<Reply> {
+  const reply = await answer;
+  expect(`${reply.status} ${codeIn(reply)}`, `${what} ${reply.text}`).to.equal(`${status} ${code}`);
+  expect(reply.headers['content-type'], what).to.match(/^application\/problem\+json/);
+  expect(reply.headers['x-request-id'], what).to.be.a('string');
+  expect(reply.json, what).to.include({ status });
+  expect(reply.json.type, what).to.be.a('string');
+  expect(reply.json.title, what).to.be.a('string');
+  expect(reply.json.detail, what).to.be.a('string');
+  expect(reply.text, what).to.not.match(
+    /hawser-(test|up)|\/(tmp|home|work|src|node_modules)\/|\bat .+:\d+:\d+|\.ts\b/,
+  );
+  return reply;
+}
+
+function codeIn(reply: Reply): string {
+  try {
+    return String(reply.json.code);
+  } catch {
+    return 'no JSON';
+  }
+}

@@ -1,0 +1,207 @@
+/** A whole server in this process for a scenario: real TLS, SQLite and repositories in a temporary folder. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { readConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { type RunningServer, startServer } from '../../src/server.ts';
+import { type Client, type Identity, makeClient, type Target } from './client.ts';
+import { makeClientCertificate } from './client-certificates.ts';
+
+export const ADMIN_PASSWORD = 'a-password-for-tests';
+
+/** A clock that stands at real time plus what a test has added. */
+export class TestClock implements Clock {
+  private offset = 0;
+
+  now(): number {
+    return Date.now() + this.offset;
+  }
+
+  advance(milliseconds: number): void {
+    this.offset += milliseconds;
+  }
+}
+
+export interface NodeUnderTest {
+  nodeId: string;
+  fqdn: string;
+  identity: Identity & { thumbprint: string };
+  client: Client;
+}
+
+export interface Hawser {
+  folder: string;
+  reposDir: string;
+  dataDir: string;
+  clock: TestClock;
+  server: RunningServer;
+  /** Everything logged so far, as JSON lines. */
+  log(): string;
+  target(): Target;
+  /** Without credentials; with an identity, over mTLS. */
+  client(identity?: Identity): Client;
+  /** A token of `admin` with every scope. */
+  admin: Client;
+  /** A session of `admin`, as Cookie header. */
+  session: string;
+  registerNode(fqdn: string): Promise<NodeUnderTest>;
+  /** Stock git in one of the repositories. */
+  git(repository: string, ...args: string[]): string;
+  /** Closes and starts again on the same folders. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ALL_SCOPES = [
+  'server.settings.read',
+  'server.settings.write',
+  'users.manage',
+  'groups.manage',
+  'roles.manage',
+  'registration-keys.manage',
+  'nodes.read',
+  'nodes.write',
+  'nodes.delete',
+  'nodes.assign-configuration',
+  'reports.read',
+  'reports.read-all',
+  'retention.manage',
+  'configurations.create',
+  'configurations.admin-override',
+  'composite-configurations.create',
+  'composite-configurations.admin-override',
+  'parameters.admin-override',
+  'scopes.admin-override',
+  'audit.read',
+  'configurations.grants',
+  'composite-configurations.grants',
+  'parameters.grants',
+];
+
+/** @param settings HAWSER_* variables beside those that the test sets up itself */
+export async function startHawser(settings: Record<string, string> = {}): Promise<Hawser> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
+  const clock = new TestClock();
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const config = readConfig({
+    HAWSER_HOST: '127.0.0.1',
+    HAWSER_PORT: '0',
+    HAWSER_DATA_DIR: join(folder, 'data'),
+    HAWSER_REPOS_DIR: join(folder, 'repos'),
+    HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    HAWSER_LOG_LEVEL: 'debug',
+    ...settings,
+  });
+  const log = createLog(config.logLevel, sink);
+  const start = () => startServer({ config, clock, log, showFirstPassword: () => undefined });
+  const clients: Client[] = [];
+  const hawser = {
+    folder,
+    clock,
+    reposDir: config.reposDir,
+    dataDir: config.dataDir,
+    log: () => lines.join(''),
+  } as Hawser;
+  hawser.server = await start();
+  hawser.target = () => ({
+    port: hawser.server.port,
+    ca: readFileSync(join(config.dataDir, 'tls/ca.crt'), 'utf8'),
+  });
+  hawser.client = (identity) => {
+    const client = makeClient(hawser.target(), identity);
+    clients.push(client);
+    return client;
+  };
+  hawser.git = (repository, ...args) => git(join(config.reposDir, repository), ...args);
+  hawser.registerNode = (fqdn) => registerNode(hawser, fqdn);
+  hawser.close = async () => {
+    for (const client of clients) client.close();
+    await hawser.server.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  hawser.restart = async () => {
+    await hawser.server.close();
+    hawser.server = await start();
+    hawser.admin = hawser.client().with({ Authorization: authorization });
+  };
+  hawser.session = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+  const authorization = `Bearer ${await createToken(hawser.client(), hawser.session, ALL_SCOPES)}`;
+  hawser.admin = hawser.client().with({ Authorization: authorization });
+  return hawser;
+}
+
+/** @returns the session as a Cookie header */
+export async function signIn(client: Client, username: string, password: string): Promise<string> {
+  const reply = await client.post('/api/v1/auth/login', { username, password });
+  if (reply.status !== 200) throw new Error(`sign-in answered ${reply.status} ${reply.text}`);
+  return String(reply.headers['set-cookie']).split(';', 1)[0] ?? '';
+}
+
+export async function createToken(
+  client: Client,
+  session: string,
+  scopes: readonly string[],
+): Promise<string> {
+  const reply = await client.with({ Cookie: session }).post('/api/v1/auth/tokens', { name: 'test', scopes });
+  if (reply.status !== 201) throw new Error(`token creation answered ${reply.status} ${reply.text}`);
+  return reply.json.token;
+}
+
+export async function createKey(admin: Client, options: Record<string, unknown> = {}): Promise<string> {
+  const reply = await admin.post('/api/v1/admin/registration-keys', options);
+  if (reply.status !== 201) throw new Error(`key creation answered ${reply.status} ${reply.text}`);
+  return reply.json.key;
+}
+
+async function registerNode(hawser: Hawser, fqdn: string): Promise<NodeUnderTest> {
+  const identity = await makeClientCertificate({ commonName: fqdn });
+  const client = hawser.client(identity);
+  const registrationKey = await createKey(hawser.admin);
+  const reply = await client.post('/api/v1/nodes/register', { registrationKey, fqdn });
+  if (reply.status !== 200) throw new Error(`registration answered ${reply.status} ${reply.text}`);
+  return { nodeId: reply.json.nodeId, fqdn, identity, client };
+}
+
+/** Creates a configuration and publishes the versions given, each with these files. */
+export async function publishConfiguration(
+  admin: Client,
+  name: string,
+  versions: Record<string, Record<string, string | Buffer>>,
+): Promise<void> {
+  const expectStatus = (status: number, reply: { status: number; text: string }) => {
+    if (reply.status !== status) throw new Error(`expected ${status}, got ${reply.status} ${reply.text}`);
+  };
+  let first = true;
+  for (const [version, files] of Object.entries(versions)) {
+    const fields = first ? { name, version } : { version };
+    const path = first ? '/api/v1/configurations' : `/api/v1/configurations/${name}/versions`;
+    expectStatus(201, await admin.upload(path, { fields, files }));
+    expectStatus(200, await admin.put(`/api/v1/configurations/${name}/versions/${version}/publish`));
+    first = false;
+  }
+}
+
+/** Stock git without any configuration of this machine. */
+export function git(folder: string, ...args: string[]): string {
+  return execFileSync('git', ['-C', folder, ...args], {
+    encoding: 'utf8',
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      HOME: '/nonexistent',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}

@@ -1,0 +1,115 @@
+/** A real HTTP server around readUpload, and forms written by hand down to their bytes. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { readUpload } from '../../src/http/uploads.ts';
+import { HawserError } from '../../src/lib/errors.ts';
+
+export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
+export const SHAPE = { fields: ['name', 'version'] };
+/** Larger than all that a body may be under these limits. */
+export const FAR_TOO_MUCH = 400_000;
+
+export interface Outcome {
+  status: number;
+  code?: string;
+  message?: string;
+  errors?: { path: string; code: string }[];
+  fields?: Record<string, string>;
+  files?: Record<string, string>;
+}
+
+const STATUS: Record<string, number> = { invalid: 400, too_large: 413, unsupported_media_type: 415 };
+
+let port = 0;
+/** What each call of readUpload came to, in order, whether or not its client was still there. */
+export const outcomes: Outcome[] = [];
+const faults: unknown[] = [];
+
+export const url = () => `http://127.0.0.1:${port}/`;
+
+/** Starts and stops the server around the tests of a `describe`. POST uploads, GET answers `here`. */
+export function useUploadServer(): void {
+  let server: Server;
+  before(async () => {
+    server = createServer((req, res) => void answer(req, res));
+    server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  beforeEach(() => {
+    outcomes.length = 0;
+    faults.length = 0;
+  });
+  afterEach(() => expect(faults).to.deep.equal([]));
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+}
+
+async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (req.method === 'GET') {
+    res.end('here');
+    return;
+  }
+  const outcome = await outcomeOf(req);
+  outcomes.push(outcome);
+  res.writeHead(outcome.status, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
+}
+
+async function outcomeOf(req: IncomingMessage): Promise<Outcome> {
+  try {
+    const { fields, files } = await readUpload(req, LIMITS, SHAPE);
+    return {
+      status: 200,
+      fields: Object.fromEntries(fields),
+      files: Object.fromEntries(files.map((file) => [file.path, file.content.toString()])),
+    };
+  } catch (error) {
+    if (!(error instanceof HawserError)) faults.push(error);
+    const known = error instanceof HawserError ? error : new HawserError('internal', 'fault', String(error));
+    return { status: STATUS[known.kind] ?? 500, code: known.code, message: known.message, ...known.data };
+  }
+}
+
+/** A body part by part. Header lines are Latin-1, so that any byte can be written. */
+export function makeBody(parts: [header: string, content: string | Buffer][], tail = '--B--\r\n'): Buffer {
+  const pieces = parts.flatMap(([header, content]) => [
+    Buffer.from(`--B\r\n${header}\r\n\r\n`, 'latin1'),
+    Buffer.from(content as string),
+    Buffer.from('\r\n'),
+  ]);
+  return Buffer.concat([...pieces, Buffer.from(tail)]);
+}
+
+export const named = (rest: string) => `Content-Disposition: form-data; ${rest}`;
+export const fileNamed = (filename: string) => named(`name="files"; filename="${filename}"`);
+
+export async function postBody(
+  body: Buffer | string | FormData,
+  type: string | null = 'multipart/form-data; boundary=B',
+): Promise<Outcome> {
+  const headers: Record<string, string> = type === null ? {} : { 'content-type': type };
+  const answered = await fetch(url(), { method: 'POST', body, headers });
+  return (await answered.json()) as Outcome;
+}
+
+export async function openSocket(): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+export function head(length: number | 'chunked'): string {
+  const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+  return `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n${framing}\r\n\r\n`;
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  for (let round = 0; round < 500 && !condition(); round += 1) await sleep(10);
+  expect(condition()).to.equal(true);
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AtomicFs } from '../../../src/git/atomic-fs.ts';
+import type { GitStore } from '../../../src/git/store.ts';
+import {
+  addVersion,
+  codeOf,
+  draftOf,
+  file,
+  makeStore,
+  makeWeb,
+  publish,
+  runGit,
+  settingsOf,
+  summary,
+  WEB,
+} from './support.ts';
+
+/** Lets so many changes of the disk happen and fails every later one, as a killed process or a full disk would. */
+class BreakingFs extends AtomicFs {
+  left = Number.POSITIVE_INFINITY;
+  errno = 'EIO';
+
+  override writePlain(...args: Parameters<AtomicFs['writePlain']>) {
+    return this.step(() => super.writePlain(...args));
+  }
+  override createEmpty(path: string) {
+    return this.step(() => super.createEmpty(path));
+  }
+  override rename(from: string, to: string) {
+    return this.step(() => super.rename(from, to));
+  }
+  override unlink(path: string) {
+    return this.step(() => super.unlink(path));
+  }
+  override discard(path: string) {
+    return this.step(() => super.discard(path));
+  }
+  override makeFolder(path: string, mode?: number) {
+    return this.step(() => super.makeFolder(path, mode));
+  }
+
+  private async step<T>(work: () => Promise<T>): Promise<T> {
+    this.left -= 1;
+    if (this.left >= 0) return work();
+    throw Object.assign(new Error(`${this.errno}: at /secret/path`), { code: this.errno, syscall: 'write' });
+  }
+}
+
+/** Locks that an ended process left: the tests have no other process to end. */
+async function ageLocks(folder: string): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (name.endsWith('.lock')) await utimes(join(folder, name), 1, 1);
+  }
+}
+
+/**
+ * Breaks `work` after 0, 1, 2 ... changes of the disk until it gets through; after each break `verify` looks
+ * with a store that knows nothing of it. Gives the number of breaks.
+ */
+async function breakEverywhere(
+  prepare: (store: GitStore) => Promise<void>,
+  work: (store: GitStore) => Promise<unknown>,
+  verify: (store: GitStore, gitdir: string) => Promise<void>,
+): Promise<number> {
+  for (let steps = 0; ; steps += 1) {
+    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+    const fs = new BreakingFs();
+    const store = makeStore(root, [], { fs });
+    const later = makeStore(root, []);
+    try {
+      await store.open();
+      await prepare(store);
+      fs.left = steps;
+      await work(store).catch(() => undefined);
+      if (fs.left >= 0) return steps;
+      await store.close();
+      await ageLocks(root);
+      await later.open();
+      await verify(later, join(root, 'configurations', 'web.git'));
+      expect(await readdir(join(root, '.tmp'))).to.deep.equal([]);
+    } finally {
+      await store.close();
+      await later.close();
+      await rm(root, { recursive: true, force: true });
+    }
+  }
+}
+
+describe('the store when the disk fails', () => {
+  it('has made a repository whole or not at all, wherever the creation broke off', async () => {
+    const breaks = await breakEverywhere(
+      async () => undefined,
+      (store) => makeWeb(store),
+      async (store, gitdir) => {
+        if (await store.has(WEB)) {
+          expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        } else await makeWeb(store);
+      },
+    );
+    expect(breaks).to.be.greaterThan(15);
+  }).timeout(60_000);
+
+  it('has written a draft or not, wherever the writing broke off', async () => {
+    await breakEverywhere(
+      (store) => makeWeb(store),
+      (store) => addVersion(store, '1.1.0'),
+      async (store) => {
+        const versions = await summary(store);
+        if (versions.length === 1) await addVersion(store, '1.1.0');
+        expect(await summary(store)).to.deep.equal(['1.1.0 Draft', '1.0.0 Draft']);
+      },
+    );
+  }).timeout(60_000);
+
+  it('has published or not, wherever the publishing broke off, and the rest is made good', async () => {
+    const seen = new Set<string>();
+    await breakEverywhere(
+      async (store) => {
+        await makeWeb(store);
+        runGit(
+          join((store as unknown as { root: string }).root, 'configurations/web.git'),
+          'pack-refs',
+          '--all',
+        );
+      },
+      (store) => publish(store, '1.0.0'),
+      async (store, gitdir) => {
+        const [state] = await summary(store);
+        seen.add(state ?? '');
+        if (state === '1.0.0 Draft') await publish(store, '1.0.0');
+        expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
+        expect(runGit(gitdir, 'for-each-ref', '--format=%(refname)')).to.equal(
+          'refs/heads/main\nrefs/tags/v1.0.0',
+        );
+        expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        // The first who takes the lock sweeps what would be in stock git's way.
+        await store.exclusive(WEB, async () => undefined);
+        runGit(gitdir, 'pack-refs', '--all');
+      },
+    );
+    expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
+  }).timeout(120_000);
+
+  it('answers insufficient_storage when the disk is full, and names no path', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+    const fs = new BreakingFs();
+    const store = makeStore(root, [], { fs });
+    try {
+      await store.open();
+      await makeWeb(store);
+      for (const [errno, code] of [
+        ['ENOSPC', 'insufficient_storage'],
+        ['EDQUOT', 'insufficient_storage'],
+        ['EIO', 'repository_io'],
+      ] as const) {
+        fs.errno = errno;
+        fs.left = 2;
+        const files = [file('main.dsc.yaml', errno)];
+        const failure = await store
+          .exclusive(WEB, (r) => r.writeDraft(draftOf('1.1.0', files)))
+          .then(
+            () => expect.fail(),
+            (error: Error) => error,
+          );
+        expect(failure).to.include({ code });
+        expect(failure.message).to.not.contain('/');
+        const other = { kind: 'composites', name: 'web' } as const;
+        fs.left = 3;
+        expect(await codeOf(store.create(other, settingsOf(), draftOf('1.0.0')))).to.equal(code);
+        fs.left = Number.POSITIVE_INFINITY;
+        expect(await store.list('composites')).to.deep.equal([]);
+        expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+      }
+    } finally {
+      await store.close();
+      await rm(root, { recursive: true, force: true });
+    }
+  });
+});

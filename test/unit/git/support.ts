@@ -1,0 +1,137 @@
+/** A store in a folder of its own, and stock git to look at what it made. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type DraftInput,
+  type FileContent,
+  GitStore,
+  type GitStoreOptions,
+  type Person,
+  type RepositoryRef,
+  type RepositorySettings,
+} from '../../../src/git/store.ts';
+import { HawserError } from '../../../src/lib/errors.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { createLog } from '../../../src/lib/log.ts';
+
+export const AT = Date.parse('2026-11-20T09:08:00.123Z');
+export const ALICE: Person = { name: 'Alice', email: 'alice@example.org' };
+export const BOB: Person = { name: 'Bob', email: 'bob@example.org' };
+export const WEB: RepositoryRef = { kind: 'configurations', name: 'web' };
+
+export interface Workbench {
+  root: string;
+  store: GitStore;
+  /** The names of repositories that onRefsMoved was called for. */
+  moved: string[];
+  gitdir: string;
+  git(...args: string[]): string;
+  /** A further process, as far as memory goes: the same folder, nothing loaded. */
+  reopen(): Promise<GitStore>;
+}
+
+export function makeStore(root: string, moved: string[], options: Partial<GitStoreOptions> = {}): GitStore {
+  return new GitStore({
+    root,
+    log: createLog('silent'),
+    cacheBytes: 32 * 1024 * 1024,
+    onRefsMoved: async (ref) => {
+      moved.push(ref.name);
+    },
+    ...options,
+  });
+}
+
+/** Runs `work` on a new store and cleans up behind it. */
+export async function onStore(
+  work: (bench: Workbench) => Promise<void>,
+  options: Partial<GitStoreOptions> = {},
+): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+  const moved: string[] = [];
+  const stores: GitStore[] = [];
+  const open = async () => {
+    const store = makeStore(root, moved, options);
+    stores.push(store);
+    await store.open();
+    return store;
+  };
+  const gitdir = join(root, 'configurations', 'web.git');
+  const git = (...args: string[]) => runGit(gitdir, ...args);
+  try {
+    await work({ root, store: await open(), moved, gitdir, git, reopen: open });
+  } finally {
+    for (const store of stores) await store.close();
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+export function runGit(folder: string, ...args: string[]): string {
+  const env = {
+    ...process.env,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'Carol',
+    GIT_AUTHOR_EMAIL: 'carol@example.org',
+    GIT_COMMITTER_NAME: 'Carol',
+    GIT_COMMITTER_EMAIL: 'carol@example.org',
+  };
+  return execFileSync('git', ['-C', folder, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+export function settingsOf(description: string | null = null): RepositorySettings {
+  return { id: newId(), description, createdBy: newId(), useServerManagedParameters: true, createdAt: AT };
+}
+
+export function file(path: string, text: string): FileContent {
+  return { path, content: Buffer.from(text) };
+}
+
+export function draftOf(
+  version: string,
+  files: FileContent[] = [file('main.dsc.yaml', `v${version}\n`)],
+): DraftInput {
+  return { version, entryPoint: 'main.dsc.yaml', files, author: ALICE, at: AT };
+}
+
+export async function makeWeb(store: GitStore, version = '1.0.0', files?: FileContent[]): Promise<void> {
+  await store.create(WEB, settingsOf(), draftOf(version, files));
+}
+
+export async function publish(store: GitStore, version: string, at = AT): Promise<void> {
+  await store.exclusive(WEB, async (repository) => {
+    await repository.publish(version, BOB, at);
+  });
+}
+
+export async function addVersion(store: GitStore, version: string, files?: FileContent[]): Promise<void> {
+  await store.exclusive(WEB, (repository) => repository.writeDraft(draftOf(version, files)));
+}
+
+/** The code of the HawserError that the work fails with. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof HawserError) return error.code;
+    throw error;
+  }
+  return 'no error';
+}
+
+/** Waits until the condition holds; false once `limit` ms have passed. */
+export async function within(limit: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  const end = Date.now() + limit;
+  while (!(await condition())) {
+    if (Date.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+export async function summary(store: GitStore): Promise<string[]> {
+  const { versions } = await store.index(WEB);
+  return versions.map(({ version, status }) => `${version} ${status}`);
+}
