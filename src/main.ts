@@ -10,9 +10,10 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const server = await startServer({ config, clock: systemClock, log, showFirstPassword });
-  log.info({ url: server.url, dataDir: config.dataDir, reposDir: config.reposDir }, 'listening');
   process.on('SIGHUP', () => void server.reloadTls());
   closeOnSignals(server, log);
+  // Last: who waits for this line may signal at once.
+  log.info({ url: server.url, dataDir: config.dataDir, reposDir: config.reposDir }, 'listening');
 }
 
 /** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. That is one wish, not two. */
@@ -26,7 +27,7 @@ function closeOnSignals(server: RunningServer, log: Log): void {
     if (closingSince === null) {
       closingSince = now;
       log.info({ signal }, 'closing');
-      void closeAndExit(server);
+      closeAndExit(server).catch(fail);
     } else if (now - closingSince > SAME_WISH) {
       log.warn({ signal }, 'told again while closing: ending at once');
       process.exit(1);

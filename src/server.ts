@@ -9,6 +9,8 @@ import { passwordFault } from './domain/password-rules.ts';
 import { GitStore } from './git/store.ts';
 import { createListener, type Listener } from './http/listener.ts';
 import { type Clock, HOUR, SECOND } from './lib/clock.ts';
+import { HawserError } from './lib/errors.ts';
+import { makePrivateFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { CheckIns } from './pull/check-ins.ts';
@@ -43,6 +45,8 @@ const TLS_CHECK_INTERVAL = 12 * HOUR;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, clock, log } = options;
   checkAdminPassword(config.adminPassword);
+  await requireFolder('HAWSER_DATA_DIR', config.dataDir);
+  await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
   const database = await openDatabase(config.dataDir);
   const store = new GitStore({
     root: config.reposDir,
@@ -52,8 +56,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   try {
     await store.open();
-    await prepare(options, database, store);
+    // First, so that a fault in the TLS settings ends a first start before its password is made and shown.
     const material = await loadTls(options);
+    await prepare(options, database, store);
     return await listen(options, database, store, material);
   } catch (error) {
     await store.close();
@@ -65,6 +70,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 function checkAdminPassword(password: string | null): void {
   const fault = password === null ? null : passwordFault(password, 'admin');
   if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
+}
+
+/** Made here, before the stores would, so that the fault is told as one of the setting. */
+async function requireFolder(setting: string, path: string): Promise<void> {
+  try {
+    await makePrivateFolder(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      setting,
+      `cannot be used (${code})`,
+      'a folder that this user may make and write to',
+    );
+  }
 }
 
 async function prepare(options: ServerOptions, database: Database, store: GitStore): Promise<void> {
@@ -106,7 +125,7 @@ async function listen(
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
   });
   const listener = createListener({ material, handler, log, clock });
-  const port = await listener.listen(config.host, config.port);
+  const port = await open(listener, config);
   const reloadTls = () => reload(options, listener);
   const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
   return {
@@ -122,6 +141,22 @@ async function listen(
     },
   };
 }
+
+async function open(listener: Listener, { host, port }: Config): Promise<number> {
+  try {
+    return await listener.listen(host, port);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw unavailable(`HAWSER_PORT: another program listens on port ${port} already`);
+    if (code === 'EACCES') throw unavailable(`HAWSER_PORT: this user may not listen on port ${port}`);
+    if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EAFNOSUPPORT', 'EINVAL'].includes(code))
+      throw new ConfigError('HAWSER_HOST', `cannot be listened on (${code})`, 'an address of this machine');
+    throw error;
+  }
+}
+
+const unavailable = (message: string) => new HawserError('unavailable', 'cannot_listen', message);
 
 async function reload(options: ServerOptions, listener: Listener): Promise<void> {
   try {

@@ -15,7 +15,6 @@ export interface Assignment {
 
 export interface KnownNode {
   nodeId: string;
-  fqdn: string;
   certificateState: 'current' | 'pending';
   /** Epoch milliseconds. */
   certificateNotAfter: number;
@@ -23,34 +22,30 @@ export interface KnownNode {
   generation: number;
 }
 
-interface Row {
-  nodeId: string;
-  fqdn: string;
-  certificateState: 'current' | 'pending';
-  certificateNotAfter: number;
-  assigned: string | null;
-  configurationId: string | null;
-  compositeId: string | null;
-  majorVersion: number | null;
-  prereleaseChannel: string | null;
-  generation: number;
-}
+/** An array, because to make an object of as many names costs as much as to find the row. */
+type Row = [
+  nodeId: string,
+  certificateState: 'current' | 'pending',
+  certificateNotAfter: number,
+  configurationId: string | null,
+  compositeId: string | null,
+  majorVersion: number | null,
+  prereleaseChannel: string | null,
+  generation: number,
+];
 
-const SELECT = `select n.id as nodeId, n.fqdn as fqdn, c.state as certificateState,
-    c.not_after as certificateNotAfter, a.node_id as assigned, a.configuration_id as configurationId,
-    a.composite_id as compositeId, a.major_version as majorVersion, a.prerelease_channel as prereleaseChannel,
-    (select value from generation where id = 1) as generation`;
+/** Without the nodes themselves: a certificate goes with its node. */
+const SELECT = `select c.node_id, c.state, c.not_after, a.configuration_id, a.composite_id, a.major_version,
+    a.prerelease_channel, (select value from generation where id = 1)
+  from node_certificates c left join assignments a on a.node_id = c.node_id`;
 
 export class NodeLookup {
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
 
   constructor(handle: SqliteHandle) {
-    this.statement = handle.prepare(`${SELECT} from node_certificates c
-      join nodes n on n.id = c.node_id left join assignments a on a.node_id = n.id where c.thumbprint = ?`);
-    this.byId = handle.prepare(`${SELECT} from nodes n
-      join node_certificates c on c.node_id = n.id and c.state = 'current'
-      left join assignments a on a.node_id = n.id where n.id = ?`);
+    this.statement = handle.prepare<[string], Row>(`${SELECT} where c.thumbprint = ?`).raw();
+    this.byId = handle.prepare<[string], Row>(`${SELECT} where c.node_id = ? and c.state = 'current'`).raw();
   }
 
   /** @param thumbprint SHA-256 of the certificate as 64 upper-case hex digits. */
@@ -67,9 +62,11 @@ export class NodeLookup {
 }
 
 function toKnownNode(row: Row): KnownNode {
-  const { nodeId, fqdn, certificateState, certificateNotAfter, generation } = row;
-  const { configurationId, compositeId, majorVersion, prereleaseChannel } = row;
+  const [nodeId, certificateState, certificateNotAfter, configurationId, compositeId] = row;
+  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
-    row.assigned === null ? null : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, fqdn, certificateState, certificateNotAfter, assignment, generation };
+    configurationId === null && compositeId === null
+      ? null
+      : { configurationId, compositeId, majorVersion, prereleaseChannel };
+  return { nodeId, certificateState, certificateNotAfter, assignment, generation };
 }

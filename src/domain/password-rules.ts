@@ -42,12 +42,14 @@ const COMMON = new Set([
 
 /** The fault of a new password in words, or null when it may be used. Lengths count characters, not bytes. */
 export function passwordFault(password: string, username: string): string | null {
-  const length = [...password].length;
+  // As it is hashed: one that looks long may be short after normalisation.
+  const normal = password.normalize('NFKC');
+  const length = [...normal].length;
   if (length < PASSWORD_MIN || length > PASSWORD_MAX) {
     return `A password has ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
   }
-  const folded = password.toLowerCase();
-  if (folded === username.toLowerCase()) return 'The password must not be the user name';
+  const folded = normal.toLowerCase();
+  if (folded === username.normalize('NFKC').toLowerCase()) return 'The password must not be the user name';
   if (COMMON.has(folded) || new Set(folded).size === 1) return 'This password is among the most common ones';
   return null;
 }

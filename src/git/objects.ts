@@ -65,7 +65,8 @@ export class ObjectStore {
     try {
       if (loose === null) return (await this.read(gitdir, oid, 'content')).type === 'tag';
       const start = inflateSync(loose.subarray(0, HEADER_BYTES), { finishFlush: zlib.Z_SYNC_FLUSH });
-      return start.toString('latin1', 0, 4) === 'tag ';
+      // Cut off before its type shows, as by a power cut, it cannot be read.
+      return start.length < 4 || start.toString('latin1', 0, 4) === 'tag ';
     } catch {
       return true;
     }

@@ -2,7 +2,8 @@
 
 import { invalid } from '../lib/errors.ts';
 
-const LINE = /^([A-Za-z][A-Za-z0-9-]*): ?(.*)$/;
+/** With `s`, as a path may hold U+2028, which ends a line for JavaScript and not for Git. */
+const LINE = /^([A-Za-z][A-Za-z0-9-]*): ?(.*)$/s;
 const CONTROL = /\p{Cc}/u;
 
 /** `subject`, a blank line and the trailers in the order given. A value that would break its line is refused. */

@@ -13,8 +13,10 @@ export interface Answer {
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
 export function json(value: unknown, etag?: string): Answer {
-  const answer = { status: 200, headers: JSON_TYPE, body: JSON.stringify(value) };
-  return etag === undefined ? answer : { ...answer, etag };
+  const body = JSON.stringify(value);
+  return etag === undefined
+    ? { status: 200, headers: JSON_TYPE, body }
+    : { status: 200, headers: JSON_TYPE, body, etag };
 }
 
 /** 201 with the address of what was made. */

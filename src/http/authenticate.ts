@@ -58,7 +58,7 @@ function refuseCrossSite(request: IncomingMessage): void {
   const { origin, host } = request.headers;
   const sameOrigin =
     site === undefined
-      ? origin === undefined || origin === `https://${host}`
+      ? origin === undefined || (host !== undefined && origin === `https://${host}`)
       : site === 'same-origin' || site === 'none';
   if (!sameOrigin) throw forbidden('Requests with a session must come from this site', 'cross_site_request');
 }

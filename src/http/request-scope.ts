@@ -4,9 +4,9 @@ import type { Context, Next } from 'koa';
 import type { HawserError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { problemAnswer, statusOf, toHawserError } from './problem.ts';
+import { problemAnswer, toHawserError } from './problem.ts';
+import type { RequestState } from './request-state.ts';
 import { respond } from './respond.ts';
-import type { RequestState } from './routing.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -17,8 +17,6 @@ export function requestScope(log: Log, translateError: (error: unknown) => unkno
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
     const state = ctx.state as RequestState;
     state.requestId = requestId;
-    ctx.set('X-Request-Id', requestId);
-    ctx.set('X-Content-Type-Options', 'nosniff');
     let failure: HawserError | null = null;
     try {
       await next();
@@ -31,10 +29,11 @@ export function requestScope(log: Log, translateError: (error: unknown) => unkno
 }
 
 function answerFailure(ctx: Context, failure: HawserError): void {
+  const answer = problemAnswer(failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here.
-  if (statusOf(failure) === 401 && ctx.headers.authorization === undefined) ctx.set('Connection', 'close');
-  ctx.response.remove('ETag');
-  respond(ctx, problemAnswer(failure));
+  if (answer.status === 401 && ctx.headers.authorization === undefined)
+    answer.headers['Connection'] = 'close';
+  respond(ctx, answer);
 }
 
 function logRequest(log: Log, ctx: Context, milliseconds: number, failure: HawserError | null): void {

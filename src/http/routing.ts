@@ -4,19 +4,13 @@ import Router from '@koa/router';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import { notFound } from '../lib/errors.ts';
-import type { Principal } from '../security/principal.ts';
+import type { Answer } from './answer.ts';
 import { methodNotAllowed } from './problem.ts';
-import { admits, respond } from './respond.ts';
+import type { RequestState } from './request-state.ts';
+import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 import type { RouteServer } from './serve.ts';
 import { sessionCookie } from './session-cookie.ts';
-
-/** What the outer middleware reads for the log line once the request is done. */
-export interface RequestState {
-  requestId: string;
-  principal?: Principal | null;
-  logLevel?: 'info' | 'debug';
-}
 
 /**
  * Mounts groups of routes in order. The first group is looked through first, so the poll's few routes are
@@ -27,32 +21,56 @@ export function mountRoutes(app: Koa, server: RouteServer, groups: readonly (rea
     const router = new Router({ sensitive: true });
     for (const route of [...routes].sort(bySpecificity)) {
       router.register(toPattern(route.path), [route.method], (ctx) =>
-        handle(ctx as unknown as Context, server, route),
+        handle(ctx as unknown as Context, server, route, ctx.params),
       );
     }
     return router;
   });
+  app.use(matchDirectly(server, groups[0] ?? []));
   for (const router of routers) app.use(router.routes() as unknown as Koa.Middleware);
   app.use((ctx) => answerUnmatched(ctx, routers));
 }
 
-async function handle(ctx: Context, server: RouteServer, route: Route): Promise<void> {
+/**
+ * The same routes without the router, which costs more than finding and answering the poll. Only plain GETs: an
+ * escaped path, and every other method, is left to the router.
+ */
+function matchDirectly(server: RouteServer, routes: readonly Route[]): Koa.Middleware {
+  const gets = routes
+    .filter(({ method }) => method === 'GET')
+    .map((route) => ({ route, pattern: toRegExp(route.path) }));
+  return (ctx, next) => {
+    if (ctx.method !== 'GET') return next();
+    for (const { route, pattern } of gets) {
+      const match = pattern.exec(ctx.path);
+      if (match?.groups) return handle(ctx, server, route, match.groups);
+    }
+    return next();
+  };
+}
+
+async function handle(
+  ctx: Context,
+  server: RouteServer,
+  route: Route,
+  params: Record<string, string>,
+): Promise<void> {
   const state = ctx.state as RequestState;
   state.logLevel = route.logLevel ?? (route.method === 'GET' ? 'debug' : 'info');
-  const params = (ctx as unknown as { params: Record<string, string> }).params;
-  const { requestId } = state;
-  const { answer, principal } = await server.serve(route, {
+  const answer = await server.serve(route, {
     request: ctx.req,
-    requestId,
     params,
     query: ctx.query,
-    accepts: (type) => admits(ctx, type),
+    negotiator: ctx,
+    state,
   });
-  state.principal = principal;
-  if (principal?.kind === 'user' && principal.renewedSession !== null && !answer.headers['Set-Cookie']) {
-    ctx.set('Set-Cookie', sessionCookie(principal.renewedSession));
-  }
-  respond(ctx, answer);
+  respond(ctx, withRenewedSession(answer, state));
+}
+
+function withRenewedSession(answer: Answer, { principal }: RequestState): Answer {
+  if (principal?.kind !== 'user' || principal.renewedSession === null) return answer;
+  const cookie = { 'Set-Cookie': sessionCookie(principal.renewedSession) };
+  return { ...answer, headers: { ...cookie, ...answer.headers } };
 }
 
 function answerUnmatched(ctx: Context, routers: readonly Router[]): void {
@@ -68,6 +86,10 @@ function answerUnmatched(ctx: Context, routers: readonly Router[]): void {
 /** `{nodeId}` becomes `:nodeId`, `{*filePath}` becomes `*filePath` (path-to-regexp 8). */
 function toPattern(path: string): string {
   return path.replace(/\{(\*?)(\w+)\}/g, (_, star: string, name: string) => (star ? `*${name}` : `:${name}`));
+}
+
+function toRegExp(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/%]+)')}/?$`);
 }
 
 /** Fixed segments before parameters before the rest of a path, so that no `{id}` hides a named neighbour. */

@@ -13,7 +13,8 @@ import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { etagOf, namesAny, requireMatch } from './conditional.ts';
 import { isTrusted, peerCertificate } from './connections.ts';
-import { JSON_MEDIA_TYPE, notAcceptable } from './respond.ts';
+import type { RequestState } from './request-state.ts';
+import { admits, JSON_MEDIA_TYPE, type Negotiator, notAcceptable } from './respond.ts';
 import type { Method, RequestFacts, Route } from './route.ts';
 import { readUpload, type Upload } from './uploads.ts';
 import { validate } from './validation.ts';
@@ -36,16 +37,12 @@ export interface ServeOptions {
 /** A request that has found its route. */
 export interface MatchedRequest {
   request: IncomingMessage;
-  requestId: string;
   params: Record<string, string>;
   query: Record<string, string | string[] | undefined>;
-  /** Whether the caller's Accept header admits the media type. */
-  accepts(mediaType: string): boolean;
-}
-
-export interface Served {
-  answer: Answer;
-  principal: Principal | null;
+  /** What the Accept header is judged by. */
+  negotiator: Negotiator;
+  /** Takes down who calls as soon as that is known, so that the log names them even when they are refused. */
+  state: RequestState;
 }
 
 export class RouteServer {
@@ -59,21 +56,20 @@ export class RouteServer {
   }
 
   /** @throws HawserError whatever the access check, the validation or the handler finds */
-  async serve(route: Route, matched: MatchedRequest): Promise<Served> {
+  async serve(route: Route, matched: MatchedRequest): Promise<Answer> {
     const { database, clock } = this.options;
     const now = clock.now();
     const { request } = matched;
     const principal = await this.identify(route, request, now);
+    matched.state.principal = principal;
     const subject = await authorize(database, route.access, principal, matched.params);
     if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
     refuseUnacceptable(route, matched);
     const ifMatch = CONDITIONAL_METHODS.has(route.method) ? request.headers['if-match'] : undefined;
     const respond = () => this.respond(route, matched, subject, now);
-    const answer =
-      ifMatch === undefined
-        ? await respond()
-        : await this.respondIfMatch(ifMatch, route, matched, principal, respond);
-    return { answer, principal };
+    return ifMatch === undefined
+      ? respond()
+      : this.respondIfMatch(ifMatch, route, matched, principal, respond);
   }
 
   private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {
@@ -91,8 +87,10 @@ export class RouteServer {
     const params = route.params ? parsePath(route, matched.params) : matched.params;
     const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
     const { body, files } = route.body ? await this.readBody(route, matched.request) : NO_BODY;
-    const facts = factsOf(matched, now);
-    return route.handle({ ...subject, params, query, body, files, facts });
+    // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
+    const { principal, resource, node } = subject;
+    const facts = new Facts(matched, now);
+    return route.handle({ principal, resource, node, params, query, body, files, facts });
   }
 
   /**
@@ -156,10 +154,10 @@ const NO_BODY = { body: undefined, files: [] };
 const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** Before anything is changed: a caller who then got 406 would take the change for refused. */
-function refuseUnacceptable(route: Route, { accepts }: MatchedRequest): void {
+function refuseUnacceptable(route: Route, { negotiator }: MatchedRequest): void {
   if (route.method === 'GET') return;
   const answersJson = Object.values(route.answers).some((answer) => answer.schema !== undefined);
-  if (answersJson && !accepts(JSON_MEDIA_TYPE)) throw notAcceptable(JSON_MEDIA_TYPE);
+  if (answersJson && !admits(negotiator, JSON_MEDIA_TYPE)) throw notAcceptable(JSON_MEDIA_TYPE);
 }
 
 /** A path parameter that breaks its schema names nothing. */
@@ -169,15 +167,24 @@ function parsePath(route: Route, params: Record<string, string>): unknown {
   return result?.data;
 }
 
-function factsOf({ request, requestId }: MatchedRequest, now: number): RequestFacts {
-  return {
-    requestId,
-    now,
-    address: request.socket.remoteAddress ?? '',
-    // Asked for by registration alone, so made only then.
-    get certificate() {
-      const peer = peerCertificate(request.socket);
-      return peer && { ...peer, isTrusted: isTrusted(request.socket) };
-    },
-  };
+/** What few handlers ask for is found only when they do. */
+class Facts implements RequestFacts {
+  readonly requestId: string;
+  readonly now: number;
+  private readonly socket: IncomingMessage['socket'];
+
+  constructor({ request, state }: MatchedRequest, now: number) {
+    this.requestId = state.requestId;
+    this.now = now;
+    this.socket = request.socket;
+  }
+
+  get address(): string {
+    return this.socket.remoteAddress ?? '';
+  }
+
+  get certificate(): RequestFacts['certificate'] {
+    const peer = peerCertificate(this.socket);
+    return peer && { ...peer, isTrusted: isTrusted(this.socket) };
+  }
 }

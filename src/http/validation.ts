@@ -14,12 +14,18 @@ export function validate<T>(schema: ZodType<T>, input: unknown, part: string): T
 
 function toFieldErrors(issue: core.$ZodIssue): FieldError[] {
   const path = toPointer(issue.path);
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, code: issue.code }];
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, code: codeOf(issue) }];
   return issue.keys.slice(0, 100).map((key) => ({
     path: `${path}/${escapeToken(key)}`,
     message: 'No such member',
     code: issue.code,
   }));
+}
+
+/** A rule of our own names its code in `params`; the schema library's rules have theirs. */
+function codeOf(issue: core.$ZodIssue): string {
+  const own = issue.code === 'custom' ? issue.params?.['code'] : undefined;
+  return typeof own === 'string' ? own : issue.code;
 }
 
 function toPointer(path: readonly PropertyKey[]): string {

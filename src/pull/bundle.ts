@@ -15,7 +15,7 @@ const FIXED_TIME = new Date(1980, 0, 1);
 
 /**
  * Stored, not deflated: what deflate makes depends on the zlib build and the processor, and equal checksums
- * must mean equal bytes on every server (docs/decisions/0006).
+ * must mean equal bytes on every server (docs/decisions/0005).
  */
 const ENTRY_OPTIONS = { mtime: FIXED_TIME, mode: 0o100644, compress: false, forceDosTimestamp: true };
 

@@ -31,6 +31,7 @@ export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {
 }
 
 function checksumRoute(resolver: Resolver): Route {
+  const answers = new WeakMap<Manifest, Answer>();
   return route({
     ...PULL,
     path: '/api/v1/nodes/{nodeId}/configuration/checksum',
@@ -41,7 +42,11 @@ function checksumRoute(resolver: Resolver): Route {
     },
     handle({ node }) {
       const manifest = manifestOf(resolver, node);
-      return manifest instanceof Promise ? manifest.then(checksumAnswer) : checksumAnswer(manifest);
+      if (manifest instanceof Promise) return manifest.then(checksumAnswer);
+      // One manifest serves many nodes and polls, so its answer is written out once.
+      const answer = answers.get(manifest) ?? checksumAnswer(manifest);
+      answers.set(manifest, answer);
+      return answer;
     },
   });
 }

@@ -78,6 +78,6 @@ export type Subject<A extends Access> = A extends PublicAccess
 /** The same before the route's own kind of access is known. */
 export interface AnySubject {
   principal: Principal | null;
-  resource?: GrantedResource;
-  node?: KnownNode;
+  resource?: GrantedResource | undefined;
+  node?: KnownNode | undefined;
 }

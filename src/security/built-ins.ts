@@ -68,6 +68,8 @@ export async function ensureFirstAdmin(database: Database, options: FirstAdmin):
   const hash = await hashPassword(random ?? options.password ?? '');
   // The file first: a crash in between must not leave an account whose password nobody can read.
   if (random !== null) await writeSecretFile(join(options.dataDir, PASSWORD_FILE), `${random}\n`);
+  // Such a crash may also have left the file of another password than the one that is given now.
+  else await forgetInitialPassword(options.dataDir);
   await database.write.transaction().execute(async (trx) => {
     const id = newId();
     await trx

@@ -1,13 +1,19 @@
 import { expect } from 'chai';
+import type { Client, Form, Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/users.ts';
+
+const CONFIGURATIONS = '/api/v1/configurations';
 
 describe('a node pulls what is assigned to it', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
+  let path: string;
 
   before(async () => {
     hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
+    path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await publishConfiguration(hawser.admin, 'web', {
       '1.0.0': { 'main.dsc.yaml': 'one', 'modules/iis.yaml': 'x' },
     });
@@ -15,33 +21,278 @@ describe('a node pulls what is assigned to it', () => {
 
   after(() => hawser.close());
 
-  const checksumPath = () => `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
+  const assign = async (configurationName: string, more: Record<string, unknown> = {}): Promise<void> => {
+    const reply = await hawser.admin.put(path, { configurationName, ...more });
+    expect(reply.status, reply.text).to.equal(204);
+  };
+  const checksum = (known?: string): Promise<Reply> =>
+    node.client.get(`${path}/checksum`, known === undefined ? {} : { 'If-None-Match': known });
+  const draft = async (name: string, version: string, form: Form): Promise<void> => {
+    const fields = { version, ...form.fields };
+    const reply = await hawser.admin.upload(`${CONFIGURATIONS}/${name}/versions`, { ...form, fields });
+    expect(reply.status, reply.text).to.equal(201);
+  };
+  const publish = async (name: string, version: string): Promise<void> => {
+    const reply = await hawser.admin.put(`${CONFIGURATIONS}/${name}/versions/${version}/publish`);
+    expect(reply.status, reply.text).to.equal(200);
+  };
 
   it('answers 404 no_configuration_assigned before anything is assigned', async () => {
-    const reply = await node.client.get(checksumPath());
-    expect(reply.status).to.equal(404);
-    expect(reply.json.code).to.equal('no_configuration_assigned');
+    for (const part of ['', '/', '/checksum', '/bundle']) {
+      const reply = await node.client.get(path + part);
+      expect(reply.status).to.equal(404);
+      expect(reply.json.code).to.equal('no_configuration_assigned');
+    }
   });
 
-  it('polls the checksum, gets 304 for the one it knows, and sees the next publish', async () => {
-    const assigned = await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, {
-      configurationName: 'web',
-    });
-    expect(assigned.status).to.equal(204);
-    const first = await node.client.get(checksumPath());
-    expect(first.json).to.include({ version: '1.0.0', entryPoint: 'main.dsc.yaml', parametersFile: null });
-    const etag = String(first.headers['etag']);
-    expect(etag).to.equal(`"${first.json.checksum}"`);
-    const again = await node.client.get(checksumPath(), { 'If-None-Match': etag });
-    expect(again.status).to.equal(304);
-    expect(again.headers['etag']).to.equal(etag);
-    const form = { fields: { version: '1.1.0' }, files: { 'main.dsc.yaml': 'two' } };
-    expect((await hawser.admin.upload('/api/v1/configurations/web/versions', form)).status).to.equal(201);
-    expect((await node.client.get(checksumPath(), { 'If-None-Match': etag })).status).to.equal(304);
-    expect((await hawser.admin.put('/api/v1/configurations/web/versions/1.1.0/publish')).status).to.equal(
-      200,
+  it('answers a poll with all that an agent reads, and the checksum as ETag', async () => {
+    await assign('web');
+    const reply = await checksum();
+    expect(reply.status).to.equal(200);
+    expect(reply.headers['content-type']).to.match(/^application\/json/);
+    expect(reply.json).to.have.all.keys(
+      'checksum',
+      'entryPoint',
+      'parametersFile',
+      'configurationName',
+      'version',
     );
-    const next = await node.client.get(checksumPath(), { 'If-None-Match': etag });
+    expect(reply.json).to.include({
+      configurationName: 'web',
+      version: '1.0.0',
+      entryPoint: 'main.dsc.yaml',
+      parametersFile: null,
+    });
+    expect(reply.json.checksum).to.match(/^[0-9a-f]{64}$/);
+    expect(reply.headers['etag']).to.equal(`"${reply.json.checksum}"`);
+  });
+
+  it('gets 304 for the checksum it knows, in a list, as a weak one and as *', async () => {
+    const etag = String((await checksum()).headers['etag']);
+    for (const known of [etag, `"x", ${etag}`, `W/${etag}`, '*']) {
+      const reply = await checksum(known);
+      expect(reply.status).to.equal(304);
+      expect(reply.headers['etag']).to.equal(etag);
+      expect(reply.bytes.length).to.equal(0);
+    }
+    expect((await checksum('"x"')).status).to.equal(200);
+    expect((await checksum(etag.slice(1, -1))).status).to.equal(200);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    for (const part of ['', '/checksum', '/bundle']) {
+      const get = await node.client.get(path + part);
+      const head = await node.client.call('HEAD', path + part);
+      expect(head.status).to.equal(200);
+      expect(head.bytes.length).to.equal(0);
+      for (const name of ['etag', 'content-length', 'content-type', 'repr-digest', 'content-disposition']) {
+        expect(head.headers[name], name).to.equal(get.headers[name]);
+      }
+    }
+  });
+
+  it('sees a publish at its next poll, and a draft never', async () => {
+    const etag = String((await checksum()).headers['etag']);
+    await draft('web', '1.1.0', { files: { 'main.dsc.yaml': 'two' } });
+    expect((await checksum(etag)).status).to.equal(304);
+    await publish('web', '1.1.0');
+    const next = await checksum(etag);
+    expect(next.status).to.equal(200);
     expect(next.json.version).to.equal('1.1.0');
+    expect((await node.client.get(path)).text).to.equal('two');
+  });
+
+  it('stays on its pinned major version, and follows within it', async () => {
+    await assign('web', { majorVersion: 1 });
+    const etag = String((await checksum()).headers['etag']);
+    await draft('web', '2.0.0', { files: { 'main.dsc.yaml': 'three' } });
+    await publish('web', '2.0.0');
+    expect((await checksum(etag)).status).to.equal(304);
+    await draft('web', '1.1.1', { files: { 'main.dsc.yaml': 'two and a bit' } });
+    await publish('web', '1.1.1');
+    expect((await checksum(etag)).json.version).to.equal('1.1.1');
+    await assign('web');
+    expect((await checksum(etag)).json.version).to.equal('2.0.0');
+  });
+
+  it('gets a prerelease only in its channel', async () => {
+    await draft('web', '2.1.0-rc.1', { files: { 'main.dsc.yaml': 'soon' } });
+    await publish('web', '2.1.0-rc.1');
+    await assign('web');
+    expect((await checksum()).json.version).to.equal('2.0.0');
+    await assign('web', { prereleaseChannel: 'rc' });
+    expect((await checksum()).json.version).to.equal('2.1.0-rc.1');
+  });
+
+  it('downloads the entry point byte for byte with the media type of its name', async () => {
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x00, 0xff, 0x0d, 0x0a, 0x80]);
+    const form = { fields: { name: 'typed', entryPoint: 'conf/start.json' } };
+    const files = { 'conf/start.json': bytes, 'main.dsc.yaml': 'not this' };
+    expect((await hawser.admin.upload(CONFIGURATIONS, { ...form, files })).status).to.equal(201);
+    await publish('typed', '1.0.0');
+    await assign('typed');
+    const reply = await node.client.get(path);
+    expect(reply.status).to.equal(200);
+    expect(reply.bytes.equals(bytes)).to.equal(true);
+    expect(reply.headers['content-type']).to.equal('application/json');
+    expect(reply.headers['etag']).to.equal((await checksum()).headers['etag']);
+    const again = await node.client.get(path, { 'If-None-Match': String(reply.headers['etag']) });
+    expect(again.status).to.equal(304);
+    await assign('web');
+    expect((await node.client.get(path)).headers['content-type']).to.equal('application/yaml');
+  });
+
+  it('answers 404 no_eligible_version once its version is gone', async () => {
+    await publishConfiguration(hawser.admin, 'fleeting', { '1.0.0': { 'main.dsc.yaml': 'x' } });
+    await assign('fleeting');
+    expect((await checksum()).status).to.equal(200);
+    hawser.git('configurations/fleeting.git', 'tag', '-d', 'v1.0.0');
+    // Stock git has moved the refs under the server, which looks for that every second or so.
+    let reply = await checksum();
+    for (const end = Date.now() + 10_000; reply.status === 200 && Date.now() < end; )
+      reply = await checksum();
+    expect(reply.json).to.include({ status: 404, code: 'no_eligible_version' });
+    expect((await node.client.get(`${path}/bundle`)).json.code).to.equal('no_eligible_version');
+    const details = (await hawser.admin.get(`/api/v1/nodes/${node.nodeId}`)).json;
+    expect(details.assignment).to.include({ configurationName: 'fleeting', resolvedVersion: null });
+  });
+});
+
+describe('the checksum changes when and only when what the node gets does', () => {
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let path: string;
+  const checksums: Record<string, string> = {};
+
+  const FILES = { 'main.dsc.yaml': 'one', 'other.dsc.yaml': 'one', 'lib/a.ps1': 'two' };
+  /** Each differs from `base` in one respect. */
+  const VARIANTS: Record<string, Form> = {
+    base: { fields: { version: '1.0.0' }, files: FILES },
+    'the version': { fields: { version: '1.0.1' }, files: FILES },
+    'the entry point': { fields: { version: '1.0.0', entryPoint: 'other.dsc.yaml' }, files: FILES },
+    'the content of a file': { fields: { version: '1.0.0' }, files: { ...FILES, 'lib/a.ps1': 'three' } },
+    'a path': {
+      fields: { version: '1.0.0' },
+      files: { 'main.dsc.yaml': 'one', 'other.dsc.yaml': 'one', 'lib/b.ps1': 'two' },
+    },
+    'the contents of two files, exchanged': {
+      fields: { version: '1.0.0' },
+      files: { ...FILES, 'main.dsc.yaml': 'two', 'lib/a.ps1': 'one' },
+    },
+    'one file more': { fields: { version: '1.0.0' }, files: { ...FILES, 'lib/b.ps1': '' } },
+  };
+
+  before(async () => {
+    hawser = await startHawser();
+    node = await hawser.registerNode('web-01.example.org');
+    path = `/api/v1/nodes/${node.nodeId}/configuration`;
+    await publishConfiguration(hawser.admin, 'web', { '0.1.0': FILES });
+    await publishConfiguration(hawser.admin, 'web2', { '1.0.0': FILES });
+    for (const [respect, form] of Object.entries(VARIANTS)) checksums[respect] = await checksumOf(form);
+  });
+
+  after(() => hawser.close());
+
+  const poll = async (configurationName: string): Promise<string> => {
+    const assigned = await hawser.admin.put(path, { configurationName });
+    expect(assigned.status, assigned.text).to.equal(204);
+    return (await node.client.get(`${path}/checksum`)).json.checksum;
+  };
+
+  /** Publishes the form, and makes way again with stock git for another version of the same number. */
+  async function checksumOf(form: Form, author: Client = hawser.admin): Promise<string> {
+    const version = form.fields?.['version'] ?? '';
+    const versions = `${CONFIGURATIONS}/web/versions`;
+    const fields = { entryPoint: 'main.dsc.yaml', ...form.fields };
+    const draft = await author.upload(versions, { ...form, fields });
+    expect(draft.status, draft.text).to.equal(201);
+    expect((await author.put(`${versions}/${version}/publish`)).status).to.equal(200);
+    const checksum = await poll('web');
+    hawser.git('configurations/web.git', 'tag', '-d', `v${version}`);
+    return checksum;
+  }
+
+  for (const respect of Object.keys(VARIANTS).filter((name) => name !== 'base')) {
+    it(`another one for another: ${respect}`, () => {
+      expect(checksums[respect]).to.match(/^[0-9a-f]{64}$/);
+      expect(checksums[respect]).to.not.equal(checksums['base']);
+    });
+  }
+
+  it('another one for another name, and no two alike', async () => {
+    const all = [...Object.values(checksums), await poll('web2')];
+    expect(new Set(all).size).to.equal(all.length);
+  });
+
+  it('the same for another author, order of upload and commit, and with a draft above', async () => {
+    const grants = [{ on: 'configuration', name: 'web', level: 'Modify' }] as const;
+    const author = await makeUser(hawser, { username: 'author', permissions: [], grants });
+    const files = Object.fromEntries(Object.entries(FILES).reverse());
+    const draft = { fields: { version: '1.5.0' }, files: { 'main.dsc.yaml': 'a draft' } };
+    expect((await author.upload(`${CONFIGURATIONS}/web/versions`, draft)).status).to.equal(201);
+    hawser.clock.advance(60_000);
+    const fields = { version: '1.0.0' };
+    expect(await checksumOf({ fields, files }, author)).to.equal(checksums['base']);
+  });
+
+  it('the same on another server', async () => {
+    const other = await startHawser();
+    try {
+      const there = await other.registerNode('db-01.example.org');
+      await publishConfiguration(other.admin, 'web', { '1.0.0': FILES });
+      const remote = `/api/v1/nodes/${there.nodeId}/configuration`;
+      expect((await other.admin.put(remote, { configurationName: 'web' })).status).to.equal(204);
+      const reply = await there.client.get(`${remote}/checksum`);
+      expect(reply.json.checksum).to.equal(checksums['base']);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('people read what a node gets', () => {
+  let hawser: Hawser;
+  let nodeId: string;
+
+  before(async () => {
+    hawser = await startHawser();
+    nodeId = (await hawser.registerNode('web-01.example.org')).nodeId;
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+  });
+
+  after(() => hawser.close());
+
+  const statuses = async (client: Client): Promise<number[]> => {
+    const path = `/api/v1/nodes/${nodeId}/configuration`;
+    const replies = await Promise.all(['', '/checksum', '/bundle'].map((part) => client.get(path + part)));
+    return replies.map((reply) => reply.status);
+  };
+
+  it('with nodes.read, and Read on the configuration, whose level counts for its parameters', async () => {
+    const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
+    const permissions = ['nodes.read'] as const;
+    const reader = await makeUser(hawser, { username: 'reader', permissions, grants });
+    const blind = await makeUser(hawser, { username: 'blind', permissions });
+    const outsider = await makeUser(hawser, { username: 'outsider', permissions: [], grants });
+    const halfway = await makeUser(hawser, {
+      username: 'halfway',
+      permissions,
+      grants: [{ on: 'parameters', name: 'web', level: 'Manage' }],
+    });
+    expect(await statuses(reader)).to.deep.equal([404, 404, 404]);
+    const body = { configurationName: 'web' };
+    expect((await hawser.admin.put(`/api/v1/nodes/${nodeId}/configuration`, body)).status).to.equal(204);
+    expect(await statuses(reader)).to.deep.equal([200, 200, 200]);
+    expect(await statuses(hawser.admin)).to.deep.equal([200, 200, 200]);
+    expect(await statuses(blind)).to.deep.equal([404, 404, 404]);
+    expect(await statuses(halfway)).to.deep.equal([404, 404, 404]);
+    expect(await statuses(outsider)).to.deep.equal([403, 403, 403]);
+    expect(await statuses(hawser.client())).to.deep.equal([401, 401, 401]);
+  });
+
+  it('does not count as a call of the node', async () => {
+    await statuses(hawser.admin);
+    await hawser.restart();
+    expect((await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.lastCheckIn).to.equal(null);
   });
 });

@@ -1,11 +1,11 @@
-/** Users, roles and grants, put into the server's database file by hand. */
+/** Users of built-in roles, and grants that come and go, put into the server's database file by hand. */
 
-import { type Database, openDatabase } from '../../src/db/open.ts';
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { hashPassword } from '../../src/security/passwords.ts';
 import type { Client } from './client.ts';
 import { createToken, type Hawser, signIn } from './hawser.ts';
+import { withDatabase } from './users.ts';
 
 const PASSWORD = 'a-long-enough-password';
 
@@ -15,20 +15,12 @@ let hash: Promise<string> | undefined;
 export interface Person {
   userId: string;
   username: string;
-  /** With a session. */
+  /** A session, as Cookie header. */
+  session: string;
+  /** With that session. */
   client: Client;
   /** With a token of these scopes. */
   withToken(...scopes: string[]): Promise<Client>;
-}
-
-/** A second handle on the database, as another program on the machine might have it. */
-export async function inDatabase<T>(hawser: Hawser, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(hawser.dataDir);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
 }
 
 /** @param roles names of built-in roles */
@@ -48,7 +40,7 @@ export async function addUser(hawser: Hawser, username: string, ...roles: string
     created_at: now,
     modified_at: now,
   };
-  await inDatabase(hawser, async ({ write }) => {
+  await withDatabase(hawser, async ({ write }) => {
     await write.insertInto('users').values(user).execute();
     for (const role of roles) {
       const { id } = await write
@@ -63,6 +55,7 @@ export async function addUser(hawser: Hawser, username: string, ...roles: string
   return {
     userId: user.id,
     username,
+    session,
     client: hawser.client().with({ Cookie: session }),
     async withToken(...scopes) {
       const token = await createToken(hawser.client(), session, scopes);
@@ -78,7 +71,7 @@ export async function grant(
   configuration: string,
   level: GrantLevel | null,
 ): Promise<void> {
-  await inDatabase(hawser, async ({ write }) => {
+  await withDatabase(hawser, async ({ write }) => {
     const { id } = await write
       .selectFrom('configurations')
       .select('id')
@@ -114,7 +107,7 @@ export async function grantThroughGroup(
 ): Promise<void> {
   const now = Date.now();
   const group = { id: newId(), name: `group-${now}`, name_key: `group-${now}`, description: null };
-  await inDatabase(hawser, async ({ write }) => {
+  await withDatabase(hawser, async ({ write }) => {
     await write
       .insertInto('groups')
       .values({ ...group, created_at: now, modified_at: now })

@@ -61,7 +61,8 @@ async function insertUser(database: Database, wish: UserWish, hash: string): Pro
         modified_at: now,
       })
       .execute();
-    const role = { id: roleId, name: username, name_key: username, description: null, is_system: 0 };
+    const name = `role-of-${username}`;
+    const role = { id: roleId, name, name_key: name, description: null, is_system: 0 };
     await trx
       .insertInto('roles')
       .values({ ...role, created_at: now, modified_at: now })

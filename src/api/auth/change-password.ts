@@ -1,35 +1,55 @@
 /** A user changes the own password: the old one is proven, other sessions end. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
 import { invalid, invalidField } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { hashPassword, verifyPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { findAccount, setPassword } from './queries.ts';
+import { throttle } from './throttle.ts';
 
-/** @throws HawserError invalid `current_password_incorrect`, or `validation_failed` for a new one that is too weak */
-export async function changePassword(
-  database: Database,
-  dataDir: string,
-  principal: UserPrincipal,
-  change: { currentPassword: string; newPassword: string; now: number },
-): Promise<void> {
-  const fault = passwordFault(change.newPassword, principal.username);
-  if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
-  const account = await findAccount(database.read, principal.userId);
-  if (!(await verifyPassword(change.currentPassword, account?.password_hash ?? null))) {
-    throw invalid('current_password_incorrect', 'The current password is wrong');
-  }
-  const hash = await hashPassword(change.newPassword);
-  await database.write.transaction().execute((trx) =>
-    setPassword(trx, {
-      userId: principal.userId,
-      hash,
-      mustChange: false,
-      now: change.now,
-      keepSession: principal.credentialId,
-    }),
-  );
-  await forgetInitialPassword(dataDir);
+export interface PasswordChange {
+  currentPassword: string;
+  newPassword: string;
+  now: number;
 }
+
+/**
+ * @throws HawserError invalid `current_password_incorrect`, or `validation_failed` for a new one that is too weak
+ *   or the same; rate_limited beyond 30 attempts a minute, since a stolen session must not find the password out
+ */
+export async function changePassword(
+  { database, dataDir, log }: { database: Database; dataDir: string; log: Log },
+  principal: UserPrincipal,
+  { currentPassword, newPassword, now }: PasswordChange,
+): Promise<void> {
+  const { userId } = principal;
+  const fault = passwordFault(newPassword, principal.username);
+  if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
+  await throttle(database, `user ${userId}`, now);
+  const proven = (await findAccount(database.read, userId))?.password_hash ?? null;
+  if (!(await verifyPassword(currentPassword, proven))) throw incorrect();
+  if (newPassword.normalize('NFKC') === currentPassword.normalize('NFKC')) {
+    throw invalidField('/newPassword', 'The new password must differ from the current one', 'same_password');
+  }
+  const hash = await hashPassword(newPassword);
+  await database.write.transaction().execute(async (trx) => {
+    await requireUnchanged(trx, userId, proven);
+    const keepSession = principal.credentialId;
+    await setPassword(trx, { userId, hash, mustChange: false, now, keepSession });
+  });
+  await forgetInitialPassword(dataDir).catch((error: unknown) => {
+    // The change itself stands, and what the file holds opens nothing any more.
+    log.error({ err: error }, 'the file with the first password could not be removed');
+  });
+}
+
+/** Another change, or a reset, may have come in while this one was hashing; it must not be undone. */
+async function requireUnchanged(trx: Db, userId: string, proven: string | null): Promise<void> {
+  const account = await findAccount(trx, userId);
+  if (account?.password_hash !== proven) throw incorrect();
+}
+
+const incorrect = () => invalid('current_password_incorrect', 'The current password is wrong');

@@ -97,7 +97,7 @@ function meRoute({ database }: AuthOptions): Route {
   });
 }
 
-function changePasswordRoute({ database, dataDir }: AuthOptions): Route {
+function changePasswordRoute(options: AuthOptions): Route {
   return route({
     method: 'POST',
     path: '/api/v1/auth/change-password',
@@ -106,9 +106,9 @@ function changePasswordRoute({ database, dataDir }: AuthOptions): Route {
     access: { kind: 'user', session: true, duringPasswordChange: true },
     body: { kind: 'json', schema: ChangePassword },
     answers: { 204: { description: 'Changed; all other sessions of the user have ended' } },
-    problems: ['current_password_incorrect'],
+    problems: ['current_password_incorrect', 'rate_limited'],
     async handle({ principal, body, facts }) {
-      await changePassword(database, dataDir, principal, { ...body, now: facts.now });
+      await changePassword(options, principal, { ...body, now: facts.now });
       return noContent();
     },
   });

@@ -1,18 +1,17 @@
 /** Sign-in: one answer and about one duration for every cause of refusal; lock and throttle are counted in SQL. */
 
 import type { Database, Db } from '../../db/open.ts';
-import { MINUTE, SECOND } from '../../lib/clock.ts';
-import { HawserError, unauthenticated } from '../../lib/errors.ts';
+import { MINUTE } from '../../lib/clock.ts';
+import { unauthenticated } from '../../lib/errors.ts';
 import { newSecret } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
 import { verifyPassword } from '../../security/passwords.ts';
-import { countAttempt, findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
+import { findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
+import { throttle } from './throttle.ts';
 
 const MAX_FAILURES = 5;
 const LOCK_DURATION = 15 * MINUTE;
-const MAX_ATTEMPTS_PER_WINDOW = 30;
-const WINDOW = MINUTE;
 
 export interface SignIn {
   username: string;
@@ -73,15 +72,4 @@ async function refusalOf(
     lockoutEnd: locks ? check.now + LOCK_DURATION : null,
   });
   return locks ? 'wrong password, now locked' : 'wrong password';
-}
-
-async function throttle(database: Database, address: string, now: number): Promise<void> {
-  const { attempts, windowStart } = await database.write
-    .transaction()
-    .execute((trx) => countAttempt(trx, address, now, WINDOW));
-  if (attempts <= MAX_ATTEMPTS_PER_WINDOW) return;
-  const retryAfter = Math.max(1, Math.ceil((windowStart + WINDOW - now) / SECOND));
-  throw new HawserError('rate_limited', 'rate_limited', 'Too many sign-in attempts from this address', {
-    retryAfter,
-  });
 }

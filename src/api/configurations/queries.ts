@@ -33,7 +33,7 @@ export async function insertConfiguration(
     .execute();
 }
 
-/** The creator's Manage. Skipped for a user who is gone, as after a restart that adopts a repository. */
+/** The creator's Manage. Left out for a user who is gone, and where one is left of a row that was lost. */
 export async function grantToCreator(
   db: Db,
   configurationId: string,
@@ -53,6 +53,7 @@ export async function grantToCreator(
       granted_at: now,
       granted_by: userId,
     })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 

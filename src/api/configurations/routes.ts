@@ -1,14 +1,14 @@
 /** `/api/v1/configurations`: create, list and detail. */
 
 import type { Database } from '../../db/open.ts';
-import type { GitStore } from '../../git/store.ts';
+import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
-import { notFound } from '../../lib/errors.ts';
-import { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import { HawserError, notFound } from '../../lib/errors.ts';
+import { KeyedMutex, Semaphore } from '../../lib/keyed-mutex.ts';
 import { createConfiguration } from './create.ts';
-import { findConfiguration, listReadable } from './queries.ts';
+import { type ConfigurationRow, findConfiguration, listReadable } from './queries.ts';
 import { ConfigurationView, NEW_CONFIGURATION_FIELDS, NewConfiguration } from './schemas.ts';
 import { versionRoutes } from './version-routes.ts';
 import { repositoryOf } from './versions.ts';
@@ -26,7 +26,11 @@ export function configurationRoutes(database: Database, store: GitStore): Route[
   ];
 }
 
+/** After a start a page of the list reads as many repositories from the disk; others want to be served too. */
+const CONCURRENT_LOADS = 16;
+
 function listRoute(database: Database, store: GitStore): Route {
+  const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
     method: 'GET',
     path: CONFIGURATIONS,
@@ -37,7 +41,9 @@ function listRoute(database: Database, store: GitStore): Route {
     answers: { 200: { description: 'The configurations', schema: ConfigurationView.array() } },
     async handle({ principal, query }) {
       const { rows, total } = await listReadable(database.read, principal, query);
-      const views = rows.map(async (row) => toConfiguration(row, await store.index(repositoryOf(row))));
+      const views = rows.map(async (row) =>
+        toConfiguration(row, await loads.run(() => readableIndex(store, row))),
+      );
       return page(await Promise.all(views), total, query);
     },
   });
@@ -81,4 +87,14 @@ async function view(database: Database, store: GitStore, id: string) {
   const row = await findConfiguration(database.read, id);
   if (!row) throw notFound('No configuration of this name');
   return toConfiguration(row, await store.index(repositoryOf(row)));
+}
+
+/** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
+async function readableIndex(store: GitStore, row: ConfigurationRow): Promise<VersionIndex | null> {
+  try {
+    return await store.index(repositoryOf(row));
+  } catch (error) {
+    if (error instanceof HawserError && error.kind === 'internal') return null;
+    throw error;
+  }
 }

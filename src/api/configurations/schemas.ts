@@ -38,7 +38,10 @@ export const ConfigurationView = z.object({
   name: z.string(),
   description: z.string().nullable(),
   useServerManagedParameters: z.boolean(),
-  versionCount: z.int(),
+  versionCount: z
+    .int()
+    .nullable()
+    .meta({ description: 'Null in a list while the repository cannot be read' }),
   latestVersion: z.string().nullable(),
   latestPublishedVersion: z.string().nullable(),
   createdAt: Timestamp,

@@ -8,6 +8,7 @@ import { mediaTypeOf } from '../../http/media-types.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
+import { Semaphore } from '../../lib/keyed-mutex.ts';
 import { NEW_VERSION_FIELDS, NewVersion, VersionView } from './schemas.ts';
 import { createDraft, findVersion, publishVersion, repositoryOf } from './versions.ts';
 import { toVersion } from './views.ts';
@@ -22,7 +23,11 @@ export function versionRoutes(database: Database, store: GitStore): Route[] {
   return [listRoute(store), createRoute(database, store), publishRoute(store), fileRoute(store)];
 }
 
+/** Details of versions come from several objects each when they are not in memory. */
+const CONCURRENT_LOADS = 16;
+
 function listRoute(store: GitStore): Route {
+  const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
     method: 'GET',
     path: VERSIONS,
@@ -35,7 +40,7 @@ function listRoute(store: GitStore): Route {
       const repository = repositoryOf(resource);
       const { versions } = await store.index(repository);
       const shown = versions.slice(query.skip, query.skip + query.take);
-      const details = await Promise.all(shown.map((ref) => store.details(repository, ref)));
+      const details = await Promise.all(shown.map((ref) => loads.run(() => store.details(repository, ref))));
       return page(details.map(toVersion), versions.length, query);
     },
   });

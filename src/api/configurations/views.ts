@@ -6,15 +6,16 @@ import type { VersionIndex } from '../../git/version-index.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { ConfigurationRow } from './queries.ts';
 
-export function toConfiguration(row: ConfigurationRow, index: VersionIndex) {
+/** @param index null where the repository cannot be read: the numbers are then unknown, not nought */
+export function toConfiguration(row: ConfigurationRow, index: VersionIndex | null) {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
     useServerManagedParameters: row.use_server_managed_parameters === 1,
-    versionCount: index.versions.length,
-    latestVersion: index.versions[0]?.version ?? null,
-    latestPublishedVersion: index.published[0]?.version ?? null,
+    versionCount: index?.versions.length ?? null,
+    latestVersion: index?.versions[0]?.version ?? null,
+    latestPublishedVersion: index?.published[0]?.version ?? null,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
   };

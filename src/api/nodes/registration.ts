@@ -76,8 +76,7 @@ export async function registerNode(
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
-const NOT_ISSUING =
-  'This server issues no certificates: connect with one of its node CA, and send no csr';
+const NOT_ISSUING = 'This server issues no certificates: connect with one of its node CA, and send no csr';
 
 const certificateRequired = (message: string) => invalid('client_certificate_required', message);
 

@@ -7,7 +7,10 @@ export const NewRegistrationKey = z.strictObject({
   description: Description,
   expiresAt: Instant.nullish(),
   maxUses: z.int().min(1).nullish(),
-  allowReregistration: z.boolean().default(false),
+  allowReregistration: z
+    .boolean()
+    .nullish()
+    .transform((allowed) => allowed ?? false),
 });
 
 export const RegistrationKeyChange = z.strictObject({ description: Description });

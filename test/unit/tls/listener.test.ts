@@ -13,6 +13,7 @@ import { DAY, SECOND } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createAuthority, issueServerCertificate } from '../../../src/security/certificate-authority.ts';
 import { type ClientCertificate, makeClientCertificate } from '../../support/client-certificates.ts';
+import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from './openssl.ts';
 
 interface Seen {
@@ -29,7 +30,7 @@ interface Client {
   closed: Promise<unknown>;
 }
 
-describe('listener', () => {
+describeWithOpenssl('listener', () => {
   let material: ListenerMaterial;
   let agentCertificate: ClientCertificate;
   let listener: Listener;

@@ -1,0 +1,48 @@
+/** The blocks of a README that are executed: fences marked `bash`, each with the output shown right after it. */
+
+export interface Block {
+  /** Line of the README on which the first command stands. */
+  line: number;
+  code: string;
+  /** Marked `bash fails`: the last command is there to show how it fails. */
+  fails: boolean;
+  /** The `text` fence that follows with nothing but blank lines between; null when no output is shown. */
+  expected: string | null;
+}
+
+interface Fence {
+  info: string;
+  line: number;
+  end: number;
+  text: string;
+}
+
+/** Fences marked otherwise, such as `sh`, are left alone. */
+export function readBlocks(markdown: string): Block[] {
+  const lines = markdown.split('\n');
+  const fences = readFences(lines);
+  return fences.flatMap((fence, index) => {
+    if (!/^bash(?: fails)?$/.test(fence.info)) return [];
+    const next = fences[index + 1];
+    const follows =
+      next?.info === 'text' && lines.slice(fence.end, next.line - 2).every((line) => line.trim() === '');
+    const { line, text, info } = fence;
+    return [{ line, code: text, fails: info === 'bash fails', expected: follows ? next.text : null }];
+  });
+}
+
+function readFences(lines: readonly string[]): Fence[] {
+  const fences: Fence[] = [];
+  let open: { info: string; line: number } | null = null;
+  lines.forEach((line, index) => {
+    const mark = /^```(.*)$/.exec(line);
+    if (mark === null) return;
+    if (open === null) {
+      open = { info: (mark[1] ?? '').trim(), line: index + 2 };
+      return;
+    }
+    fences.push({ ...open, end: index + 1, text: lines.slice(open.line - 1, index).join('\n') });
+    open = null;
+  });
+  return fences;
+}

@@ -1,0 +1,19 @@
+/**
+ * Output compared with what the README shows. `...` stands for anything within a line, a line that is only `...`
+ * for any number of lines; the rest must be there to the letter, but for blanks at the ends of lines.
+ */
+export function matches(expected: string, actual: string): boolean {
+  return new RegExp(`^${expected.split('\n').map(toPattern).join('')}$`).test(tidy(actual));
+}
+
+function toPattern(line: string): string {
+  if (line.trim() === '...') return '(?:[^\\n]*\\n)*?';
+  const parts = line.trimEnd().split('...');
+  return `${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^\\n]*?')}\\n`;
+}
+
+function tidy(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  while (lines.at(-1) === '') lines.pop();
+  return `${lines.join('\n')}\n`;
+}

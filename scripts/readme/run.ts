@@ -1,0 +1,147 @@
+/**
+ * Plays the README as a reader would: every `bash` block as printed, in order, in one bash, in a fresh copy of the
+ * project. A block that is only `npm start` is the first terminal: it runs beside the others until the end.
+ *
+ * One thing differs from what is printed: 8443 is replaced by a free port, so that a server of yours may go on.
+ */
+
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { atExit } from '../support/cleanup.ts';
+import { Program } from '../support/program.ts';
+import { type Block, readBlocks } from './blocks.ts';
+import { matches } from './expectation.ts';
+import { Shell } from './shell.ts';
+
+export const PROJECT = resolve(import.meta.dirname, '../..');
+/** Commands that the README asks for beside those that the project itself needs. */
+export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
+
+const PRINTED_PORT = '8443';
+const START_COMMAND = 'npm start';
+const START_TIMEOUT = 60_000;
+/** State, or too large to copy; what the tutorial needs of it is linked or made empty. */
+const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage']);
+
+/** The README does not hold: which block, and why. */
+export class ReadmeError extends Error {
+  constructor(block: Block, fault: string, outcome: { output: string; failed?: string }) {
+    const parts = [`README.md line ${block.line}: ${fault}`, '', block.code];
+    if (outcome.failed) parts.push('', '--- the command that failed', outcome.failed);
+    if (block.expected !== null) parts.push('', '--- expected (... stands for anything)', block.expected);
+    super([...parts, '', '--- printed', outcome.output].join('\n'));
+    this.name = 'ReadmeError';
+  }
+}
+
+/**
+ * @param markdown for instance the content of README.md
+ * @returns how many blocks were run
+ * @throws ReadmeError at the first block that does not do what it says
+ */
+export async function runReadme(
+  markdown: string,
+  onBlock: (block: Block) => void = () => undefined,
+): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-readme-'));
+  const port = String(await findPort());
+  const terminals = new Terminals(folder, port);
+  const cleanUp = atExit(() => {
+    terminals.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  try {
+    const blocks = readBlocks(markdown.replaceAll(PRINTED_PORT, port));
+    for (const block of blocks) {
+      onBlock(block);
+      await terminals.run(block);
+    }
+    await terminals.stopServer();
+    return blocks.length;
+  } finally {
+    cleanUp();
+  }
+}
+
+class Terminals {
+  private readonly clone: string;
+  private readonly env: Record<string, string>;
+  private readonly shell: Shell;
+  private server: { program: Program; block: Block } | null = null;
+
+  constructor(folder: string, port: string) {
+    this.clone = join(folder, 'hawser');
+    const tmp = join(folder, 'tmp');
+    mkdirSync(tmp);
+    copyProject(this.clone);
+    const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+    // Nothing of whoever runs this: no proxy, no curl or git settings, no npm notices.
+    const own = { PATH: path, HOME: folder, TMPDIR: tmp, LC_ALL: 'C', npm_config_update_notifier: 'false' };
+    this.env = { ...own, HAWSER_PORT: port };
+    this.shell = new Shell(this.clone, folder, own);
+  }
+
+  async run(block: Block): Promise<void> {
+    if (block.code.trim() === START_COMMAND) return this.startServer(block);
+    const outcome = await this.shell.run(block.code, block.fails);
+    if (outcome.status === null) throw new ReadmeError(block, 'it ended before its end', outcome);
+    if ((outcome.status !== 0) !== block.fails) {
+      throw new ReadmeError(block, `the last command ended with ${outcome.status}`, outcome);
+    }
+    if (block.expected !== null && !matches(block.expected, outcome.output)) {
+      throw new ReadmeError(block, 'the output is not the one shown', outcome);
+    }
+  }
+
+  /** As a service manager would; the tutorial's end is a clean one only if the server says so. */
+  async stopServer(): Promise<void> {
+    if (this.server === null) return;
+    const { program, block } = this.server;
+    const code = await program.stop();
+    if (code !== 0) throw new ReadmeError(block, `stopped with SIGTERM it ended with ${code}`, program);
+  }
+
+  close(): void {
+    this.shell.close();
+    this.server?.program.kill();
+  }
+
+  private async startServer(block: Block): Promise<void> {
+    // One stream for both outputs, as in a terminal, so that lines come in the order they were written in.
+    const code = `exec 2>&1; exec ${START_COMMAND}`;
+    const program = new Program('bash', ['-c', code], { cwd: this.clone, env: this.env });
+    this.server = { program, block };
+    const started = (output: string) => matches(block.expected ?? '...', output);
+    if (!(await program.waitFor(started, START_TIMEOUT))) {
+      throw new ReadmeError(block, 'the output shown did not come', program);
+    }
+  }
+}
+
+/** As after `git clone` and `npm ci`, with what is being worked on in this folder. */
+function copyProject(clone: string): void {
+  mkdirSync(clone);
+  for (const name of readdirSync(PROJECT)) {
+    if (!NOT_COPIED.has(name)) cpSync(join(PROJECT, name), join(clone, name), { recursive: true });
+  }
+  for (const name of ['data', 'repos']) mkdirSync(join(clone, name));
+  symlinkSync(join(PROJECT, 'node_modules'), join(clone, 'node_modules'));
+}
+
+/** Below the range from which the system gives ports out, so that no other test gets it in the meantime. */
+async function findPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once('error', () => done(false));
+    probe.listen(port, '0.0.0.0', () => probe.close(() => done(true)));
+  });
+}

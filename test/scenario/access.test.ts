@@ -1,0 +1,199 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Route } from '../../src/http/route.ts';
+import type { Client, Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import {
+  createToken,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  startHawser,
+} from '../support/hawser.ts';
+import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
+import { makeUser, withDatabase } from '../support/users.ts';
+
+const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
+/** The required interface, where the machine has it. */
+const REQUIRED = '/work/shared/routes.txt';
+
+const label = ({ method, path }: Route) => `${method} ${path}`;
+const isPublic = (route: Route) => route.access.kind === 'public';
+const isForNodes = (route: Route) => route.access.kind.startsWith('node:self');
+
+describe('the table of routes', () => {
+  let routes: Route[];
+  before(async () => {
+    routes = await declaredRoutes();
+  });
+
+  it('is the one that was agreed on, with who may call what', () => {
+    const lines = routes.map((route) => `${label(route)}  ${describeAccess(route.access)}`).sort();
+    const table = `${lines.join('\n')}\n`;
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(GOLDEN, table);
+    const advice = 'run again with UPDATE_GOLDEN=1 and review the difference';
+    expect(table, advice).to.equal(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  it('names no route twice', () => {
+    const shapes = routes.map((route) => label(route).replace(/\{(\*?)\w+\}/g, '{$1}'));
+    expect(new Set(shapes).size).to.equal(shapes.length);
+  });
+
+  it('spells the required routes as required', function () {
+    if (!existsSync(REQUIRED)) this.skip();
+    const plain = (text: string) => text.replace(/\/$/, '');
+    const shape = (text: string) => plain(text).replace(/\{(\*?)\w+\}/g, '{$1}');
+    const required = readFileSync(REQUIRED, 'utf8')
+      .split('\n')
+      .filter((line) => /^[A-Z]+ \//.test(line))
+      .map(plain);
+    const spelling = new Map(required.map((line) => [shape(line), line]));
+    for (const route of routes) {
+      const wanted = spelling.get(shape(label(route)));
+      if (wanted !== undefined) expect(label(route)).to.equal(wanted);
+    }
+  });
+});
+
+describe('access to every route', () => {
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let other: NodeUnderTest;
+  let routes: Route[];
+  let values: Record<string, string>;
+
+  before(async () => {
+    routes = await declaredRoutes();
+    hawser = await startHawser();
+    node = await hawser.registerNode('web-01.example.org');
+    other = await hawser.registerNode('web-02.example.org');
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+    const key = await hawser.admin.post('/api/v1/admin/registration-keys', {});
+    const tokens = await hawser.admin.get('/api/v1/auth/tokens');
+    // All of them exist, so that no 404 hides a check that is missing.
+    values = {
+      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
+      ...{ id: tokens.json[0].id, keyId: key.json.id },
+    };
+  });
+  after(() => hawser.close());
+
+  async function eachRoute(
+    client: Client,
+    selected: (route: Route) => boolean,
+    check: (reply: Reply, route: Route, name: string) => void,
+  ): Promise<void> {
+    const chosen = routes.filter(selected);
+    expect(chosen).to.not.have.length(0);
+    for (const route of chosen) {
+      const reply = await client.call(route.method, addressOf(route, values));
+      check(reply, route, label(route));
+      if (reply.status < 400) continue;
+      expect(reply.headers['content-type'], label(route)).to.match(/^application\/problem\+json/);
+      expect(reply.headers['x-request-id'], label(route)).to.be.a('string');
+    }
+  }
+
+  const refuses = (status: number, code: string) => (reply: Reply, _route: Route, name: string) => {
+    expect(`${name} ${reply.status} ${reply.text && reply.json.code}`).to.equal(`${name} ${status} ${code}`);
+  };
+
+  it('is closed to nobody in particular, with and without a trailing slash', async () => {
+    await eachRoute(hawser.client(), (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+    for (const route of routes.filter((candidate) => !isPublic(candidate))) {
+      const reply = await hawser.client().call(route.method, `${addressOf(route, values)}/`);
+      expect(reply.status, `${label(route)} with a slash`).to.equal(401);
+      expect(reply.headers).to.have.property('www-authenticate');
+    }
+  });
+
+  it('is open without credentials only where the table says public', async () => {
+    await eachRoute(hawser.client(), isPublic, (reply, _route, name) => {
+      expect(reply.status, name).to.not.be.oneOf([401, 403, 404, 405]);
+    });
+    for (const route of routes.filter(isPublic)) {
+      const [plain, slashed] = await Promise.all(
+        ['', '/'].map((slash) => hawser.client().call(route.method, `${addressOf(route, values)}${slash}`)),
+      );
+      expect(slashed?.status, label(route)).to.equal(plain?.status);
+    }
+  });
+
+  it('is closed to a token that is none', async () => {
+    const client = hawser.client().with({ Authorization: 'Bearer pat_garbage' });
+    await eachRoute(client, (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+  });
+
+  it('is closed to a token that is none even over the connection of a registered node', async () => {
+    const client = node.client.with({ Authorization: 'Bearer pat_garbage' });
+    await eachRoute(client, (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+  });
+
+  it('is closed to a certificate that no node holds, and the connection ends', async () => {
+    const client = hawser.client(await makeClientCertificate({ commonName: 'web-01.example.org' }));
+    await eachRoute(
+      client,
+      (route) => !isPublic(route),
+      (reply, route, name) => {
+        refuses(401, 'unauthenticated')(reply, route, name);
+        expect(reply.headers['connection'], name).to.equal('close');
+      },
+    );
+  });
+
+  it("is closed to a node's certificate on every route that is not for nodes", async () => {
+    const selected = (route: Route) => !isPublic(route) && !isForNodes(route);
+    await eachRoute(node.client, selected, refuses(403, 'forbidden'));
+  });
+
+  it('of a node is closed to every other node', async () => {
+    await eachRoute(other.client, isForNodes, refuses(403, 'forbidden'));
+  });
+
+  it('is closed to a user who may do nothing, but for what is open to every user', async () => {
+    const nobody = await makeUser(hawser, { username: 'nora', permissions: [] });
+    const selected = (route: Route) => !isPublic(route) && route.access.kind !== 'user';
+    await eachRoute(nobody, selected, (reply, route, name) => {
+      if (route.access.kind === 'grant') refuses(404, 'not_found')(reply, route, name);
+      else refuses(403, 'forbidden')(reply, route, name);
+    });
+  });
+
+  it('is closed to a token without scopes, but for the question who it is', async () => {
+    const token = await createToken(hawser.client(), hawser.session, []);
+    const client = hawser.client().with({ Authorization: `Bearer ${token}` });
+    await eachRoute(
+      client,
+      (route) => !isPublic(route),
+      (reply, { access }, name) => {
+        if (access.kind === 'user' && access.anyScopes) expect(reply.status, name).to.equal(200);
+        else expect(reply.status, name).to.equal(403);
+      },
+    );
+  });
+
+  it('is closed to a token of an administrator that names another scope', async () => {
+    const token = await createToken(hawser.client(), hawser.session, ['audit.read']);
+    const client = hawser.client().with({ Authorization: `Bearer ${token}` });
+    const selected = (route: Route) => !isPublic(route) && route.access.kind !== 'user';
+    await eachRoute(client, selected, (reply, _route, name) => {
+      expect(reply.status, name).to.be.oneOf([403, 404]);
+    });
+  });
+
+  it('is closed to one who must change the password first', async () => {
+    const client = await makeUser(hawser, { username: 'mara', permissions: ['nodes.read'] });
+    await withDatabase(hawser, ({ write }) =>
+      write.updateTable('users').set({ require_password_change: 1 }).where('username', '=', 'mara').execute(),
+    );
+    const selected = ({ access }: Route) =>
+      access.kind !== 'public' && !(access.kind === 'user' && access.duringPasswordChange);
+    await eachRoute(client, selected, refuses(403, 'password_change_required'));
+    const open = routes.filter(({ access }) => access.kind === 'user' && access.duringPasswordChange);
+    expect(open.map((route) => route.path.split('/').at(-1)).sort()).to.deep.equal([
+      ...['change-password', 'logout', 'logout-redirect', 'me'],
+    ]);
+  });
+});

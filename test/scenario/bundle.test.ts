@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Reply } from '../support/client.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { unzip, unzipTexts } from '../support/unzip.ts';
+
+const FILES: Record<string, string | Buffer> = {
+  'main.dsc.yaml': 'resources: []\n',
+  'modules/Web/Web.psm1': Buffer.from([0, 1, 2, 0xff, 0x0d, 0x0a]),
+  'modules/Web.psd1': '@{}',
+  'modules-2/x.txt': 'sorts between',
+  'ordner/straße – 木.txt': 'Unicode in the path',
+  empty: '',
+  __proto__x: 'plain data',
+};
+
+describe('a node downloads its bundle', () => {
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let path: string;
+
+  before(async () => {
+    hawser = await startHawser();
+    node = await hawser.registerNode('web-01.example.org');
+    path = `/api/v1/nodes/${node.nodeId}/configuration`;
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0+build.7': FILES });
+    expect((await hawser.admin.put(path, { configurationName: 'web' })).status).to.equal(204);
+  });
+
+  after(() => hawser.close());
+
+  const bundle = (headers: Record<string, string> = {}): Promise<Reply> =>
+    node.client.get(`${path}/bundle`, headers);
+
+  it('as a ZIP of exactly the files of the version', async () => {
+    const reply = await bundle();
+    expect(reply.status).to.equal(200);
+    expect(reply.headers['content-type']).to.equal('application/zip');
+    const entries = await unzip(reply.bytes);
+    expect(entries.map((entry) => entry.path).sort()).to.deep.equal(Object.keys(FILES).sort());
+    for (const { path: name, content, mode } of entries) {
+      expect(content.equals(Buffer.from(FILES[name] ?? 'absent')), name).to.equal(true);
+      expect(mode.toString(8)).to.equal('100644');
+    }
+  });
+
+  it('under the name of configuration and version, with length, ETag of the checksum and digest', async () => {
+    const reply = await bundle();
+    expect(reply.headers['content-disposition']).to.equal('attachment; filename="web-v1.0.0+build.7.zip"');
+    expect(reply.headers['content-length']).to.equal(String(reply.bytes.length));
+    expect(reply.headers['etag']).to.equal((await node.client.get(`${path}/checksum`)).headers['etag']);
+    const digest = createHash('sha256').update(reply.bytes).digest('base64');
+    expect(reply.headers['repr-digest']).to.equal(`sha-256=:${digest}:`);
+  });
+
+  it('not again while it has it: 304 with the ETag', async () => {
+    const etag = String((await bundle()).headers['etag']);
+    const reply = await bundle({ 'If-None-Match': etag });
+    expect(reply.status).to.equal(304);
+    expect(reply.headers['etag']).to.equal(etag);
+    expect(reply.bytes.length).to.equal(0);
+    expect((await bundle({ 'If-None-Match': '"0000"' })).status).to.equal(200);
+  });
+
+  it('fifty at once of a version that was published just now, all alike', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`f/${at}.txt`, `content ${at} `.repeat(500)]),
+    );
+    const form = { fields: { version: '2.0.0' }, files: { ...files, 'main.dsc.yaml': 'two' } };
+    expect((await hawser.admin.upload('/api/v1/configurations/web/versions', form)).status).to.equal(201);
+    const published = await hawser.admin.put('/api/v1/configurations/web/versions/2.0.0/publish');
+    expect(published.status).to.equal(200);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => bundle()));
+    expect(new Set(replies.map((reply) => reply.status))).to.deep.equal(new Set([200]));
+    const [first, ...others] = replies.map((reply) => reply.bytes);
+    expect(await unzipTexts(first ?? Buffer.of())).to.deep.equal(form.files);
+    for (const bytes of others) expect(bytes.equals(first ?? Buffer.of())).to.equal(true);
+  });
+
+  it('in the same bytes after a restart', async () => {
+    const before = await bundle();
+    await hawser.restart();
+    const after = await hawser.client(node.identity).get(`${path}/bundle`);
+    expect(after.bytes.equals(before.bytes)).to.equal(true);
+    expect(after.headers['etag']).to.equal(before.headers['etag']);
+    expect(after.headers['repr-digest']).to.equal(before.headers['repr-digest']);
+  });
+
+  it('in the same bytes in every time zone', () => {
+    const source = join(import.meta.dirname, '../../src/pull/bundle.ts');
+    const program = `const { buildBundle } = await import(${JSON.stringify(source)});
+      const bytes = await buildBundle([{ path: 'a', content: Buffer.from('x') }]);
+      process.stdout.write(bytes.toString('hex'));`;
+    const inZone = (TZ: string): string =>
+      execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'] ?? '', TZ },
+      });
+    expect(inZone('Pacific/Auckland')).to.equal(inZone('America/St_Johns'));
+  });
+});

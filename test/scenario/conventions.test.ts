@@ -1,0 +1,455 @@
+import { expect } from 'chai';
+import type { Route } from '../../src/http/route.ts';
+import type { Reply } from '../support/client.ts';
+import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { exchange, statusesOf } from '../support/raw-tls.ts';
+import { addressOf, declaredRoutes } from '../support/routes.ts';
+
+const KEYS = '/api/v1/admin/registration-keys';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('the conventions of the interface', () => {
+  let hawser: Hawser;
+  let routes: Route[];
+  let values: Record<string, string>;
+  const gets = () => routes.filter((route) => route.method === 'GET' && !route.path.includes('logout'));
+
+  before(async () => {
+    routes = await declaredRoutes();
+    hawser = await startHawser();
+    const node = await hawser.registerNode('web-01.example.org');
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+    await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
+    const key = await hawser.admin.post(KEYS, {});
+    const tokens = await hawser.admin.get('/api/v1/auth/tokens');
+    values = {
+      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
+      ...{ id: tokens.json[0].id, keyId: key.json.id },
+    };
+  });
+  after(() => hawser.close());
+
+  const expectProblem = (reply: Reply, status: number, code: string, name = '') => {
+    expect(reply.status, name).to.equal(status);
+    expect(reply.headers['content-type'], name).to.equal('application/problem+json; charset=utf-8');
+    expect(reply.json, name).to.include({ type: 'about:blank', status, code });
+    expect(reply.json.title, name).to.be.a('string').and.not.equal('');
+    expect(reply.json.detail, name).to.be.a('string').and.not.equal('');
+    expect(reply.headers['x-request-id'], name).to.be.a('string');
+    expect(reply.text, name).to.not.match(/\bat .+:\d+|node_modules|\/src\/|\.ts\b|SQLITE|Zod|\/tmp\//);
+  };
+
+  describe('on methods', () => {
+    it('answer GET with and without a trailing slash alike', async () => {
+      for (const route of gets()) {
+        const path = addressOf(route, values);
+        const [plain, slashed] = await Promise.all([hawser.admin.get(path), hawser.admin.get(`${path}/`)]);
+        expect(plain.status, path).to.equal(200);
+        expect(slashed.status, path).to.equal(200);
+        expect(slashed.headers['etag'], path).to.equal(plain.headers['etag']);
+        expect(slashed.bytes.length, path).to.equal(plain.bytes.length);
+      }
+    });
+
+    it('answer HEAD as GET, without the body', async () => {
+      for (const route of gets()) {
+        const path = addressOf(route, values);
+        const get = await hawser.admin.get(path);
+        const head = await hawser.admin.call('HEAD', path);
+        expect(head.status, path).to.equal(get.status);
+        expect(head.bytes.length, path).to.equal(0);
+        for (const name of ['content-type', 'content-length', 'etag', 'x-total-count', 'cache-control']) {
+          expect(head.headers[name], `${name} of ${path}`).to.equal(get.headers[name]);
+        }
+      }
+      const missing = await hawser.admin.call('HEAD', '/api/v1/configurations/none');
+      expect(missing.status).to.equal(404);
+      expect(missing.bytes.length).to.equal(0);
+    });
+
+    it('tell in Allow what a path answers to, to OPTIONS and with 405', async () => {
+      for (const path of new Set(routes.map((route) => addressOf(route, values)))) {
+        const options = await hawser.client().call('OPTIONS', path);
+        expect(options.status, path).to.equal(204);
+        expect(options.text).to.equal('');
+        const allow = String(options.headers['allow']).split(', ');
+        const declared = routes.filter((route) => addressOf(route, values) === path);
+        expect(allow, path).to.include.members(declared.map((route) => route.method));
+        expect(allow, path).to.include('OPTIONS');
+        expect(allow.includes('HEAD'), path).to.equal(allow.includes('GET'));
+        const wrong = ['PATCH', 'DELETE', 'POST', 'PROPFIND'].find((method) => !allow.includes(method)) ?? '';
+        const refused = await hawser.admin.call(wrong, path);
+        expectProblem(refused, 405, 'method_not_allowed', `${wrong} ${path}`);
+        expect(refused.headers['allow'], path).to.equal(options.headers['allow']);
+      }
+    });
+  });
+
+  describe('on paths', () => {
+    it('answer 404 for what is not there, to anybody', async () => {
+      for (const path of [
+        '/',
+        '/api',
+        '/api/v1',
+        '/api/v2/nodes',
+        '/API/V1/NODES',
+        '/api/v1/Nodes',
+        '/.env',
+      ]) {
+        for (const method of ['GET', 'POST', 'OPTIONS']) {
+          expectProblem(await hawser.client().call(method, path), 404, 'not_found', `${method} ${path}`);
+        }
+      }
+      // Only in development.
+      for (const path of ['/openapi/v1.json', '/reference']) {
+        expectProblem(await hawser.client().get(path), 404, 'not_found', path);
+      }
+    });
+
+    it('are not fooled by dots, escapes, doubled slashes or length', async () => {
+      const configuration = '/api/v1/configurations';
+      const files = `${configuration}/web/versions/1.0.0/files`;
+      const tricks = [
+        ...['..', '.', '%2e%2e', '%2E%2e', '%252e%252e', '%252f', '%2f', '%5c', '%00', 'web%00', '%zz', '%'],
+        ...['%C3%28', '%ff', 'web%20', 'web.', 'WEB', 'web;x=1', '*', "'%20or%201=1--", 'x'.repeat(12_000)],
+      ].map((name) => `${configuration}/${name}`);
+      const escapes = [
+        ...['../main.dsc.yaml', '%2e%2e/main.dsc.yaml', '..%2fmain.dsc.yaml', '%2fetc%2fpasswd', '..%5cx'],
+        ...['%00', 'main.dsc.yaml%00', './main.dsc.yaml', '%zz', '%ff', '', '/', '../../../../../etc/passwd'],
+      ].map((path) => `${files}/${path}`);
+      const doubled = ['//api/v1/configurations', '/api//v1/configurations', '/api/v1/configurations//'];
+      const climbing = ['/health/../api/v1/configurations', '/health/%2e%2e/health', '/api/v1/nodes/%zz'];
+      for (const path of [...tricks, ...escapes, ...doubled, ...climbing]) {
+        expectProblem(await hawser.admin.get(path), 404, 'not_found', path.slice(0, 80));
+      }
+    });
+
+    it('answer 404 for an id that is not a UUID in lower case', async () => {
+      const upper = values['nodeId']?.toUpperCase() ?? '';
+      for (const id of ['1', 'null', upper, `{${values['nodeId']}}`, `${values['nodeId']}0`]) {
+        expectProblem(await hawser.admin.get(`/api/v1/nodes/${id}`), 404, 'not_found', id);
+      }
+    });
+
+    it('answer 431 to a header, or an address, that is too large', async () => {
+      const header = await hawser.client().get('/health', { 'X-Large': 'x'.repeat(20_000) });
+      expectProblem(header, 431, 'header_too_large');
+      const address = await hawser.client().get(`/${'x'.repeat(20_000)}`);
+      expectProblem(address, 431, 'header_too_large');
+    });
+  });
+
+  describe('on request ids', () => {
+    it('give every answer one, whatever it is', async () => {
+      const web = '/api/v1/configurations/web';
+      const etag = String((await hawser.admin.get(web)).headers['etag']);
+      const answers = await Promise.all([
+        hawser.client().get('/health'),
+        hawser.admin.get(web, { 'If-None-Match': etag }),
+        hawser.admin.get(web, { Accept: 'text/html' }),
+        hawser.client().get(web),
+        hawser.client().get('/nowhere'),
+        hawser.client().call('OPTIONS', web),
+        hawser.client().call('PATCH', '/health'),
+        hawser.client().post('/api/v1/auth/login', {}),
+      ]);
+      expect(answers.map((reply) => reply.status)).to.deep.equal([200, 304, 406, 401, 404, 204, 405, 400]);
+      const ids = answers.map((reply) => reply.headers['x-request-id']);
+      for (const id of ids) expect(id).to.match(UUID);
+      expect(new Set(ids).size).to.equal(ids.length);
+    });
+
+    it('keep one that the caller gives, if it is harmless', async () => {
+      for (const id of ['deploy-42', 'a', 'A.b_c-D', 'x'.repeat(64)]) {
+        expect(
+          (await hawser.client().get('/health', { 'X-Request-Id': id })).headers['x-request-id'],
+        ).to.equal(id);
+        expect((await hawser.client().get('/none', { 'X-Request-Id': id })).headers['x-request-id']).to.equal(
+          id,
+        );
+      }
+      expect(hawser.log()).to.include('"requestId":"deploy-42"');
+      for (const id of ['', 'a b', 'x'.repeat(65), '<script>', '{"level":"error"}', 'ä', 'a,b', '../x']) {
+        const reply = await hawser.client().get('/health', { 'X-Request-Id': id });
+        expect(reply.headers['x-request-id'], id).to.match(UUID);
+      }
+    });
+  });
+
+  describe('on lists', () => {
+    it('give a page of at most a thousand, and say how many there are', async () => {
+      await Promise.all([1, 2, 3].map((n) => hawser.registerNode(`list-${n}.example.org`)));
+      const first = await hawser.admin.get('/api/v1/nodes?fqdn=LIST-&take=2&other=a%20b');
+      expect(first.json.map((entry: { fqdn: string }) => entry.fqdn)).to.deep.equal([
+        ...['list-1.example.org', 'list-2.example.org'],
+      ]);
+      expect(first.headers['x-total-count']).to.equal('3');
+      const link = /^<([^>]+)>; rel="next"$/.exec(String(first.headers['link']))?.[1] ?? '';
+      const next = new URL(link, 'https://localhost');
+      expect(Object.fromEntries(next.searchParams)).to.deep.equal({
+        ...{ fqdn: 'LIST-', take: '2', skip: '2', other: 'a b' },
+      });
+      const second = await hawser.admin.get(next.pathname + next.search);
+      expect(second.json.map((entry: { fqdn: string }) => entry.fqdn)).to.deep.equal(['list-3.example.org']);
+      expect(second.headers['x-total-count']).to.equal('3');
+      expect(second.headers).to.not.have.property('link');
+      const exact = await hawser.admin.get('/api/v1/nodes?fqdn=list-&take=3');
+      expect(exact.headers, 'nothing follows').to.not.have.property('link');
+      const beyond = await hawser.admin.get('/api/v1/nodes?fqdn=list-&skip=1000');
+      expect(beyond.json).to.deep.equal([]);
+      expect(beyond.headers['x-total-count']).to.equal('3');
+    });
+
+    it('refuse a page that is none', async () => {
+      const faults = [
+        'take=0',
+        'take=1001',
+        'take=-1',
+        'take=1.5',
+        'take=x',
+        'take=',
+        'take=1e2',
+        'take=%zz',
+      ];
+      const others = [
+        'skip=-1',
+        'skip=x',
+        'skip=',
+        'take=5&take=6',
+        'skip=99999999999999999999',
+        'take=0x10',
+      ];
+      for (const path of ['/api/v1/nodes', KEYS, '/api/v1/auth/tokens', '/api/v1/configurations']) {
+        for (const query of [...faults, ...others]) {
+          const reply = await hawser.admin.get(`${path}?${query}`);
+          expectProblem(reply, 400, 'validation_failed', `${path}?${query}`);
+          expect(reply.json.errors[0].path, query).to.equal(`/${query.slice(0, 4)}`);
+        }
+        for (const query of ['take=1', 'take=1000', 'skip=0', 'skip=999999999999999']) {
+          expect((await hawser.admin.get(`${path}?${query}`)).status, query).to.equal(200);
+        }
+      }
+    });
+  });
+
+  describe('on validators', () => {
+    it('give every single thing an ETag, and answer 304 to who knows it', async () => {
+      for (const route of gets()) {
+        const path = addressOf(route, values);
+        const reply = await hawser.admin.get(path);
+        const isList = reply.headers['x-total-count'] !== undefined;
+        if (isList || path.startsWith('/health')) {
+          expect(reply.headers, path).to.not.have.property('etag');
+          continue;
+        }
+        const etag = String(reply.headers['etag']);
+        expect(etag, path).to.match(/^"[\x21\x23-\x7e]+"$/);
+        for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+          const again = await hawser.admin.get(path, { 'If-None-Match': known });
+          expect(again.status, `${path} ${known}`).to.equal(304);
+          expect(again.bytes.length).to.equal(0);
+          expect(again.headers['etag']).to.equal(etag);
+          expect(again.headers['x-request-id']).to.match(UUID);
+        }
+        for (const unknown of ['"other"', etag.slice(1, -1), `"${etag.slice(1, -2)}"`, '']) {
+          const again = await hawser.admin.get(path, { 'If-None-Match': unknown });
+          expect(again.status, `${path} ${unknown}`).to.equal(200);
+        }
+      }
+    });
+
+    it('refuse a change with 412 when If-Match names another state', async () => {
+      const path = `/api/v1/nodes/${values['nodeId']}/configuration`;
+      const put = (ifMatch: string) =>
+        hawser.admin.call('PUT', path, {
+          json: { configurationName: 'web', majorVersion: 1 },
+          headers: { 'If-Match': ifMatch },
+        });
+      const etag = String((await hawser.admin.get(path)).headers['etag']);
+      expectProblem(await put('"another"'), 412, 'precondition_failed');
+      expectProblem(await put(`W/${etag}`), 412, 'precondition_failed');
+      expect((await put(`"another", ${etag}`)).status).to.equal(204);
+      expect((await put('*')).status).to.equal(204);
+    });
+
+    it('let * through where there is no single thing to read', async () => {
+      const key = await hawser.admin.post(KEYS, {});
+      const path = `${KEYS}/${key.json.id}`;
+      const call = (method: string, headers: Record<string, string>) =>
+        hawser.admin.call(
+          method,
+          path,
+          method === 'PUT' ? { json: { description: 'x' }, headers } : { headers },
+        );
+      expect((await call('PUT', { 'If-Match': '*' })).status).to.equal(200);
+      expectProblem(await call('PUT', { 'If-Match': '"x"' }), 412, 'precondition_failed');
+      expect((await call('DELETE', { 'If-Match': '*' })).status).to.equal(204);
+      const created = await hawser.admin.call('POST', KEYS, { json: {}, headers: { 'If-Match': '"x"' } });
+      expect(created.status, 'POST has nothing to match').to.equal(201);
+    });
+  });
+
+  describe('on media types', () => {
+    it('answer 406 to who accepts something else only', async () => {
+      const me = '/api/v1/auth/me';
+      for (const accept of ['text/html', 'application/xml, text/*', 'application/json;q=0', 'image/*']) {
+        expectProblem(await hawser.admin.get(me, { Accept: accept }), 406, 'not_acceptable', accept);
+      }
+      const fine = [
+        'application/json',
+        '*/*',
+        'text/html, */*;q=0.1',
+        'application/*',
+        'APPLICATION/JSON',
+        '',
+      ];
+      for (const accept of fine)
+        expect((await hawser.admin.get(me, { Accept: accept })).status, accept).to.equal(200);
+      const bundle = `/api/v1/nodes/${values['nodeId']}/configuration/bundle`;
+      expect((await hawser.admin.get(bundle, { Accept: 'application/zip' })).status).to.equal(200);
+      expectProblem(await hawser.admin.get(bundle, { Accept: 'application/json' }), 406, 'not_acceptable');
+    });
+
+    it('answer 406 before anything is changed', async () => {
+      const count = async () => (await hawser.admin.get(KEYS)).headers['x-total-count'];
+      const before = await count();
+      const reply = await hawser.admin.call('POST', KEYS, { json: {}, headers: { Accept: 'text/html' } });
+      expectProblem(reply, 406, 'not_acceptable');
+      expect(await count()).to.equal(before);
+      const path = `/api/v1/nodes/${values['nodeId']}/configuration`;
+      const json = { configurationName: 'web' };
+      const empty = await hawser.admin.call('PUT', path, { json, headers: { Accept: 'text/html' } });
+      expect(empty.status, 'an answer without a body suits everybody').to.equal(204);
+    });
+
+    it('answer 415 to a body that is not said to be JSON', async () => {
+      const call = (headers: Record<string, string>, body = '{}') =>
+        hawser.admin.call('POST', KEYS, { body, headers });
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/jsonp',
+        'json',
+        '',
+      ]) {
+        expectProblem(await call({ 'Content-Type': type }), 415, 'unsupported_media_type', type);
+      }
+      expectProblem(await call({}), 415, 'unsupported_media_type');
+      const zipped = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+      expectProblem(await call(zipped), 415, 'unsupported_media_type');
+      for (const type of ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON']) {
+        expect((await call({ 'Content-Type': type })).status, type).to.equal(201);
+      }
+      const upload = await hawser.admin.post('/api/v1/configurations', { name: 'x' });
+      expectProblem(upload, 415, 'unsupported_media_type', 'JSON where a form is expected');
+    });
+  });
+
+  describe('on JSON bodies', () => {
+    const post = (body: string | Buffer, path = KEYS) =>
+      hawser.admin.call('POST', path, { body, headers: { 'Content-Type': 'application/json' } });
+
+    it('refuse what is not JSON in UTF-8', async () => {
+      const broken = [
+        '',
+        '{',
+        '{}}',
+        "{'a':1}",
+        '{"a":1,}',
+        'undefined',
+        '// no\n{}',
+        '[',
+        '['.repeat(200_000),
+        'NaN',
+      ];
+      for (const body of broken) {
+        expectProblem(await post(body), 400, 'malformed_json', body.slice(0, 20));
+      }
+      const bytes = Buffer.from('{"description":"x"}');
+      bytes[16] = 0xff;
+      expectProblem(await post(bytes), 400, 'malformed_json');
+      expectProblem(await post(Buffer.from('{}', 'utf16le')), 400, 'malformed_json');
+    });
+
+    it('refuse what is JSON, but no object', async () => {
+      for (const body of ['null', '[]', '5', '"text"', 'true', '[{}]']) {
+        const reply = await post(body);
+        expectProblem(reply, 400, 'validation_failed', body);
+        expect(reply.json.errors[0].path).to.equal('');
+      }
+    });
+
+    it('refuse members that do not exist, each by its JSON Pointer', async () => {
+      const reply = await post(
+        '{"__proto__": {"description": "x"}, "constructor": 1, "a/b~c": 2, "": 3, "maxUses": "x"}',
+      );
+      expectProblem(reply, 400, 'validation_failed');
+      const errors: Record<string, string>[] = reply.json.errors;
+      for (const error of errors) expect(error).to.have.all.keys('path', 'message', 'code');
+      expect(errors.map((error) => error['path'])).to.have.members([
+        ...['/__proto__', '/constructor', '/a~1b~0c', '/', '/maxUses'],
+      ]);
+      expect(Object.prototype).to.not.have.property('description');
+      const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`member${n}`, n]));
+      const bounded = await hawser.admin.post(KEYS, many);
+      expectProblem(bounded, 400, 'validation_failed');
+      expect(bounded.json.errors.length).to.be.within(1, 100);
+    });
+
+    it('ignore members that do not exist when a node registers', async () => {
+      const node = await hawser.registerNode('newer-agent.example.org');
+      const { key } = (await hawser.admin.post(KEYS, {})).json;
+      const body = JSON.stringify({ registrationKey: key, fqdn: node.fqdn, agentVersion: '9.9' });
+      const reply = await node.client.call('POST', '/api/v1/nodes/register', {
+        body: body.replace('{', '{"__proto__": {"x": 1}, '),
+        headers: { 'Content-Type': 'application/json' },
+      });
+      expect(reply.status).to.equal(200);
+      expect(reply.json).to.deep.equal({ nodeId: node.nodeId });
+    });
+
+    it('answer 413 to one that is too large, and go on over the same connection', async () => {
+      const large = `{"description":"${'x'.repeat(1024 * 1024)}"}`;
+      expectProblem(await post(large), 413, 'payload_too_large');
+      const head = `POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+      const next = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+      const declared = [`${head}Content-Length: ${large.length}\r\n\r\n`, large, next];
+      expect(statusesOf(await exchange(hawser.target(), ...declared))).to.deep.equal([413, 200]);
+      const size = large.length.toString(16);
+      const chunked = [`${head}Transfer-Encoding: chunked\r\n\r\n${size}\r\n`, large, '\r\n0\r\n\r\n', next];
+      expect(statusesOf(await exchange(hawser.target(), ...chunked))).to.deep.equal([413, 200]);
+    });
+  });
+
+  describe('on requests that are hardly HTTP', () => {
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+
+    it('answer with a problem and a request id, and never fall over', async () => {
+      const broken = [
+        'NONSENSE\r\n\r\n',
+        'FOO /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+        'GET /health HTTP/1.1\r\n\r\n',
+        'GET /health HTTP/1.1\r\nHost: localhost\r\nBad Header: x\r\n\r\n',
+        'POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+        'POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
+      ];
+      for (const bytes of broken) {
+        const received = await exchange(hawser.target(), bytes);
+        expect(statusesOf(received), bytes).to.deep.equal([400]);
+        expect(received)
+          .to.match(/^x-request-id: /im)
+          .and.include('application/problem+json');
+      }
+      expect(statusesOf(await exchange(hawser.target(), get('/health')))).to.deep.equal([200]);
+    });
+
+    it('take an address in its absolute form, and no other host for a different one', async () => {
+      expect(statusesOf(await exchange(hawser.target(), get('https://localhost/health')))).to.deep.equal([
+        200,
+      ]);
+      expect(
+        statusesOf(await exchange(hawser.target(), get('https://evil.example/api/v1/nodes'))),
+      ).to.deep.equal([401]);
+    });
+  });
+});

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { Reply } from '../support/client.ts';
+import { create, expectProblem, fileOf, MAIN, ok, publish, versionsOf } from '../support/configurations.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+
+const BINARY = Buffer.concat([Buffer.from([0, 255, 13, 10, 26, 0]), randomBytes(300_000)]);
+const PLAIN = 'text/plain; charset=utf-8';
+const UNKNOWN = 'application/octet-stream';
+
+/** Path as uploaded, content, and the media type that it must come back with. */
+const FILES: [path: string, content: string | Buffer, type: string][] = [
+  [MAIN, 'resources: []\n', 'application/yaml'],
+  ['readme.md', '# Ä\r\n', 'text/markdown; charset=utf-8'],
+  ['data.json', '{}', 'application/json'],
+  ['a/b/c/run.PS1', 'Write-Output 1', PLAIN],
+  ['page.html', '<script>alert(1)</script>', 'text/html; charset=utf-8'],
+  ['image.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'],
+  ['empty.txt', '', PLAIN],
+  ['blob.bin', BINARY, UNKNOWN],
+  ['no extension', 'x', UNKNOWN],
+  ['json', 'x', UNKNOWN],
+  ['with space/two  spaces.yaml', 'spaces', 'application/yaml'],
+  ['ünïcödé/日本語🚀.yaml', 'unicode', 'application/yaml'],
+  ['#hash?query&amp+plus%41.yaml', 'signs', 'application/yaml'],
+  ['100%.txt', 'percent', PLAIN],
+  ["semi;colon=,$@!'()[]{}~^`.txt", 'more signs', PLAIN],
+  ['.hidden', 'hidden', UNKNOWN],
+  ['.gitattributes', '* text=auto\n', UNKNOWN],
+  ['.gitignore', '*\n', UNKNOWN],
+  ['.github/workflows/x.yml', 'x', 'application/yaml'],
+  ['draft/1.0.0', 'not a ref', UNKNOWN],
+];
+
+const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+
+describe('a file of a version comes back', () => {
+  let hawser: Hawser;
+
+  before(async () => {
+    hawser = await startHawser();
+    const files = Object.fromEntries(FILES.map(([path, content]) => [path, content]));
+    await ok(201, create(hawser.admin, 'files', {}, { files }));
+  });
+
+  after(() => hawser.close());
+
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+    hawser.admin.get(fileOf('files', '1.0.0', path), headers);
+
+  for (const status of ['a draft', 'published']) {
+    it(`byte for byte, with its media type, while the version is ${status}`, async () => {
+      if (status === 'published') await ok(200, publish(hawser.admin, 'files', '1.0.0'));
+      for (const [path, content, type] of FILES) {
+        const reply = await get(encodePath(path));
+        expect(reply.status, path).to.equal(200);
+        expect(reply.bytes.equals(Buffer.from(content as string)), path).to.equal(true);
+        expect(reply.headers['content-type'], path).to.equal(type);
+        expect(reply.headers['content-length'], path).to.equal(String(Buffer.byteLength(content)));
+      }
+      const [version] = await ok(200, hawser.admin.get(versionsOf('files')));
+      expect(version.fileCount).to.equal(FILES.length);
+    });
+  }
+
+  it('in a way that no browser runs it', async () => {
+    for (const path of ['page.html', 'image.svg', MAIN]) {
+      const { headers } = await get(path);
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+      expect(headers['content-disposition']).to.match(/^attachment\b/);
+      expect(headers['content-security-policy']).to.include("default-src 'none'").and.include('sandbox');
+    }
+  });
+
+  it('with a validator, which spares the bytes', async () => {
+    for (const path of [MAIN, 'empty.txt', 'blob.bin']) {
+      const first = await get(path);
+      const etag = String(first.headers['etag']);
+      expect(etag).to.match(/^"[^"]+"$/);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await get(path, { 'If-None-Match': known });
+        expect(again.status, known).to.equal(304);
+        expect(again.bytes).to.have.length(0);
+        expect(again.headers['etag']).to.equal(etag);
+        expect(again.headers['content-type']).to.equal(undefined);
+      }
+      expect((await get(path, { 'If-None-Match': '"other"' })).status).to.equal(200);
+    }
+    const etags = await Promise.all(
+      [MAIN, 'data.json', 'blob.bin'].map(async (path) => (await get(path)).headers['etag']),
+    );
+    expect(new Set(etags).size).to.equal(3);
+  });
+
+  it('to HEAD without its bytes, and OPTIONS says so', async () => {
+    const full = await get('blob.bin');
+    const head = await hawser.admin.call('HEAD', fileOf('files', '1.0.0', 'blob.bin'));
+    expect(head.status).to.equal(200);
+    expect(head.bytes).to.have.length(0);
+    for (const name of ['content-length', 'content-type', 'etag', 'content-disposition']) {
+      expect(head.headers[name], name).to.equal(full.headers[name]);
+    }
+    const missing = await hawser.admin.call('HEAD', fileOf('files', '1.0.0', 'missing'));
+    expect(missing.status).to.equal(404);
+    expect(missing.bytes).to.have.length(0);
+    const options = await hawser.admin.call('OPTIONS', fileOf('files', '1.0.0', MAIN));
+    expect(options.status).to.equal(204);
+    expect(String(options.headers['allow']).split(', ')).to.have.members(['GET', 'HEAD', 'OPTIONS']);
+    const put = await hawser.admin.put(fileOf('files', '1.0.0', MAIN), {});
+    await expectProblem(put, 405, 'method_not_allowed');
+  });
+
+  it('under its path as sent, with a trailing slash, a backslash, or its slashes escaped', async () => {
+    const plain = await get('a/b/c/run.PS1');
+    for (const path of ['a/b/c/run.PS1/', 'a%2Fb%2Fc%2Frun.PS1', 'a%5Cb%5Cc%5Crun.PS1']) {
+      expect((await get(path)).text, path).to.equal(plain.text);
+    }
+  });
+
+  it('in the one Unicode form, whichever it was sent or asked for in', async () => {
+    const nfc = 'Käse/Größe.yaml';
+    const nfd = nfc.normalize('NFD');
+    expect(nfd).to.not.equal(nfc);
+    const made = create(hawser.admin, 'forms', { entryPoint: nfd }, { files: { [nfd]: 'x' } });
+    await ok(201, made);
+    const [version] = await ok(200, hawser.admin.get(versionsOf('forms')));
+    expect(version.entryPoint).to.equal(nfc);
+    for (const path of [nfc, nfd]) {
+      expect((await hawser.admin.get(fileOf('forms', '1.0.0', encodePath(path)))).text).to.equal('x');
+    }
+  });
+
+  it('but no folder, no other case, no other version, and nothing outside', async () => {
+    const outside = [
+      '../../../../../../etc/passwd',
+      '%2e%2e/%2e%2e/main.dsc.yaml',
+      '..%2f..%2f..%2fHEAD',
+      '%2e%2e%2f%2e%2e%2fconfig',
+      '..%5c..%5cHEAD',
+      '..\\..\\HEAD',
+      '%252e%252e%252fHEAD',
+      'a%252fb%252fc%252frun.PS1',
+      'main.dsc.yaml%00',
+      '%00',
+      'main.dsc.yaml%00.txt',
+      './main.dsc.yaml',
+      'a/../main.dsc.yaml',
+      'a//b/c/run.PS1',
+      '/main.dsc.yaml',
+      '/etc/passwd',
+      '%2fetc%2fpasswd',
+      'C:/Windows/win.ini',
+      'file:///etc/passwd',
+      '.git/config',
+      'HEAD',
+      'config',
+      'objects',
+      '%c0%ae%c0%ae/HEAD',
+      '%ff',
+      '%',
+      '%zz',
+      'main.dsc.yaml:',
+      'main.dsc.yaml::$DATA',
+      'main.dsc.yaml.',
+      'main.dsc.yaml%20',
+      'x'.repeat(5_000),
+    ];
+    const absent = [
+      'a',
+      'a/',
+      'a/b',
+      'MAIN.dsc.yaml',
+      'missing.yaml',
+      'main.dsc.yaml/x',
+      'main.dsc.yaml//',
+      '/',
+      '%20',
+    ];
+    for (const path of [...outside, ...absent]) {
+      const reply = await expectProblem(get(path), 404, 'not_found', path);
+      expect(reply.text).to.not.match(/ref: |\[core\]|root:/);
+    }
+    await expectProblem(hawser.admin.get(`${versionsOf('files')}/1.0.0/files`), 404, 'not_found');
+    for (const version of [
+      '2.0.0',
+      '1.0.0+x',
+      'v1.0.0',
+      'main',
+      '..',
+      '%2e%2e',
+      '%00',
+      'HEAD',
+      '%2e%2e%2f1.0.0',
+    ]) {
+      await expectProblem(hawser.admin.get(fileOf('files', version, MAIN)), 404, 'not_found', version);
+    }
+    for (const name of [
+      'Files',
+      '..',
+      '%2e%2e',
+      'files.git',
+      'files%2f..%2ffiles',
+      '%00',
+      '__proto__',
+      'constructor',
+    ]) {
+      await expectProblem(hawser.admin.get(fileOf(name, '1.0.0', MAIN)), 404, 'not_found', name);
+    }
+  });
+
+  it('unless the caller takes another media type only', async () => {
+    expect((await get(MAIN, { Accept: 'application/yaml' })).status).to.equal(200);
+    expect((await get(MAIN, { Accept: 'application/*' })).status).to.equal(200);
+    await expectProblem(get(MAIN, { Accept: 'image/png' }), 406, 'not_acceptable');
+  });
+});

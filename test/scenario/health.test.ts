@@ -1,0 +1,62 @@
+import { renameSync } from 'node:fs';
+import { expect } from 'chai';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+
+describe('health', () => {
+  let hawser: Hawser;
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+
+  it('tells that the process answers and that it can do its work', async () => {
+    for (const slash of ['', '/']) {
+      const alive = await hawser.client().get(`/health${slash}`);
+      expect(alive.status).to.equal(200);
+      expect(alive.json).to.deep.equal({ status: 'Healthy' });
+      const ready = await hawser.client().get(`/health/ready${slash}`);
+      expect(ready.status).to.equal(200);
+      expect(ready.json).to.deep.equal({ status: 'Ready', checks: { database: 'Ok', repositories: 'Ok' } });
+    }
+  });
+
+  it('is never cached, and answers HEAD', async () => {
+    for (const path of ['/health', '/health/ready']) {
+      for (const method of ['GET', 'HEAD']) {
+        const reply = await hawser.client().call(method, path, { headers: { 'If-None-Match': '*' } });
+        expect(reply.status, path).to.equal(200);
+        expect(reply.headers['cache-control']).to.equal('no-store');
+        expect(reply.headers).to.not.have.property('etag');
+        expect(reply.bytes.length > 0).to.equal(method === 'GET');
+      }
+    }
+  });
+
+  it('asks nobody who they are, not even with bad credentials', async () => {
+    const stranger = hawser.client(await makeClientCertificate({ commonName: 'x' }));
+    expect((await stranger.get('/health/ready')).status).to.equal(200);
+    const garbage = { Authorization: 'Bearer pat_x', Cookie: 'hawser_session=x' };
+    expect((await hawser.client().get('/health', garbage)).status).to.equal(200);
+  });
+
+  it('is not ready while the repositories are away, and says which check failed', async () => {
+    renameSync(hawser.reposDir, `${hawser.reposDir}-away`);
+    try {
+      const reply = await hawser.client().get('/health/ready');
+      expect(reply.status).to.equal(503);
+      expect(reply.json).to.deep.equal({
+        status: 'Unready',
+        checks: { database: 'Ok', repositories: 'Failed' },
+      });
+      expect(reply.headers['cache-control']).to.equal('no-store');
+      expect(reply.text, 'no path, no cause').to.not.include('hawser-test');
+      const head = await hawser.client().call('HEAD', '/health/ready');
+      expect(head.status).to.equal(503);
+      expect((await hawser.client().get('/health')).status, 'alive all the same').to.equal(200);
+    } finally {
+      renameSync(`${hawser.reposDir}-away`, hawser.reposDir);
+    }
+    expect((await hawser.client().get('/health/ready')).status, 'back again').to.equal(200);
+  });
+});

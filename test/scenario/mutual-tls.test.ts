@@ -1,0 +1,233 @@
+import { X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
+import { DAY, systemClock } from '../../src/lib/clock.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { startServer } from '../../src/server.ts';
+import type { Client, Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
+
+const REGISTER = '/api/v1/nodes/register';
+
+interface RegisteredNode {
+  pair: Pair;
+  client: Client;
+  path: string;
+}
+
+describe('with a node CA of the operator, certificates must chain to it', () => {
+  let hawser: Hawser;
+  let space: Workspace;
+  let otherSpace: Workspace;
+  let authority: OpensslAuthority;
+  let key: string;
+
+  before(async () => {
+    space = new Workspace();
+    otherSpace = new Workspace();
+    authority = new OpensslAuthority(space);
+    authority.crl();
+    hawser = await startHawser({
+      HAWSER_NODE_CA: space.file('ca.crt'),
+      HAWSER_NODE_CRL: space.file('crl.pem'),
+    });
+    key = await createKey(hawser.admin, { allowReregistration: true });
+  });
+
+  after(async () => {
+    await hawser.close();
+    space.remove();
+    otherSpace.remove();
+  });
+
+  const register = (pair: Pair, fqdn: string, more: Record<string, unknown> = {}): Promise<Reply> =>
+    hawser.client(pair).post(REGISTER, { registrationKey: key, fqdn, ...more });
+
+  async function registered(fqdn: string): Promise<RegisteredNode> {
+    const pair = authority.issue();
+    const reply = await register(pair, fqdn);
+    expect(reply.status, reply.text).to.equal(200);
+    const path = `/api/v1/nodes/${reply.json.nodeId}/configuration/checksum`;
+    return { pair, client: hawser.client(pair), path };
+  }
+
+  it('registers and serves a node whose certificate does', async () => {
+    const { client, path } = await registered('web-01.example.org');
+    expect((await client.get(path)).json.code).to.equal('no_configuration_assigned');
+  });
+
+  it('refuses to register others: self-signed, of another CA of the same name, for servers, revoked', async () => {
+    const impostor = new OpensslAuthority(otherSpace);
+    const revoked = authority.issue();
+    authority.revoke(revoked);
+    authority.crl();
+    await hawser.server.reloadTls();
+    const identities: Record<string, Pair> = {
+      'self-signed': await makeClientCertificate({ commonName: 'web' }),
+      impostor: impostor.issue(),
+      'for servers': authority.issue('server'),
+      revoked,
+    };
+    for (const [fault, pair] of Object.entries(identities)) {
+      const reply = await register(pair, 'refused.example.org');
+      expect(`${fault}: ${reply.status} ${reply.json.code}`).to.equal(
+        `${fault}: 403 certificate_not_trusted`,
+      );
+    }
+    expect((await hawser.admin.get('/api/v1/nodes?fqdn=refused')).json).to.deep.equal([]);
+  });
+
+  it('still says certificate_expired and client_certificate_required where that is the fault', async () => {
+    const expired = authority.issue('client', '-startdate', '20200101000000Z', '-enddate', '20200201000000Z');
+    expect((await register(expired, 'old.example.org')).json.code).to.equal('certificate_expired');
+    const bare = await hawser.client().post(REGISTER, { registrationKey: key, fqdn: 'bare.example.org' });
+    expect(bare.json.code).to.equal('client_certificate_required');
+  });
+
+  it('refuses a csr with a clear answer: what it would issue would be refused at every call', async () => {
+    space.openssl(
+      'req',
+      '-new',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      'c.key',
+      '-out',
+      'c.csr',
+      '-subj',
+      '/CN=c',
+    );
+    const csr = space.read('c.csr');
+    const body = { registrationKey: key, fqdn: 'csr.example.org', csr };
+    for (const client of [hawser.client(), hawser.client(authority.issue())]) {
+      const reply = await client.post(REGISTER, body);
+      expect(reply.json).to.include({ status: 400, code: 'client_certificate_required' });
+      expect(reply.json.detail).to.match(/issues no certificates/);
+    }
+    expect((await hawser.admin.get('/api/v1/nodes?fqdn=csr')).json).to.deep.equal([]);
+  });
+
+  it('stops a node once its certificate is on the list, on an open connection too; others go on', async () => {
+    const bad = await registered('stolen.example.org');
+    const good = await registered('kept.example.org');
+    expect((await bad.client.get(bad.path)).status).to.equal(404);
+    expect((await good.client.get(good.path)).status).to.equal(404);
+    authority.revoke(bad.pair);
+    authority.crl();
+    expect((await bad.client.get(bad.path)).status).to.equal(404);
+    await hawser.server.reloadTls();
+    for (const client of [bad.client, hawser.client(bad.pair)]) {
+      const reply = await getAgain(client, bad.path);
+      expect(reply.status).to.equal(401);
+      expect(reply.json.code).to.equal('unauthenticated');
+      expect(reply.headers['connection']).to.equal('close');
+    }
+    expect((await getAgain(good.client, good.path)).status).to.equal(404);
+    // It cannot come back under its name either, nor take another.
+    expect((await register(bad.pair, 'stolen.example.org')).json.code).to.equal('certificate_not_trusted');
+  });
+
+  it('keeps the old list when the new one cannot be read, and says so in the log', async () => {
+    const node = await registered('steady.example.org');
+    const list = space.read('crl.pem');
+    writeFileSync(space.file('crl.pem'), 'nothing');
+    const before = hawser.log().length;
+    await hawser.server.reloadTls();
+    expect(hawser.log().slice(before)).to.include('HAWSER_NODE_CRL');
+    expect((await node.client.get(node.path)).status).to.equal(404);
+    // The list is the same again: nobody has to connect anew.
+    writeFileSync(space.file('crl.pem'), list);
+    await hawser.server.reloadTls();
+  });
+
+  it('stops a certificate at its end even while the connection stays', async () => {
+    const node = await registered('ending.example.org');
+    expect((await node.client.get(node.path)).status).to.equal(404);
+    hawser.clock.advance(6 * DAY);
+    expect((await node.client.get(node.path)).status).to.equal(401);
+  });
+});
+
+describe('a node CA set later takes in no node that does not chain to it', () => {
+  it('answers 401 to a node that had registered with a self-signed certificate', async () => {
+    const space = new Workspace();
+    new OpensslAuthority(space);
+    const folders = { HAWSER_DATA_DIR: space.file('data'), HAWSER_REPOS_DIR: space.file('repos') };
+    const before = await startHawser(folders);
+    const node = await before.registerNode('web-01.example.org');
+    await before.close();
+    const hawser = await startHawser({ ...folders, HAWSER_NODE_CA: space.file('ca.crt') });
+    try {
+      const path = `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
+      expect((await hawser.client(node.identity).get(path)).status).to.equal(401);
+    } finally {
+      await hawser.close();
+      space.remove();
+    }
+  });
+});
+
+describe("the operator's own server certificate", () => {
+  it('is served in place of the made one, and a renewed one after a reload', async () => {
+    const space = new Workspace();
+    const authority = new OpensslAuthority(space);
+    const write = (pair: Pair) => {
+      space.write('own.crt', pair.cert);
+      space.write('own.key', pair.key);
+    };
+    const [first, second] = [authority.issue('server'), authority.issue('server')];
+    write(first);
+    const config = readConfig({
+      HAWSER_HOST: '127.0.0.1',
+      HAWSER_PORT: '0',
+      HAWSER_DATA_DIR: space.file('data'),
+      HAWSER_REPOS_DIR: space.file('repos'),
+      HAWSER_ADMIN_PASSWORD: 'a-password-for-tests',
+      HAWSER_TLS_CERT: space.file('own.crt'),
+      HAWSER_TLS_KEY: space.file('own.key'),
+    });
+    const log = createLog('silent');
+    const server = await startServer({ config, clock: systemClock, log, showFirstPassword: () => undefined });
+    try {
+      const serial = (pair: Pair) => new X509Certificate(pair.cert).serialNumber;
+      const served = () => servedCertificate(server.port, authority.certificate);
+      expect(await served()).to.equal(serial(first));
+      write(second);
+      await server.reloadTls();
+      expect(await served()).to.equal(serial(second));
+      space.write('own.key', 'nothing');
+      await server.reloadTls();
+      expect(await served()).to.equal(serial(second));
+    } finally {
+      await server.close();
+      space.remove();
+    }
+  });
+});
+
+/** As HTTP clients do where a kept connection turns out to have ended: over a new one. */
+async function getAgain(client: Client, path: string): Promise<Reply> {
+  try {
+    return await client.get(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+    return client.get(path);
+  }
+}
+
+/** Serial number of what a client is shown that trusts the authority. The name in it is the test's own. */
+function servedCertificate(port: number, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', ca, checkServerIdentity: () => undefined };
+    const socket = connect(options, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.end();
+    });
+    socket.on('error', reject);
+  });
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PROJECT, README_TOOLS, ReadmeError, runReadme } from '../../scripts/readme/run.ts';
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
+
+describe('the README', () => {
+  it('opens with the two commands', () => {
+    expect(README).to.match(/^# Hawser\n\n```sh\nnpm ci && npm start\nnpm ci && npm test\n```\n/);
+  });
+
+  it('does what it says, command by command', async function () {
+    this.timeout(180_000);
+    // The project itself needs none of these, so a machine without them can still run the tests.
+    const missing = README_TOOLS.filter((tool) => spawnSync(tool, ['--help']).error !== undefined);
+    if (missing.length > 0) {
+      if (this.test) this.test.title += ` (not played: ${missing.join(', ')} missing)`;
+      this.skip();
+    }
+    await runReadme(README);
+  });
+
+  it('lists every setting with its default', () => {
+    const rows = [...README.matchAll(/^\| (`HAWSER_[^|]*) \| ([^|]*) \|/gm)];
+    const listed = rows.flatMap(([, names = '']) => names.match(/HAWSER_\w+/g) ?? []);
+    expect(listed.sort()).to.deep.equal(knownSettings());
+    for (const [, name = '', value = ''] of rows) {
+      const fallback = /^`([^`]*)`$/.exec(value)?.[1];
+      if (fallback === undefined) continue;
+      expect(readConfig({ [name.replaceAll('`', '')]: fallback }), name).to.deep.equal(readConfig({}));
+    }
+  });
+
+  /** As the refusal of an unknown one names them. */
+  function knownSettings(): string[] {
+    try {
+      readConfig({ HAWSER_UNKNOWN: '' });
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message.split('allowed: ')[1]?.split(', ').sort() ?? [];
+    }
+    return [];
+  }
+});
+
+describe('the README runner', () => {
+  const faultOf = async (markdown: string): Promise<string> => {
+    try {
+      await runReadme(markdown);
+      return '';
+    } catch (error) {
+      if (error instanceof ReadmeError) return error.message;
+      throw error;
+    }
+  };
+
+  it('keeps variables and folder from block to block, and takes `...` for anything', async () => {
+    const markdown =
+      '```bash\nx=one; cd src\n```\n\n```bash\necho "$x $RANDOM"; ls | tail -1\n```\n\n```text\none ...\n...\n```\n';
+    expect(await faultOf(markdown)).to.equal('');
+  });
+
+  it('names the command that fails, with what it printed', async () => {
+    const fault = await faultOf('```bash\necho before\nfalse | cat\necho after\n```\n');
+    expect(fault).to.include('README.md line 2: it ended before its end');
+    expect(fault.split('--- printed\n')[1]?.trim()).to.equal('before');
+  });
+
+  it('compares the output shown', async () => {
+    const fault = await faultOf('```bash\necho two\n```\n\n```text\none\n```\n');
+    expect(fault).to.include('the output is not the one shown');
+    expect(fault).to.include('--- expected (... stands for anything)\none');
+    expect(fault).to.include('--- printed\ntwo');
+  });
+
+  it('wants a block that shows a failure to fail', async () => {
+    expect(await faultOf('```bash fails\nfalse\n```\n')).to.equal('');
+    expect(await faultOf('```bash fails\ntrue\n```\n')).to.include('ended with 0');
+  });
+});

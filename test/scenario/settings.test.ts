@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { startServer } from '../../src/server.ts';
+import { TestClock } from '../support/hawser.ts';
+import { type Ended, spawnHawser } from '../support/spawned.ts';
+
+/** Faults that only a start finds; what reading alone finds is tried in test/unit/config.test.ts. */
+describe('a start with a bad setting', () => {
+  let folder: string;
+  let file: string;
+  const shown: string[] = [];
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-settings-'));
+    file = join(folder, 'file');
+    writeFileSync(file, 'this is no PEM');
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** @returns what the start failed with; fails when it does not */
+  async function faultOf(settings: Record<string, string>): Promise<string> {
+    const config = readConfig({
+      ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
+      ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
+      ...settings,
+    });
+    const log = createLog('silent');
+    const options = { config, log, clock: new TestClock() };
+    const showFirstPassword = (password: string) => void shown.push(password);
+    const started = startServer({ ...options, showFirstPassword });
+    return started.then(
+      async (server) => {
+        await server.close();
+        throw new Error('it started');
+      },
+      (error: Error) => error.message,
+    );
+  }
+
+  it('names the variable, its fault and what is allowed', async () => {
+    expect(await faultOf({ HAWSER_ADMIN_PASSWORD: 'password1234' })).to.match(
+      /^HAWSER_ADMIN_PASSWORD: too weak; allowed: /,
+    );
+    expect(await faultOf({ HAWSER_DATA_DIR: file })).to.match(
+      /^HAWSER_DATA_DIR: cannot be used \(EEXIST\); allowed: a folder/,
+    );
+    expect(await faultOf({ HAWSER_REPOS_DIR: join(file, 'repos') })).to.match(
+      /^HAWSER_REPOS_DIR: cannot be used \(ENOTDIR\); allowed: a folder/,
+    );
+  });
+
+  it('says so of a certificate, before the first password is made and shown', async () => {
+    const settings = { HAWSER_TLS_CERT: file, HAWSER_TLS_KEY: file };
+    expect(await faultOf(settings)).to.match(/^HAWSER_TLS_CERT: /);
+    expect(shown).to.deep.equal([]);
+    expect(existsSync(join(folder, 'data/initial-admin-password'))).to.equal(false);
+  });
+
+  it('says so of an address that is not of this machine', async () => {
+    const settings = { HAWSER_HOST: '192.0.2.1', HAWSER_ADMIN_PASSWORD: 'a-password-for-tests' };
+    expect(await faultOf(settings)).to.match(
+      /^HAWSER_HOST: cannot be listened on .*; allowed: an address of this machine/,
+    );
+  });
+
+  it('ends with 78 and one line, whether reading finds the fault or the start', async function () {
+    this.timeout(60_000);
+    const [own, other] = [join(folder, 'own'), join(folder, 'other')];
+    for (const path of [own, other]) mkdirSync(path);
+    const password = join(folder, 'password');
+    writeFileSync(password, 'password1234\n');
+    const ends = await Promise.all([
+      spawnHawser(own, { HAWSER_PROT: '8443' }).ended,
+      spawnHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }).ended,
+    ]);
+    const expectLine = ({ code, stdout, stderr }: Ended, pattern: RegExp) => {
+      expect(stderr).to.match(pattern).and.not.include('password1234');
+      expect(stderr.trimEnd().split('\n')).to.have.length(1);
+      expect(stdout).to.equal('');
+      expect(code).to.equal(78);
+    };
+    expectLine(ends[0], /^hawser: HAWSER_PROT: no such setting; allowed: .*HAWSER_PORT/);
+    expectLine(ends[1], /^hawser: HAWSER_ADMIN_PASSWORD: too weak; allowed: /);
+  });
+});

@@ -1,0 +1,247 @@
+import { expect } from 'chai';
+import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Reply } from '../support/client.ts';
+import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { makeUser, withDatabase } from '../support/users.ts';
+
+const LOGIN = '/api/v1/auth/login';
+const ME = '/api/v1/auth/me';
+
+/** All that tells one refusal from another, to somebody who watches closely. */
+function visible({ status, headers, text }: Reply) {
+  const { date, 'x-request-id': requestId, ...others } = headers;
+  expect(date).to.be.a('string');
+  expect(requestId).to.be.a('string');
+  return { status, text, headers: others };
+}
+
+describe('signing in', () => {
+  let hawser: Hawser;
+  const login = (username: unknown, password: unknown = ADMIN_PASSWORD) =>
+    hawser.client().post(LOGIN, { username, password });
+
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+  // Each test has the attempts of a fresh minute.
+  beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
+
+  it('answers who signed in and sets a cookie that scripts and other sites cannot use', async () => {
+    const reply = await login('admin');
+    expect(reply.status).to.equal(200);
+    expect(reply.json).to.have.all.keys('userId', 'username', 'email', 'requirePasswordChange');
+    expect(reply.json).to.include({ username: 'admin', requirePasswordChange: false });
+    expect(reply.json.userId).to.match(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(reply.json.email).to.be.a('string');
+    const cookies = reply.headers['set-cookie'] as string[];
+    expect(cookies).to.have.length(1);
+    const [pair, ...flags] = (cookies[0] ?? '').split('; ');
+    expect(pair).to.match(/^hawser_session=[A-Za-z0-9_-]{43}$/);
+    expect(flags).to.have.members(['Path=/', 'Max-Age=28800', 'HttpOnly', 'Secure', 'SameSite=Strict']);
+    expect(reply.headers['cache-control']).to.equal('no-store');
+  });
+
+  it('takes the user name in any case', async () => {
+    const reply = await login('ADMIN');
+    expect(reply.status).to.equal(200);
+    expect(reply.json.username).to.equal('admin');
+  });
+
+  it('refuses for every cause in the same words, so that none can be told from another', async () => {
+    await makeUser(hawser, { username: 'asleep', permissions: [] });
+    await makeUser(hawser, { username: 'locked', permissions: [] });
+    await withDatabase(hawser, async ({ write }) => {
+      const now = hawser.clock.now();
+      await write.updateTable('users').set({ is_active: 0 }).where('username', '=', 'asleep').execute();
+      const lockout = { lockout_end: now + MINUTE };
+      await write.updateTable('users').set(lockout).where('username', '=', 'locked').execute();
+      const [row] = await write.selectFrom('users').selectAll().where('username', '=', 'asleep').execute();
+      if (!row) throw new Error('no such user');
+      const robot = { id: newId(), username: 'robot', username_key: 'robot', is_active: 1 };
+      await write
+        .insertInto('users')
+        .values({ ...row, ...robot, account_type: 'ServiceAccount', password_hash: null })
+        .execute();
+    });
+    const good = 'a-password-of-a-test-user';
+    const refused = await Promise.all([
+      login('nobody-of-this-name'),
+      login('admin', 'a-wrong-password'),
+      login('asleep', good),
+      login('locked', good),
+      login('robot', good),
+      login("admin' or 1=1 --"),
+    ]);
+    const [first, ...others] = refused.map(visible);
+    expect(first?.status).to.equal(401);
+    expect(refused[0]?.json).to.include({ code: 'invalid_credentials', status: 401, type: 'about:blank' });
+    expect(first?.headers).to.have.property('www-authenticate');
+    expect(first?.headers).to.not.have.property('set-cookie');
+    for (const other of others) expect(other).to.deep.equal(first);
+  });
+
+  it('locks an account after five failures for fifteen minutes, across a restart', async () => {
+    await makeUser(hawser, { username: 'anna', permissions: [] });
+    const good = 'a-password-of-a-test-user';
+    const fail = (times: number) =>
+      Promise.all(Array.from({ length: times }, () => login('anna', 'a-wrong-password')));
+    await fail(4);
+    expect((await login('anna', good)).status, 'after four').to.equal(200);
+    await fail(5);
+    expect((await login('anna', good)).status, 'while locked').to.equal(401);
+    await hawser.restart();
+    expect((await login('anna', good)).status, 'after a restart').to.equal(401);
+    expect((await login('admin')).status, 'somebody else').to.equal(200);
+    hawser.clock.advance(14 * MINUTE + 50 * SECOND);
+    expect((await login('anna', good)).status, 'just before the end').to.equal(401);
+    hawser.clock.advance(20 * SECOND);
+    expect((await login('anna', good)).status, 'after fifteen minutes').to.equal(200);
+  });
+
+  it('answers 429 with Retry-After to the thirty-first attempt of a minute, right or wrong', async () => {
+    expect((await login('nobody-of-this-name')).status, 'the first').to.equal(401);
+    // Thirty hashes would take seconds; those between the first and the last are put in by hand.
+    await withDatabase(hawser, ({ write }) =>
+      write.updateTable('login_attempts').set({ attempts: 29 }).execute(),
+    );
+    expect((await login('nobody-of-this-name')).status, 'the thirtieth').to.equal(401);
+    const refused = await login('admin');
+    expect(refused.status).to.equal(429);
+    expect(refused.json.code).to.equal('rate_limited');
+    const seconds = Number(refused.headers['retry-after']);
+    expect(seconds).to.be.within(1, 60);
+    hawser.clock.advance(seconds * SECOND);
+    expect((await login('admin')).status).to.equal(200);
+  });
+
+  it('refuses bodies that are no sign-in', async () => {
+    const faults: [unknown, string][] = [
+      [{}, '/username'],
+      [{ username: 'admin' }, '/password'],
+      [{ username: 5, password: 'x' }, '/username'],
+      [{ username: 'admin', password: { $ne: null } }, '/password'],
+      [{ username: 'admin', password: ADMIN_PASSWORD, remember: true }, '/remember'],
+      [{ username: 'x'.repeat(257), password: ADMIN_PASSWORD }, '/username'],
+      // Refused before it is hashed, or a megabyte would keep a core busy.
+      [{ username: 'admin', password: 'x'.repeat(500_000) }, '/password'],
+    ];
+    for (const [body, path] of faults) {
+      const reply = await hawser.client().post(LOGIN, body);
+      expect(reply.status, path).to.equal(400);
+      expect(reply.json.code).to.equal('validation_failed');
+      expect(reply.json.errors.map((error: { path: string }) => error.path)).to.include(path);
+    }
+  });
+
+  it('never writes a password to the log or repeats it in an answer', async () => {
+    const secret = 'a-password-typed-by-mistake';
+    const answers = [await login('admin', secret), await login(secret, secret), await login(secret, 7)];
+    for (const { text } of answers) expect(text).to.not.include(secret);
+    expect(hawser.log()).to.not.include(secret).and.not.include(ADMIN_PASSWORD);
+  });
+});
+
+describe('a session', () => {
+  let hawser: Hawser;
+  const me = (cookie: string) => hawser.client().get(ME, { Cookie: cookie });
+
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+  beforeEach(() => hawser.clock.advance(MINUTE + SECOND));
+
+  it('tells who its user is and what the user may do', async () => {
+    const reply = await me(hawser.session);
+    expect(reply.status).to.equal(200);
+    expect(reply.json).to.include({
+      username: 'admin',
+      accountType: 'User',
+      authProvider: 'Local',
+      authMethod: 'Session',
+      requirePasswordChange: false,
+    });
+    expect(reply.json).to.have.all.keys(
+      ...['userId', 'username', 'email', 'accountType', 'roles', 'groups', 'permissions'],
+      ...['authProvider', 'authMethod', 'requirePasswordChange'],
+    );
+    expect(reply.json.roles).to.deep.equal(['Administrator']);
+    expect(reply.json.groups).to.deep.equal([]);
+    expect(reply.json.permissions).to.have.length(20);
+    expect(reply.headers['etag']).to.be.a('string');
+  });
+
+  it('slides: used within its eight hours it goes on, left alone it ends', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    hawser.clock.advance(7 * HOUR);
+    const used = await me(cookie);
+    expect(used.status).to.equal(200);
+    expect(String(used.headers['set-cookie'])).to.include(cookie).and.include('Max-Age=28800');
+    hawser.clock.advance(7 * HOUR);
+    expect((await me(cookie)).status, 'seven hours after its last use').to.equal(200);
+    hawser.clock.advance(8 * HOUR + SECOND);
+    const over = await me(cookie);
+    expect(over.status, 'eight hours after its last use').to.equal(401);
+    expect(over.json.code).to.equal('unauthenticated');
+  });
+
+  it('survives a restart of the server', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    await hawser.restart();
+    expect((await me(cookie)).status).to.equal(200);
+  });
+
+  it('ends on the server at sign-out: a cookie kept aside opens nothing any more', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const other = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const reply = await hawser.client().with({ Cookie: cookie }).post('/api/v1/auth/logout');
+    expect(reply.status).to.equal(204);
+    expect(String(reply.headers['set-cookie'])).to.match(/^hawser_session=; .*Max-Age=0/);
+    expect((await me(cookie)).status).to.equal(401);
+    expect((await me(other)).status, 'another session of the same user').to.equal(200);
+    const again = await hawser.client().with({ Cookie: cookie }).post('/api/v1/auth/logout');
+    expect(again.status).to.equal(401);
+  });
+
+  it('ends at logout-redirect, which sends the browser to the sign-in page', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const reply = await hawser.client().get('/api/v1/auth/logout-redirect', { Cookie: cookie });
+    expect(reply.status).to.equal(302);
+    expect(reply.headers['location']).to.equal('/login');
+    expect(String(reply.headers['set-cookie'])).to.include('Max-Age=0');
+    expect((await me(cookie)).status).to.equal(401);
+  });
+
+  it('ends at once when its user is deactivated, and so do the tokens', async () => {
+    const client = await makeUser(hawser, { username: 'carla', permissions: [] });
+    const created = await client.post('/api/v1/auth/tokens', { name: 'x', scopes: ['nodes.read'] });
+    const script = hawser.client().with({ Authorization: `Bearer ${created.json.token}` });
+    expect((await script.get(ME)).status).to.equal(200);
+    const set = (is_active: number) =>
+      withDatabase(hawser, ({ write }) =>
+        write.updateTable('users').set({ is_active }).where('username', '=', 'carla').execute(),
+      );
+    await set(0);
+    expect((await client.get(ME)).status).to.equal(401);
+    expect((await script.get(ME)).status).to.equal(401);
+  });
+
+  it('is not opened by what resembles its cookie', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const secret = cookie.split('=')[1] ?? '';
+    const forged = [
+      `hawser_session=${secret.slice(0, -1)}`,
+      `hawser_session=${secret}x`,
+      `hawser_session=${secret.toLowerCase()}`,
+      `xhawser_session=${secret}`,
+      `hawser_session="${secret}"`,
+      'hawser_session=',
+    ];
+    for (const other of forged) expect((await me(other)).status, other).to.equal(401);
+    expect((await me(`theme=dark; ${cookie}; lang=de`)).status).to.equal(200);
+  });
+});

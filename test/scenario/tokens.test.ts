@@ -1,0 +1,240 @@
+import { expect } from 'chai';
+import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
+import type { Client } from '../support/client.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/users.ts';
+
+const TOKENS = '/api/v1/auth/tokens';
+const ME = '/api/v1/auth/me';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+describe('personal access tokens', () => {
+  let hawser: Hawser;
+  let owner: Client;
+  const bearer = (token: string) => hawser.client().with({ Authorization: `Bearer ${token}` });
+  const create = (body: Record<string, unknown>) =>
+    owner.post(TOKENS, { name: 'a script', scopes: ['nodes.read'], ...body });
+
+  before(async () => {
+    hawser = await startHawser();
+    owner = await makeUser(hawser, {
+      username: 'olga',
+      permissions: ['nodes.read', 'nodes.write', 'configurations.create'],
+    });
+  });
+  after(() => hawser.close());
+
+  it('are shown once, when they are made', async () => {
+    const before = hawser.clock.now();
+    const reply = await create({ name: ' deploy ' });
+    expect(reply.status).to.equal(201);
+    expect(reply.json).to.have.all.keys(
+      ...['token', 'tokenId', 'name', 'tokenPrefix', 'scopes', 'expiresAt', 'createdAt'],
+    );
+    const { token, tokenId, tokenPrefix, createdAt, expiresAt } = reply.json;
+    expect(token).to.match(/^pat_[A-Za-z0-9_-]{43,}$/);
+    expect(token.startsWith(tokenPrefix)).to.equal(true);
+    expect(tokenPrefix.length).to.be.lessThan(20);
+    expect(reply.headers['location']).to.equal(`${TOKENS}/${tokenId}`);
+    expect(createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).to.equal(90 * DAY);
+    expect(Date.parse(createdAt)).to.be.at.least(before);
+    expect(reply.json.name).to.equal('deploy');
+    const list = await owner.get(TOKENS);
+    expect(list.status).to.equal(200);
+    expect(list.text).to.not.include(token);
+    const listed = list.json.find((entry: { id: string }) => entry.id === tokenId);
+    expect(listed).to.deep.equal({
+      ...{ id: tokenId, name: 'deploy', tokenPrefix, scopes: ['nodes.read'], expiresAt, createdAt },
+      ...{ lastUsedAt: null, isRevoked: false },
+    });
+  });
+
+  it('keep their scopes in order, trimmed, without blanks and doubles', async () => {
+    const scopes = [' nodes.write', 'nodes.read ', '', '  ', 'nodes.write', 'parameters.grants'];
+    const reply = await create({ scopes });
+    expect(reply.status).to.equal(201);
+    expect(reply.json.scopes).to.deep.equal(['nodes.write', 'nodes.read', 'parameters.grants']);
+  });
+
+  it('are refused with scopes that do not exist, naming their place', async () => {
+    for (const unknown of ['nodes.*', 'Nodes.Read', '*', 'admin', '__proto__']) {
+      const reply = await create({ scopes: ['nodes.read', '', unknown] });
+      expect(reply.status, unknown).to.equal(400);
+      expect(reply.json.code).to.equal('validation_failed');
+      expect(reply.json.errors[0].path).to.equal('/scopes/2');
+    }
+    for (const scopes of [undefined, null, 'nodes.read', [null], {}]) {
+      expect((await create({ scopes })).status).to.equal(400);
+    }
+  });
+
+  it('are refused without a proper name, or with members that do not exist', async () => {
+    for (const name of [undefined, null, '', '  ', 7, 'x'.repeat(129)]) {
+      const reply = await create({ name });
+      expect(reply.status, String(name)).to.equal(400);
+      expect(reply.json.errors[0].path).to.equal('/name');
+    }
+    const reply = await create({ userId: UNKNOWN });
+    expect(reply.json.errors[0]).to.include({ path: '/userId', code: 'unrecognized_keys' });
+  });
+
+  it('end when asked to: after 90 days, at a given time, or never', async () => {
+    const never = await create({ expiresAt: null });
+    expect(never.status).to.equal(201);
+    expect(never.json.expiresAt).to.equal(null);
+    const soon = new Date(hawser.clock.now() + HOUR).toISOString();
+    const brief = await create({ expiresAt: soon });
+    expect(brief.json.expiresAt).to.equal(soon);
+    const offset = await create({ expiresAt: soon.replace('Z', '+00:00') });
+    expect(offset.json.expiresAt).to.equal(soon);
+    const past = new Date(hawser.clock.now() - MINUTE).toISOString();
+    const faults = [
+      past,
+      'tomorrow',
+      '2099-13-01T00:00:00Z',
+      '2099-01-01',
+      '2099-01-01T00:00:00',
+      5,
+      '',
+      '9999-12-31T23:59:59-01:00',
+    ];
+    for (const expiresAt of faults) {
+      const reply = await create({ expiresAt });
+      expect(reply.status, String(expiresAt)).to.equal(400);
+      expect(reply.json.errors[0].path).to.equal('/expiresAt');
+    }
+    expect((await bearer(brief.json.token).get(ME)).status).to.equal(200);
+    hawser.clock.advance(HOUR);
+    expect((await bearer(brief.json.token).get(ME)).status, 'after its end').to.equal(401);
+    expect((await bearer(never.json.token).get(ME)).status).to.equal(200);
+  });
+
+  it('tell when they were last used', async () => {
+    const { token, tokenId } = (await create({})).json;
+    const used = hawser.clock.now();
+    await bearer(token).get('/api/v1/nodes');
+    const list = await owner.get(TOKENS);
+    const { lastUsedAt } = list.json.find((entry: { id: string }) => entry.id === tokenId);
+    expect(Date.parse(lastUsedAt)).to.be.within(used, hawser.clock.now());
+  });
+
+  it('can do what their owner can do and their scopes name', async () => {
+    const { token } = (await create({ scopes: ['nodes.read', 'users.manage', 'parameters.grants'] })).json;
+    const me = await bearer(token).get(ME);
+    expect(me.json).to.include({ username: 'olga', authMethod: 'Token' });
+    // `users.manage` is stored, but not held.
+    expect(me.json.permissions).to.deep.equal(['nodes.read']);
+    expect((await bearer(token).get('/api/v1/nodes')).status).to.equal(200);
+    const keys = await bearer(token).get('/api/v1/admin/registration-keys');
+    expect(keys.status).to.equal(403);
+    expect(keys.json.code).to.equal('forbidden');
+    const session = await owner.get(ME);
+    expect(session.json.permissions).to.deep.equal(['configurations.create', 'nodes.read', 'nodes.write']);
+  });
+
+  it('without scopes can only ask who they are', async () => {
+    for (const scopes of [[], ['', ' ']]) {
+      const { token } = (await create({ scopes })).json;
+      const me = await bearer(token).get(ME);
+      expect(me.status).to.equal(200);
+      expect(me.json.permissions).to.deep.equal([]);
+      for (const path of [TOKENS, '/api/v1/configurations', '/api/v1/nodes']) {
+        const reply = await bearer(token).get(path);
+        expect(reply.status, path).to.equal(403);
+        expect(reply.json.code).to.equal('forbidden');
+      }
+    }
+  });
+
+  it('may list tokens, but neither make nor revoke them', async () => {
+    const { token, tokenId } = (await create({})).json;
+    const script = bearer(token);
+    expect((await script.get(TOKENS)).status).to.equal(200);
+    const made = await script.post(TOKENS, { name: 'another', scopes: [] });
+    expect(made.status).to.equal(403);
+    expect(made.json.code).to.equal('session_required');
+    const revoked = await script.delete(`${TOKENS}/${tokenId}`);
+    expect(revoked.status).to.equal(403);
+    expect(revoked.json.code).to.equal('session_required');
+    const loggedOut = await script.post('/api/v1/auth/logout');
+    expect(loggedOut.json.code).to.equal('session_required');
+    expect((await script.get(ME)).status).to.equal(200);
+  });
+
+  it('stop at once when revoked, and stay listed', async () => {
+    const { token, tokenId } = (await create({})).json;
+    expect((await bearer(token).get(ME)).status).to.equal(200);
+    const reply = await owner.delete(`${TOKENS}/${tokenId}`);
+    expect(reply.status).to.equal(204);
+    const refused = await bearer(token).get(ME);
+    expect(refused.status).to.equal(401);
+    expect(refused.json.code).to.equal('unauthenticated');
+    const list = await owner.get(TOKENS);
+    const listed = list.json.find((entry: { id: string }) => entry.id === tokenId);
+    expect(listed.isRevoked).to.equal(true);
+    expect((await owner.delete(`${TOKENS}/${tokenId}`)).status, 'again').to.equal(204);
+  });
+
+  it("are nobody else's business: another's answers 404 and is not listed", async () => {
+    const { tokenId } = (await create({ name: 'of-olga' })).json;
+    const admin = hawser.client().with({ Cookie: hawser.session });
+    for (const id of [tokenId, UNKNOWN, 'not-a-uuid', tokenId.toUpperCase()]) {
+      const reply = await admin.delete(`${TOKENS}/${id}`);
+      expect(reply.status, id).to.equal(404);
+      expect(reply.json.code).to.equal('not_found');
+    }
+    expect((await admin.get(TOKENS)).text).to.not.include('of-olga');
+    const list = await owner.get(TOKENS);
+    expect(list.json.find((entry: { id: string }) => entry.id === tokenId).isRevoked).to.equal(false);
+  });
+
+  it('are listed newest first, a page at a time', async () => {
+    hawser.clock.advance(MINUTE);
+    await create({ name: 'second to last' });
+    hawser.clock.advance(MINUTE);
+    await create({ name: 'last' });
+    const page = await owner.get(`${TOKENS}?take=1&skip=1`);
+    expect(page.json.map((entry: { name: string }) => entry.name)).to.deep.equal(['second to last']);
+    expect(Number(page.headers['x-total-count'])).to.be.greaterThan(2);
+    expect(page.headers['link']).to.equal(`<${TOKENS}?take=1&skip=2>; rel="next"`);
+  });
+
+  it('that are none answer 401 and say how to do better', async () => {
+    const { token } = (await create({})).json;
+    const bad = [
+      `Bearer ${token.slice(0, -1)}`,
+      `Bearer ${token}x`,
+      `Bearer ${token.replace('pat_', 'PAT_')}`,
+      `Bearer ${token.slice(4)}`,
+      'Bearer pat_',
+      'Bearer ',
+      'Bearer',
+      '',
+      token,
+      `Basic ${Buffer.from(`olga:${token}`).toString('base64')}`,
+      `Bearer ${token} ${token}`,
+      `Bearer ${'x'.repeat(5_000)}`,
+    ];
+    for (const value of bad) {
+      const reply = await hawser.client().get(ME, { Authorization: value });
+      expect(reply.status, value).to.equal(401);
+      expect(reply.json.code).to.equal('unauthenticated');
+      expect(reply.headers['www-authenticate']).to.match(/^Bearer/);
+    }
+    const good = await hawser.client().get(ME, { Authorization: `bearer ${token}` });
+    expect(good.status, 'the scheme knows no case').to.equal(200);
+  });
+
+  it('decide alone when other credentials come along', async () => {
+    const node = await hawser.registerNode('beside.example.org');
+    const garbage = { Authorization: 'Bearer pat_garbage' };
+    const checksum = `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
+    expect((await node.client.with(garbage).get(checksum)).status).to.equal(401);
+    const session = hawser.client().with({ Cookie: hawser.session, ...garbage });
+    expect((await session.get(ME)).status).to.equal(401);
+    const { token } = (await create({})).json;
+    const over = await node.client.with({ Authorization: `Bearer ${token}` }).get('/api/v1/nodes');
+    expect(over.status, 'a token over the connection of a node').to.equal(200);
+  });
+});

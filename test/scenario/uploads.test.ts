@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import { type Call, encodeForm, type Form } from '../support/client.ts';
+import {
+  addVersion,
+  CONFIGURATIONS,
+  create,
+  expectProblem,
+  MAIN,
+  ok,
+  versionsOf,
+} from '../support/configurations.ts';
+import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
+
+const LIMIT = 100 * 1024;
+const FILES = 5;
+const MULTIPART = 'multipart/form-data; boundary=B';
+
+type Files = Record<string, string | Buffer>;
+
+describe('a bad upload is refused and changes nothing', () => {
+  let hawser: Hawser;
+  let kept: Kept;
+  let temporary: ReturnType<typeof ownTemporaryFolder>;
+
+  before(async () => {
+    temporary = ownTemporaryFolder();
+    const settings = { HAWSER_UPLOAD_LIMIT: '100KiB', HAWSER_UPLOAD_FILES: String(FILES) };
+    hawser = await startHawser(settings);
+    await ok(201, create(hawser.admin, 'there'));
+    kept = await everythingOf(hawser);
+  });
+
+  after(async () => {
+    await hawser.close();
+    temporary.remove();
+  });
+
+  afterEach(async () => {
+    expect(await everythingOf(hawser)).to.deep.equal(kept);
+    expect(hawser.log()).to.not.match(/unhandled|uncaught/i);
+    const good = await addVersion(hawser.admin, 'there', { version: '1.0.0' });
+    await expectProblem(good, 409, 'version_exists');
+  });
+
+  /** As a first version and as a further one: the same answer. */
+  const refused = async (form: Form, status: number, code: string, what: string) => {
+    const first = { ...form, fields: { name: 'new', ...form.fields } };
+    await expectProblem(hawser.admin.upload(CONFIGURATIONS, first), status, code, what);
+    await expectProblem(hawser.admin.upload(versionsOf('there'), form), status, code, what);
+  };
+
+  const withFiles = (files: Files): Form => ({ files: { [MAIN]: 'x', ...files } });
+  const withZip = (...entries: ZipEntry[]): Form => ({
+    archive: makeZip([{ name: MAIN, content: 'x' }, ...entries]),
+  });
+
+  const UNSAFE = [
+    '../evil',
+    'a/../../evil',
+    'a/..',
+    '..',
+    '.',
+    './evil',
+    '/etc/evil',
+    '//server/share',
+    'C:/evil',
+    'c:evil',
+    'a:stream',
+    'a//b',
+    'a/',
+    '.git/config',
+    '.GIT/hooks/post-checkout',
+    'sub/.Git/config',
+    '.git',
+    'git~1/config',
+    '.g\u200cit/config',
+    'nul',
+    'CON.txt',
+    'a/aux.yaml',
+    'LPT1',
+    'com\u00b9.x',
+    'dot.',
+    'space ',
+    'a /b',
+    'tab\tinside',
+    'bell\u0007',
+    'c1\u0085control',
+    'x'.repeat(256),
+    `${'ä'.repeat(128)}`,
+    Array(206).fill('abcd').join('/'),
+  ];
+
+  it('for a path that would be unsafe somewhere, as a filename or in an archive', async () => {
+    for (const path of UNSAFE) {
+      const what = JSON.stringify(path).slice(0, 60);
+      await refused(withFiles({ [path]: 'x' }), 400, 'invalid_path', what);
+      if (path !== 'a/')
+        await refused(withZip({ name: path, content: 'x' }), 400, 'invalid_path', `zip ${what}`);
+      const windows = path.replaceAll('/', '\\');
+      if (windows !== path && path !== 'a/')
+        await refused(withZip({ name: windows, content: 'x' }), 400, 'invalid_path', `zip ${windows}`);
+    }
+    await refused(withFiles({ '': 'x' }), 400, 'invalid_path', 'empty');
+    await refused(withZip({ name: 'nul\0byte' }), 400, 'invalid_path', 'NUL');
+    await refused(withZip({ name: Buffer.from([0x61, 0xff]) }), 400, 'invalid_path', 'not UTF-8');
+  });
+
+  it('for two paths that some disk takes for one, or a file where a folder must be', async () => {
+    const clashes: Files[] = [
+      { 'MAIN.DSC.YAML': 'x' },
+      { 'a/B.txt': '1', 'A/b.TXT': '2' },
+      { 'stra\u00dfe': '1', STRASSE: '2' },
+      { caf\u00e9: '1', 'cafe\u0301': '2' },
+      { a: '1', 'a/b': '2' },
+      { 'a/b': '1', A: '2' },
+      { 'main.dsc.yaml/x': '1' },
+    ];
+    for (const files of clashes) {
+      const what = Object.keys(files).join(' ');
+      await refused(withFiles(files), 400, 'invalid_path', what);
+      const entries = Object.entries(files).map(([name, content]) => ({ name, content }));
+      await refused(withZip(...entries), 400, 'invalid_path', `zip ${what}`);
+    }
+    await refused(withZip({ name: MAIN, content: 'x' }), 400, 'invalid_path', 'the same twice');
+  });
+
+  it('for links and other special entries of an archive', async () => {
+    const modes = { link: 0o120777, fifo: 0o010644, device: 0o020644, block: 0o060644, socket: 0o140644 };
+    for (const [what, mode] of Object.entries(modes)) {
+      const entry = { name: 'special', content: '/etc/passwd', attributes: unixMode(mode) };
+      await refused(withZip(entry), 400, 'invalid_path', what);
+    }
+    const reparse = { name: 'junction', attributes: 0x400, madeBy: 0 };
+    await refused(withZip(reparse), 400, 'invalid_path', 'reparse point');
+  });
+
+  it('for more bytes than allowed, sent or unpacked', async () => {
+    const most = 'x'.repeat(LIMIT);
+    await refused({ files: { [MAIN]: `${most}x` } }, 413, 'payload_too_large', 'one file');
+    await refused(withFiles({ a: most }), 413, 'payload_too_large', 'together');
+    await refused({ files: { [MAIN]: 'x'.repeat(10 * LIMIT) } }, 413, 'payload_too_large', 'far more');
+    const zeros = Buffer.alloc(LIMIT + 1);
+    await refused(withZip({ name: 'a', content: zeros }), 413, 'payload_too_large', 'unpacked');
+    const bomb = { name: 'bomb', content: Buffer.alloc(40 * 1024 * 1024) };
+    await refused(withZip(bomb), 413, 'payload_too_large', 'bomb');
+    await refused(withZip({ ...bomb, declaredSize: 10 }), 400, 'invalid_archive', 'bomb that lies');
+    const half = { content: Buffer.alloc(LIMIT / 2) };
+    const many = [1, 2, 3].map((at) => ({ name: `half-${at}`, ...half }));
+    await refused(withZip(...many), 413, 'payload_too_large', 'halves');
+    await refused(
+      { ...withFiles({}), fields: { version: '1'.repeat(70_000) } },
+      413,
+      'payload_too_large',
+      'field',
+    );
+  });
+
+  it('for more files than allowed', async () => {
+    const names = Array.from({ length: FILES }, (_, at) => `f${at}`);
+    await refused(
+      withFiles(Object.fromEntries(names.map((name) => [name, '']))),
+      413,
+      'payload_too_large',
+      'files',
+    );
+    await refused(withZip(...names.map((name) => ({ name }))), 413, 'payload_too_large', 'entries');
+    const folders = Array.from({ length: 500 }, (_, at) => ({ name: `d${at}/` }));
+    await refused(withZip(...folders), 413, 'payload_too_large', 'folders');
+  });
+
+  it('for an archive that is none, or none that can be trusted', async () => {
+    const whole = makeZip([{ name: MAIN, content: 'resources: []\n'.repeat(50) }]);
+    const damaged = Buffer.from(whole);
+    damaged[45] = (damaged[45] ?? 0) ^ 0xff;
+    const archives: Record<string, Buffer> = {
+      empty: Buffer.alloc(0),
+      text: Buffer.from('PK, but no archive'),
+      'cut off': whole.subarray(0, whole.length - 30),
+      damaged,
+      encrypted: makeZip([{ name: MAIN, content: 'x', flags: 1 }]),
+      'wrong checksum': makeZip([{ name: MAIN, content: 'x', crc: 1 }]),
+      'other compression': makeZip([{ name: MAIN, content: 'x', method: 12 }]),
+      'hidden entries': makeZip([{ name: MAIN, content: 'x' }, { name: 'b' }], { count: 1 }),
+    };
+    for (const [what, archive] of Object.entries(archives)) {
+      await refused({ archive }, 400, 'invalid_archive', what);
+    }
+  });
+
+  it('for a form that is put together wrongly', async () => {
+    await refused({ ...withZip(), ...withFiles({}) }, 400, 'validation_failed', 'files and archive');
+    const part = (head: string, content = 'x') =>
+      `--B\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+    const main = part(`name="files"; filename="${MAIN}"`);
+    const bodies: [what: string, body: string, code: string][] = [
+      ['a part without a name', `${main}${part('filename="x"')}--B--\r\n`, 'malformed_multipart'],
+      ['a file without a path', `${part('name="files"')}--B--\r\n`, 'validation_failed'],
+      [
+        'a field twice',
+        `${main}${part('name="version"', '1.0.1')}${part('name="version"', '1.0.2')}--B--\r\n`,
+        'validation_failed',
+      ],
+      [
+        'a field as a file',
+        `${main}${part('name="version"; filename="v"', '1.0.1')}--B--\r\n`,
+        'validation_failed',
+      ],
+      ['an unknown file', `${main}${part('name="photo"; filename="p"')}--B--\r\n`, 'validation_failed'],
+      ['a wrong field encoding', `${main}${part('name="version"', '\xff')}--B--\r\n`, 'validation_failed'],
+      ['no closing boundary', main, 'malformed_multipart'],
+      ['a cut-off part', main.slice(0, -3), 'malformed_multipart'],
+      ['another boundary', '--C\r\n\r\n--C--\r\n', 'malformed_multipart'],
+      ['nothing at all', '', 'malformed_multipart'],
+      ['no form', '{"files": []}', 'malformed_multipart'],
+      ['no parts', '--B--\r\n', 'validation_failed'],
+      [
+        'base64',
+        `--B\r\nContent-Disposition: form-data; name="files"; filename="x"\r\nContent-Transfer-Encoding: base64\r\n\r\neA==\r\n--B--\r\n`,
+        'malformed_multipart',
+      ],
+    ];
+    for (const [what, body, code] of bodies) {
+      const call = { headers: { 'Content-Type': MULTIPART }, body: Buffer.from(body, 'latin1') };
+      await expectProblem(hawser.admin.call('POST', versionsOf('there'), call), 400, code, what);
+    }
+  });
+
+  it('for a body of another media type', async () => {
+    const body = encodeForm({ fields: { name: 'new' }, files: { [MAIN]: 'x' } }, 'B');
+    const calls: Record<string, Call> = {
+      json: { json: { name: 'new' } },
+      'no type': { body },
+      urlencoded: { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'name=new' },
+      mixed: { headers: { 'Content-Type': 'multipart/mixed; boundary=B' }, body },
+      zip: { headers: { 'Content-Type': 'application/zip' }, body: makeZip([{ name: MAIN }]) },
+      compressed: { headers: { 'Content-Type': MULTIPART, 'Content-Encoding': 'gzip' }, body },
+    };
+    for (const [what, call] of Object.entries(calls)) {
+      for (const path of [CONFIGURATIONS, versionsOf('there')]) {
+        await expectProblem(hawser.admin.call('POST', path, call), 415, 'unsupported_media_type', what);
+      }
+    }
+    for (const type of [
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      'multipart/form-data; boundary="',
+    ]) {
+      const call = { headers: { 'Content-Type': type }, body };
+      await expectProblem(hawser.admin.call('POST', CONFIGURATIONS, call), 400, 'malformed_multipart', type);
+    }
+  });
+
+  it('whereas exactly as much as allowed is taken', async () => {
+    const files: Files = { [MAIN]: 'x'.repeat(LIMIT - 3) };
+    for (let at = 1; at < FILES; at += 1) files[`f${at}`] = at < 4 ? 'x' : '';
+    await ok(201, create(hawser.admin, 'most', {}, { files }));
+    const entries = Object.entries(files).map(([name, content]) => ({ name, content }));
+    await ok(201, addVersion(hawser.admin, 'most', {}, { archive: makeZip(entries) }));
+    kept = await everythingOf(hawser);
+  });
+});

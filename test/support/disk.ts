@@ -1,0 +1,60 @@
+/** What a server keeps, as one value: compared before and after, it tells whether anything was changed. */
+
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hawser } from './hawser.ts';
+import { withDatabase } from './users.ts';
+
+/** SQLite's own, whose sizes change with every read and checkpoint. */
+const DATABASE_FILE = /^hawser\.db/;
+
+export interface Kept {
+  repositories: string[];
+  data: string[];
+  temporary: string[];
+  rows: Record<string, number>;
+}
+
+export async function everythingOf(hawser: Hawser): Promise<Kept> {
+  const rows = await withDatabase(hawser, async ({ read }) => {
+    const counted: Record<string, number> = {};
+    for (const table of ['configurations', 'grants'] as const) {
+      counted[table] = (await read.selectFrom(table).selectAll().execute()).length;
+    }
+    counted['generation'] = (
+      await read.selectFrom('generation').select('value').executeTakeFirstOrThrow()
+    ).value;
+    return counted;
+  });
+  return {
+    repositories: filesBelow(hawser.reposDir),
+    data: filesBelow(hawser.dataDir).filter((name) => !DATABASE_FILE.test(name)),
+    temporary: readdirSync(tmpdir()).sort(),
+    rows,
+  };
+}
+
+/** Every file and folder by relative path, with sizes of files. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => {
+      const stats = statSync(join(folder, name));
+      return stats.isDirectory() ? `${name}/` : `${name} ${stats.size}`;
+    })
+    .sort();
+}
+
+/** Gives this process a temporary folder of its own, so that whatever appears in it is this test's doing. */
+export function ownTemporaryFolder(): { remove(): void } {
+  const before = process.env['TMPDIR'];
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-tmp-'));
+  process.env['TMPDIR'] = folder;
+  return {
+    remove() {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Every route that the server declares, as data, and one of its addresses for a request. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AppOptions, allRoutes } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { GitStore } from '../../src/git/store.ts';
+import type { Route } from '../../src/http/route.ts';
+import { createLog } from '../../src/lib/log.ts';
+import type { Access } from '../../src/security/access.ts';
+import { TestClock } from './hawser.ts';
+
+/** The declarations alone: nothing listens, and what the handlers would need is gone afterwards. */
+export async function declaredRoutes(): Promise<Route[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-routes-'));
+  const log = createLog('silent');
+  const database = await openDatabase(join(folder, 'data'));
+  const store = new GitStore({
+    ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
+    onRefsMoved: async () => undefined,
+  });
+  try {
+    const options: AppOptions = {
+      ...{ database, store, log, dataDir: folder, clock: new TestClock() },
+      ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
+      ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024 },
+      onNodeSeen: () => undefined,
+    };
+    const { pull, api } = allRoutes(options);
+    return [...pull, ...api];
+  } finally {
+    await store.close();
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The access of a route in one line, for the golden file and the names of tests. */
+export function describeAccess(access: Access): string {
+  switch (access.kind) {
+    case 'user': {
+      const marks = [
+        access.session ? 'session' : null,
+        access.anyScopes ? 'any scopes' : null,
+        access.duringPasswordChange ? 'during password change' : null,
+      ].filter((mark) => mark !== null);
+      return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
+    }
+    case 'permission':
+      return access.permission;
+    case 'grant':
+      return `${access.level} on ${access.on}`;
+    case 'node:self-or-permission':
+      return `node:self or ${access.permission}`;
+    case 'node:self-or-reader':
+      return 'node:self or nodes.read + Read';
+    default:
+      return access.kind;
+  }
+}
+
+/** The route's path with these values in place of its parameters. */
+export function addressOf(route: Route, values: Readonly<Record<string, string>>): string {
+  return route.path.replace(/\{\*?(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`${route.path}: no value is given for ${name}`);
+    return value;
+  });
+}

@@ -1,0 +1,70 @@
+/** The program as it is started from outside: its settings, its output, its exit code. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Target } from './client.ts';
+import { ADMIN_PASSWORD } from './hawser.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Spawned {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once the text stands in the log; throws with all output when the program ends before. */
+  logged(text: string | RegExp): Promise<void>;
+  /** Resolves once it listens. */
+  listening(): Promise<Target>;
+  ended: Promise<Ended>;
+}
+
+/** @param settings HAWSER_* variables beside the address and the folders; an empty one counts as not set */
+export function spawnHawser(folder: string, settings: Record<string, string> = {}): Spawned {
+  const dataDir = join(folder, 'data');
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HAWSER_HOST: '127.0.0.1',
+    HAWSER_PORT: '0',
+    HAWSER_DATA_DIR: dataDir,
+    HAWSER_REPOS_DIR: join(folder, 'repos'),
+    HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    ...settings,
+  };
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], { cwd: PROJECT, env });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  const logged = (text: string | RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (typeof text === 'string' ? stdout.includes(text) : text.test(stdout)) resolve();
+      };
+      child.stdout.on('data', look);
+      child.once('close', () => reject(new Error(`ended before ${text} was logged:\n${stdout}\n${stderr}`)));
+      look();
+    });
+  return {
+    child,
+    logged,
+    ended,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    listening: async () => {
+      await logged(LISTENING);
+      const port = Number(LISTENING.exec(stdout)?.[1]);
+      return { port, ca: readFileSync(join(dataDir, 'tls/ca.crt'), 'utf8') };
+    },
+  };
+}

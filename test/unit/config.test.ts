@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+describe('reading the settings', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-config-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('gives what the design says where nothing is set', () => {
+    const config = readConfig({});
+    expect(config).to.deep.include({
+      host: '0.0.0.0',
+      port: 8443,
+      environment: 'production',
+      dataDir: resolve('data'),
+      reposDir: resolve('repos'),
+      nodeCaFile: null,
+      nodeCrlFile: null,
+      adminPassword: null,
+      logLevel: 'info',
+      cacheBytes: 256 * 1024 ** 2,
+    });
+    expect(config.tls).to.include({ certFile: null, keyFile: null });
+    expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
+    expect(config.limits).to.deep.equal({
+      uploadBytes: 50 * 1024 ** 2,
+      uploadFiles: 2_000,
+      jsonBytes: 1024 ** 2,
+      reportBytes: 5 * 1024 ** 2,
+    });
+    expect(config).to.be.frozen;
+  });
+
+  it('takes an empty value for one that is not set, and leaves the names of others alone', () => {
+    expect(readConfig({ HAWSER_PORT: '', HAWSER_ADMIN_PASSWORD: '' })).to.deep.equal(readConfig({}));
+    expect(readConfig({ PATH: '/bin', HAWSERS: 'x', hawser_port: '1', MY_HAWSER_PORT: '1' }).port).to.equal(
+      8443,
+    );
+  });
+
+  it('reads sizes with and without a unit', () => {
+    const sizes: [string, number][] = [
+      ['1', 1],
+      ['512B', 512],
+      ['64KiB', 65_536],
+      ['10mib', 10 * 1024 ** 2],
+      ['2GiB', 2 * 1024 ** 3],
+    ];
+    for (const [text, bytes] of sizes) {
+      expect(readConfig({ HAWSER_JSON_LIMIT: text }).limits.jsonBytes, text).to.equal(bytes);
+    }
+  });
+
+  it('reads choices in any case', () => {
+    expect(readConfig({ HAWSER_ENV: 'Development', HAWSER_LOG_LEVEL: 'WARN' })).to.include({
+      environment: 'development',
+      logLevel: 'warn',
+    });
+  });
+
+  it('reads a secret from the first line of a file', () => {
+    const file = join(folder, 'password');
+    writeFileSync(file, ' with blanks and ümlaut \r\nsecond line\n');
+    const config = readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file });
+    expect(config.adminPassword).to.equal(' with blanks and ümlaut ');
+    writeFileSync(file, '');
+    expect(
+      readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file }).adminPassword,
+      'for the start to refuse',
+    ).to.equal('');
+  });
+
+  const faults: [variable: string, env: Record<string, string>, allowed: RegExp][] = [
+    ['HAWSER_PORT', { HAWSER_PORT: '65536' }, /0 to 65535/],
+    ['HAWSER_PORT', { HAWSER_PORT: '-1' }, /0 to 65535/],
+    ['HAWSER_PORT', { HAWSER_PORT: '8443x' }, /0 to 65535/],
+    ['HAWSER_PORT', { HAWSER_PORT: '0x10' }, /0 to 65535/],
+    ['HAWSER_PORT', { HAWSER_PORT: ' 8443' }, /0 to 65535/],
+    ['HAWSER_ENV', { HAWSER_ENV: 'test' }, /production, development/],
+    ['HAWSER_LOG_LEVEL', { HAWSER_LOG_LEVEL: 'verbose' }, /info/],
+    ['HAWSER_JSON_LIMIT', { HAWSER_JSON_LIMIT: '0' }, /50MiB/],
+    ['HAWSER_JSON_LIMIT', { HAWSER_JSON_LIMIT: '1MB' }, /50MiB/],
+    ['HAWSER_REPORT_LIMIT', { HAWSER_REPORT_LIMIT: '-5' }, /50MiB/],
+    ['HAWSER_UPLOAD_LIMIT', { HAWSER_UPLOAD_LIMIT: '999999999999GiB' }, /50MiB/],
+    ['HAWSER_UPLOAD_FILES', { HAWSER_UPLOAD_FILES: '0' }, /1 to/],
+    ['HAWSER_CACHE_BYTES', { HAWSER_CACHE_BYTES: 'much' }, /50MiB/],
+    ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a.example.org,,b' }, /host names/],
+    ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a/b' }, /host names/],
+    ['HAWSER_TLS_KEY', { HAWSER_TLS_CERT: '/x' }, /both or neither/],
+    ['HAWSER_TLS_CERT', { HAWSER_TLS_KEY: '/x' }, /both or neither/],
+    ['HAWSER_NODE_CA', { HAWSER_NODE_CRL: '/x' }, /PEM/],
+    ['HAWSER_ADMIN_PASSWORD_FILE', { HAWSER_ADMIN_PASSWORD_FILE: '/nowhere/at/all' }, /readable file/],
+    ['HAWSER_ADMIN_PASSWORD', { HAWSER_ADMIN_PASSWORD: 'x', HAWSER_ADMIN_PASSWORD_FILE: '/x' }, /one of/],
+    ['HAWSER_ADMIN_PASWORD', { HAWSER_ADMIN_PASWORD: 'secret' }, /HAWSER_ADMIN_PASSWORD/],
+    ['HAWSER_', { HAWSER_: '1' }, /HAWSER_PORT/],
+  ];
+  for (const [variable, env, allowed] of faults) {
+    it(`refuses ${JSON.stringify(env)}, naming the variable and what is allowed`, () => {
+      expect(() => readConfig(env))
+        .to.throw(ConfigError)
+        .with.property('message')
+        .that.satisfies((message: string) => message.startsWith(`${variable}: `) && !message.includes('\n'))
+        .and.matches(/; allowed: /)
+        .and.matches(allowed);
+    });
+  }
+
+  it('never repeats a value, which may be a secret', () => {
+    expect(() => readConfig({ HAWSER_ADMIN_PASWORD: 'my-secret' }))
+      .to.throw()
+      .with.property('message')
+      .that.does.not.include('my-secret');
+  });
+});

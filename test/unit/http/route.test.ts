@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { noContent } from '../../../src/http/answer.ts';
+import { type Route, route } from '../../../src/http/route.ts';
+import { SESSION_COOKIE, sessionCookie, sessionSecret } from '../../../src/http/session-cookie.ts';
+import type { Access } from '../../../src/security/access.ts';
+
+const declare = (path: string, access: unknown): Route =>
+  route({
+    ...{ method: 'GET', path, summary: 'x', tags: [], answers: {} },
+    access: access as Access,
+    handle: noContent,
+  });
+
+describe('declaring a route', () => {
+  it('is refused without an access, which plain JavaScript could leave out', () => {
+    for (const access of [undefined, {}, { permission: 'nodes.read' }]) {
+      expect(() => declare('/x', access)).to.throw('GET /x declares no access');
+    }
+  });
+
+  it('is refused where the path does not name what the access is about', () => {
+    for (const kind of ['node:self', 'node:self-or-permission', 'node:self-or-reader']) {
+      expect(() => declare('/nodes/{id}', { kind, permission: 'nodes.read' }), kind).to.throw(
+        'names no node',
+      );
+      expect(() => declare('/nodes/{nodeId}', { kind, permission: 'nodes.read' }), kind).to.not.throw();
+    }
+    expect(() => declare('/x/{id}', { kind: 'grant', on: 'configuration', level: 'Read' })).to.throw(
+      'names no resource',
+    );
+  });
+});
+
+describe('the session cookie', () => {
+  it('is found among others, and only under its own name', () => {
+    expect(sessionSecret(`${SESSION_COOKIE}=abc`)).to.equal('abc');
+    expect(sessionSecret(`a=b; ${SESSION_COOKIE}=abc; c=d`)).to.equal('abc');
+    for (const none of [
+      '',
+      'a=b',
+      `x${SESSION_COOKIE}=abc`,
+      `${SESSION_COOKIE}=`,
+      `${SESSION_COOKIE}=a b`,
+      `a=${SESSION_COOKIE}=abc`,
+    ]) {
+      expect(sessionSecret(none), none).to.equal(null);
+    }
+  });
+
+  it('is forgotten with a lifetime of nothing', () => {
+    expect(sessionCookie('', 0)).to.match(
+      /^hawser_session=; Path=\/; Max-Age=0; HttpOnly; Secure; SameSite=Strict$/,
+    );
+  });
+});

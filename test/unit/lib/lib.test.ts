@@ -1,0 +1,156 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { toOptionalTimestamp, toTimestamp } from '../../../src/lib/clock.ts';
+import { makePrivateFolder } from '../../../src/lib/folders.ts';
+import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
+import { isId, newId, newSecret } from '../../../src/lib/ids.ts';
+import { KeyedMutex, Semaphore } from '../../../src/lib/keyed-mutex.ts';
+import { writeSecretFile } from '../../../src/lib/secret-file.ts';
+
+/** A piece of work that a test ends when it likes. */
+function task() {
+  let finish: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  return { done, finish };
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('times', () => {
+  it('are written in UTC with milliseconds', () => {
+    expect(toTimestamp(Date.UTC(2026, 10, 20, 9, 8))).to.equal('2026-11-20T09:08:00.000Z');
+    expect(toOptionalTimestamp(null)).to.equal(null);
+    expect(toOptionalTimestamp(0)).to.equal('1970-01-01T00:00:00.000Z');
+  });
+});
+
+describe('ids and secrets', () => {
+  it('are UUIDs in lower case', () => {
+    expect(isId(newId())).to.equal(true);
+    for (const wrong of ['', newId().toUpperCase(), `${newId()} `, newId().slice(1), `${newId()}\n`]) {
+      expect(isId(wrong), wrong).to.equal(false);
+    }
+  });
+
+  it('hold 256 random bits, safe in headers and cookies', () => {
+    const secrets = Array.from({ length: 100 }, () => newSecret('pat_'));
+    for (const secret of secrets) expect(secret).to.match(/^pat_[A-Za-z0-9_-]{43}$/);
+    expect(new Set(secrets).size).to.equal(100);
+  });
+});
+
+describe('digests', () => {
+  it('are SHA-256', () => {
+    const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+    expect(sha256Hex('')).to.equal(empty);
+    expect(sha256Base64(Buffer.alloc(0))).to.equal(Buffer.from(empty, 'hex').toString('base64'));
+    expect(sha256Hex('ü')).to.equal(sha256Hex(Buffer.from('ü')));
+  });
+});
+
+describe('the lock by key', () => {
+  it('runs work on one key in order and on another at once', async () => {
+    const mutex = new KeyedMutex();
+    const order: string[] = [];
+    const first = task();
+    const runs = [
+      mutex.run('a', async () => {
+        await first.done;
+        order.push('a1');
+      }),
+      mutex.run('a', async () => void order.push('a2')),
+      mutex.run('b', async () => void order.push('b')),
+    ];
+    await settle();
+    expect(order).to.deep.equal(['b']);
+    first.finish();
+    await Promise.all(runs);
+    expect(order).to.deep.equal(['b', 'a1', 'a2']);
+  });
+
+  it('goes on after work that failed, and tells its caller alone', async () => {
+    const mutex = new KeyedMutex();
+    const failing = mutex.run('a', () => Promise.reject(new Error('no')));
+    const next = mutex.run('a', async () => 'yes');
+    expect(await failing.catch((error: Error) => error.message)).to.equal('no');
+    expect(await next).to.equal('yes');
+  });
+});
+
+describe('the semaphore', () => {
+  it('lets so many run at once, the others in order, and survives failures', async () => {
+    const semaphore = new Semaphore(2);
+    const tasks = [task(), task(), task(), task()];
+    const started: number[] = [];
+    const runs = tasks.map(({ done }, at) =>
+      semaphore
+        .run(async () => {
+          started.push(at);
+          await done;
+          if (at === 0) throw new Error('no');
+        })
+        .catch(() => undefined),
+    );
+    await settle();
+    expect(started).to.deep.equal([0, 1]);
+    tasks[0]?.finish();
+    await settle();
+    expect(started).to.deep.equal([0, 1, 2]);
+    for (const { finish } of tasks) finish();
+    await Promise.all(runs);
+    expect(started).to.deep.equal([0, 1, 2, 3]);
+  });
+});
+
+describe('a private folder', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-folders-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is made with those above it, for its owner alone, and taken as it is where it exists', async () => {
+    const path = join(folder, 'a/b/c');
+    await makePrivateFolder(path);
+    for (const made of ['a', 'a/b', 'a/b/c']) {
+      expect(statSync(join(folder, made)).mode & 0o777, made).to.equal(0o700);
+    }
+    await makePrivateFolder(path);
+    await makePrivateFolder(folder);
+  });
+
+  it('is refused where a file stands', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    for (const path of ['file', 'file/below']) {
+      const code = await makePrivateFolder(join(folder, path)).catch((error) => error.code);
+      expect(code, path).to.be.oneOf(['EEXIST', 'ENOTDIR']);
+    }
+  });
+});
+
+describe('a secret file', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-secret-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is for its owner alone, whole, and replaces one of before', async () => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, 'old', { mode: 0o644 });
+    await writeSecretFile(path, 'new\n');
+    expect(readFileSync(path, 'utf8')).to.equal('new\n');
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(readdirSync(folder)).to.deep.equal(['secret']);
+  });
+
+  it('leaves nothing behind where it cannot be written', async () => {
+    const missing = join(folder, 'missing/secret');
+    const error = await writeSecretFile(missing, 'x').catch((thrown: NodeJS.ErrnoException) => thrown.code);
+    expect(error).to.equal('ENOENT');
+    expect(existsSync(join(folder, 'missing'))).to.equal(false);
+  });
+});
