@@ -9,7 +9,7 @@ import type { RequestState } from './request-state.ts';
 export const JSON_MEDIA_TYPE = 'application/json';
 
 /**
- * Straight to Node: Koa's response, made for bodies of every kind, would be a sixth of a poll.
+ * Straight to Node: Koa's own response, made for bodies of every kind, costs some 6 µs more on every poll.
  * @throws HawserError not_acceptable when the Accept header excludes the answer's media type
  */
 export function respond(ctx: Context, answer: Answer): void {

@@ -66,10 +66,10 @@ export class RouteServer {
     if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
     refuseUnacceptable(route, matched);
     const ifMatch = CONDITIONAL_METHODS.has(route.method) ? request.headers['if-match'] : undefined;
-    const respond = () => this.respond(route, matched, subject, now);
-    return ifMatch === undefined
-      ? respond()
-      : this.respondIfMatch(ifMatch, route, matched, principal, respond);
+    if (ifMatch === undefined) return this.respond(route, matched, subject, now);
+    return this.respondIfMatch(ifMatch, route, matched, principal, () =>
+      this.respond(route, matched, subject, now),
+    );
   }
 
   private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {

@@ -1,0 +1,137 @@
+/** Starts and ends the processes of a bench: Hawser as its users start it, the bare server, the generator. */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BareSetup, CannedAnswer, Endpoint, LoadOrder, LoadResult } from './messages.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const START_LIMIT_MS = 60_000;
+const CLOSE_LIMIT_MS = 10_000;
+
+export const ADMIN_PASSWORD = 'a-password-for-the-bench';
+
+/** A server under measurement. */
+export interface ServerProcess {
+  pid: number;
+  endpoint: Endpoint;
+}
+
+export interface BareServer extends ServerProcess {
+  answerWith(answer: CannedAnswer): Promise<void>;
+}
+
+export interface LoadGenerator {
+  /** @throws Error when any answer was wrong */
+  run(order: LoadOrder): Promise<Extract<LoadResult, { kind: 'done' }>>;
+}
+
+/** All children of a bench, so that none outlives it. */
+export class Processes {
+  private readonly children: ChildProcess[] = [];
+
+  /**
+   * Hawser on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
+   * The log goes to a file, as a pipe would make this process part of the measurement.
+   */
+  async startHawser(folder: string, nodeOptions: readonly string[] = []): Promise<ServerProcess> {
+    const logFile = join(folder, 'log.jsonl');
+    const output = openSync(logFile, 'a');
+    const child = spawn(process.execPath, [...nodeOptions, '--import', 'tsx', 'src/main.ts'], {
+      cwd: ROOT,
+      stdio: ['ignore', output, output],
+      env: {
+        ...withoutHawserSettings(process.env),
+        HAWSER_HOST: '127.0.0.1',
+        HAWSER_PORT: '0',
+        HAWSER_DATA_DIR: join(folder, 'data'),
+        HAWSER_REPOS_DIR: join(folder, 'repos'),
+        HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      },
+    });
+    this.children.push(child);
+    const port = await portFromLog(child, logFile);
+    return {
+      pid: pidOf(child),
+      endpoint: { port, ca: readFileSync(join(folder, 'data/tls/ca.crt'), 'utf8') },
+    };
+  }
+
+  /** The bare server, under the certificate of the Hawser that runs on `folder`. */
+  async startBare(folder: string): Promise<BareServer> {
+    const child = this.fork('bare-server.ts');
+    const read = (name: string) => readFileSync(join(folder, 'data/tls', name), 'utf8');
+    const setup: BareSetup = { cert: read('server.crt'), key: read('server.key') };
+    const port = await exchange<number>(child, setup);
+    return {
+      pid: pidOf(child),
+      endpoint: { port, ca: read('ca.crt') },
+      answerWith: async (answer) => void (await exchange(child, answer)),
+    };
+  }
+
+  startGenerator(): LoadGenerator {
+    const child = this.fork('load-generator.ts');
+    return {
+      async run(order) {
+        const result = await exchange<LoadResult>(child, order);
+        if (result.kind === 'failed') throw new Error(result.message);
+        return result;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.children.map(end));
+  }
+
+  private fork(script: string): ChildProcess {
+    const path = join(import.meta.dirname, script);
+    const child = fork(path, { cwd: ROOT, execArgv: ['--import', 'tsx'], serialization: 'advanced' });
+    this.children.push(child);
+    return child;
+  }
+}
+
+/** Ends one process, by force when it does not go by itself. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_LIMIT_MS);
+  await gone;
+  clearTimeout(timer);
+}
+
+function withoutHawserSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('HAWSER_')));
+}
+
+async function portFromLog(child: ChildProcess, logFile: string): Promise<number> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  while (performance.now() < deadline && child.exitCode === null) {
+    const listening = readFileSync(logFile, 'utf8').match(/"url":"https:\/\/localhost:(\d+)"/);
+    if (listening) return Number(listening[1]);
+    await sleep(50);
+  }
+  throw new Error(`Hawser did not start:\n${readFileSync(logFile, 'utf8')}`);
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('a process could not be started');
+  return child.pid;
+}
+
+/** One message there, one back. */
+function exchange<T>(child: ChildProcess, message: BareSetup | CannedAnswer | LoadOrder): Promise<T> {
+  return new Promise((done, failed) => {
+    const onExit = () => failed(new Error('a process of the bench ended unexpectedly'));
+    child.once('exit', onExit);
+    child.once('message', (reply) => {
+      child.off('exit', onExit);
+      done(reply as T);
+    });
+    child.send(message);
+  });
+}

@@ -1,0 +1,146 @@
+/** The results as a value, as a table for people, and which targets they meet. */
+
+import { availableParallelism, cpus, release } from 'node:os';
+import type { FleetSize } from './fleet.ts';
+import { median, ratiosOf, type Sample } from './measure.ts';
+import { type Effort, GROWTH_TARGET, type Scenario } from './scenarios.ts';
+
+export interface Row {
+  scenario: string;
+  data: FleetSize;
+  requestsPerSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** Milliseconds of CPU per 1,000 requests. */
+  cpu: number;
+  bareCpu: number;
+  ratio: number;
+  /** The ratio of the best and of the worst round: what the machine's other work did to it. */
+  ratioRange: [lowest: number, highest: number];
+  target: number | null;
+  met: boolean | null;
+}
+
+/** CPU on the large fleet as a multiple of the small one's. */
+export interface Growth {
+  scenario: string;
+  factor: number;
+  target: number;
+  met: boolean;
+}
+
+export interface Report {
+  machine: { cpu: string; cores: number; node: string; system: string };
+  started: string;
+  connections: number;
+  rounds: number;
+  rows: Row[];
+  growth: Growth[];
+}
+
+/** Samples of one scenario, by round. */
+export interface Measured {
+  scenario: Scenario;
+  bare: readonly Sample[];
+  fleets: readonly { size: FleetSize; samples: readonly Sample[] }[];
+}
+
+export function makeReport(started: Date, effort: Effort, measured: readonly Measured[]): Report {
+  return {
+    machine: {
+      cpu: cpus()[0]?.model.trim() ?? 'unknown',
+      cores: availableParallelism(),
+      node: process.version,
+      system: `${process.platform} ${release()}`,
+    },
+    started: started.toISOString(),
+    connections: effort.connections,
+    rounds: effort.rounds,
+    rows: measured.flatMap((one) => one.fleets.map(({ size, samples }) => rowOf(one, size, samples))),
+    growth: measured.filter(({ scenario }) => scenario.target !== null).flatMap(growthOf),
+  };
+}
+
+function rowOf({ scenario, bare }: Measured, data: FleetSize, samples: readonly Sample[]): Row {
+  const { label, target } = scenario;
+  const ratios = ratiosOf(samples, bare);
+  const ratio = median(ratios);
+  const middle = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  return {
+    scenario: label,
+    data,
+    requestsPerSecond: middle((sample) => sample.requestsPerSecond),
+    p50: middle((sample) => sample.p50),
+    p99: middle((sample) => sample.p99),
+    cpu: middle((sample) => sample.cpu),
+    bareCpu: median(bare.map((sample) => sample.cpu)),
+    ratio,
+    ratioRange: [Math.min(...ratios), Math.max(...ratios)],
+    target,
+    met: target === null ? null : ratio <= target,
+  };
+}
+
+function growthOf({ scenario, fleets }: Measured): Growth[] {
+  const [small, large] = fleets;
+  if (small === undefined || large === undefined) return [];
+  const factor = median(ratiosOf(large.samples, small.samples));
+  return [{ scenario: scenario.label, factor, target: GROWTH_TARGET, met: factor <= GROWTH_TARGET }];
+}
+
+const COLUMNS = ['scenario', 'data', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms/1k', 'bare', 'ratio', 'target', ''];
+
+export function formatReport({ machine, connections, rounds, rows, growth }: Report): string {
+  const cells = rows.map((row) => [
+    row.scenario,
+    `${row.data.configurations} conf., ${row.data.nodes} nodes`,
+    row.requestsPerSecond.toFixed(0),
+    row.p50.toFixed(2),
+    row.p99.toFixed(2),
+    row.cpu.toFixed(1),
+    row.bareCpu.toFixed(1),
+    `${row.ratio.toFixed(2)} x`,
+    row.target === null ? '-' : `${row.target.toFixed(2)} x`,
+    row.met === null ? '' : verdict(row.met),
+  ]);
+  const factors = growth.map(
+    ({ scenario, factor, met }) => `${scenario} ${factor.toFixed(2)} x ${verdict(met)}`,
+  );
+  return [
+    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.system}`,
+    `${connections} connections in a closed loop, medians of ${rounds} rounds`,
+    '',
+    ...table([COLUMNS, ...cells]),
+    '',
+    `growth, large against small (target ${GROWTH_TARGET.toFixed(2)} x): ${factors.join('; ')}`,
+    summaryOf(rows, growth),
+  ].join('\n');
+}
+
+function verdict(met: boolean): string {
+  return met ? 'met' : 'MISSED';
+}
+
+function summaryOf(rows: readonly Row[], growth: readonly Growth[]): string {
+  const verdicts = [...rows, ...growth].flatMap(({ met }) => (met === null ? [] : [met]));
+  const missed = verdicts.filter((met) => !met).length;
+  return missed === 0
+    ? `all ${verdicts.length} targets met`
+    : `MISSED: ${missed} of ${verdicts.length} targets`;
+}
+
+/** Two columns of text, then numbers set to the right. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column < 2 || column === row.length - 1
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}

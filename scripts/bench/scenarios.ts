@@ -1,0 +1,77 @@
+/** What is measured, how often, and what it may cost. */
+
+import type { FleetSize } from './fleet.ts';
+
+export interface Scenario {
+  label: string;
+  resource: 'checksum' | 'bundle';
+  /** With If-None-Match of what the node has, so that the answer is 304. */
+  known: boolean;
+  newConnections: boolean;
+  /** Requests of one round against one server. */
+  requests: number;
+  /** Most CPU allowed as a multiple of the bare server's; null: measured only. */
+  target: number | null;
+}
+
+const KEEP_ALIVE_TARGET = 2.0;
+const NEW_CONNECTION_TARGET = 1.15;
+/** Most CPU allowed on the large fleet as a multiple of the small one's. Polls only. */
+export const GROWTH_TARGET = 1.2;
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    label: 'checksum, keep-alive',
+    resource: 'checksum',
+    known: false,
+    newConnections: false,
+    requests: 8_000,
+    target: KEEP_ALIVE_TARGET,
+  },
+  {
+    label: '304, keep-alive',
+    resource: 'checksum',
+    known: true,
+    newConnections: false,
+    requests: 8_000,
+    target: KEEP_ALIVE_TARGET,
+  },
+  {
+    label: 'checksum, new connections',
+    resource: 'checksum',
+    known: false,
+    newConnections: true,
+    requests: 600,
+    target: NEW_CONNECTION_TARGET,
+  },
+  {
+    label: '20 KB bundle, keep-alive',
+    resource: 'bundle',
+    known: false,
+    newConnections: false,
+    requests: 4_000,
+    target: null,
+  },
+];
+
+export const SMALL: FleetSize = { configurations: 10, nodes: 100 };
+export const LARGE: FleetSize = { configurations: 1_000, nodes: 20_000 };
+
+/** How much of everything: the full run, or a look whether it works. */
+export interface Effort {
+  connections: number;
+  rounds: number;
+  warmUpRounds: number;
+  /** Multiplies each scenario's requests. */
+  share: number;
+  large: FleetSize;
+}
+
+export const FULL: Effort = { connections: 32, rounds: 7, warmUpRounds: 2, share: 1, large: LARGE };
+export const QUICK: Effort = {
+  connections: 8,
+  rounds: 3,
+  warmUpRounds: 1,
+  share: 0.2,
+  large: { configurations: 100, nodes: 2_000 },
+};

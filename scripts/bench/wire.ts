@@ -1,0 +1,45 @@
+/** Reads answers off a socket with little work of its own, so that the generator is not the narrow place. */
+
+import type { LoadClient } from './messages.ts';
+
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Collects the bytes of one answer after the other and compares each with what it must be. */
+export class AnswerReader {
+  private readonly client: LoadClient;
+  private pending: Buffer | null = null;
+
+  constructor(client: LoadClient) {
+    this.client = client;
+  }
+
+  /**
+   * @returns whether the answer is complete
+   * @throws Error when it is not the right one
+   */
+  read(chunk: Buffer): boolean {
+    const bytes = this.pending === null ? chunk : Buffer.concat([this.pending, chunk]);
+    this.pending = bytes;
+    const headEnd = bytes.indexOf(END_OF_HEAD);
+    if (headEnd < 0) return false;
+    const head = bytes.toString('latin1', 0, headEnd);
+    const bodyStart = headEnd + END_OF_HEAD.length;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const { status, body } = this.client;
+    if (Number(head.slice(9, 12)) !== status) throw this.wrong(bytes, 'another status');
+    const bodyEnd = bodyStart + (body === null ? 0 : length);
+    if (bytes.length < bodyEnd) return false;
+    if (bytes.length > bodyEnd) throw this.wrong(bytes, 'bytes behind the answer');
+    if (body !== null && body.compare(bytes, bodyStart, bodyEnd) !== 0) {
+      throw this.wrong(bytes, 'another body');
+    }
+    this.pending = null;
+    return true;
+  }
+
+  private wrong(bytes: Buffer, what: string): Error {
+    return new Error(
+      `wrong answer, ${what}; expected ${this.client.status}, got:\n${bytes.toString('latin1', 0, 600)}`,
+    );
+  }
+}
