@@ -23,6 +23,7 @@ const RANKS: Record<string, number> = {
   pull: 5,
   api: 5,
   'app.ts': 6,
+  'reconcile.ts': 6,
   'server.ts': 6,
   'main.ts': 6,
 };

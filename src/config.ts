@@ -22,6 +22,8 @@ export interface Config {
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
+  /** Where the git binary is looked for. */
+  searchPath: string;
 }
 
 /** Exit code for a configuration fault (EX_CONFIG of BSD sysexits). */
@@ -145,6 +147,7 @@ export function readConfig(env: Environment): Readonly<Config> {
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
     },
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
+    searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
   };
   read.refuseUnknown();
   refuseHalves(config);

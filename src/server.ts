@@ -1,12 +1,12 @@
 /** The composition root: opens the stores, brings them into order, and listens. */
 
-import { reconcileConfigurations } from './api/configurations/reconcile.ts';
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { noteRefsMoved } from './db/generation.ts';
 import { type Database, openDatabase } from './db/open.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import { GitStore } from './git/store.ts';
+import { UploadPack } from './git/upload-pack.ts';
 import { createListener, type Listener } from './http/listener.ts';
 import { type Clock, HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
@@ -14,6 +14,7 @@ import { makePrivateFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { CheckIns } from './pull/check-ins.ts';
+import { reconcile } from './reconcile.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 
@@ -96,7 +97,7 @@ async function prepare(options: ServerOptions, database: Database, store: GitSto
     now: clock.now(),
   });
   if (password !== null) options.showFirstPassword(password);
-  await reconcileConfigurations(database, store, log, clock.now());
+  await reconcile({ database, store, log, now: clock.now() });
 }
 
 function loadTls({ config, clock, log }: ServerOptions): Promise<TlsMaterial> {
@@ -112,9 +113,12 @@ async function listen(
 ): Promise<RunningServer> {
   const { config, clock, log } = options;
   const checkIns = new CheckIns(database.write, log);
+  const uploadPack = new UploadPack({ root: config.reposDir, searchPath: config.searchPath, log });
+  await uploadPack.open();
   const handler = createApp({
     database,
     store,
+    uploadPack,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     dataDir: config.dataDir,
@@ -135,6 +139,7 @@ async function listen(
     async close() {
       clearInterval(timer);
       await listener.close(CLOSE_GRACE);
+      await uploadPack.close();
       await checkIns.close();
       await store.close();
       await database.close();

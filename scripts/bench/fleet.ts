@@ -63,7 +63,11 @@ export async function makeTemplate(folder: string): Promise<string> {
     at: Date.now(),
   });
   const settings = { id: newId(), description: null, createdBy: '', createdAt: Date.now() };
-  await store.create(repository, { ...settings, useServerManagedParameters: true }, draft(0));
+  await store.create(
+    repository,
+    { ...settings, useServerManagedParameters: true, entryPoint: null },
+    draft(0),
+  );
   await store.exclusive(repository, async (locked) => {
     for (let minor = 0; minor < VERSIONS; minor += 1) {
       if (minor > 0) await locked.writeDraft(draft(minor));
@@ -75,7 +79,7 @@ export async function makeTemplate(folder: string): Promise<string> {
 }
 
 /** Each version changes the entry point and one module, as versions do. */
-function filesOf(minor: number): { path: string; content: Buffer }[] {
+export function filesOf(minor: number): { path: string; content: Buffer }[] {
   return Array.from({ length: FILES }, (_, at) => {
     const revision = at === 0 ? minor : Math.floor((minor + at) / FILES);
     const path = at === 0 ? 'main.dsc.yaml' : `modules/part-${at}.yaml`;

@@ -1,27 +1,50 @@
 /**
  * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
+ * `npm run bench [-- --quick] [-- --only polls|versions] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Fleet, makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
+import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
-import { type BareServer, type LoadGenerator, Processes, type ServerProcess } from './processes.ts';
-import { formatReport, type Measured, makeReport } from './report.ts';
+import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
+import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
+import { formatScale, type Hosted, measureLists, measureVersions, type ScaleRow } from './versions.ts';
 
 interface Stage {
   generator: LoadGenerator;
   bare: BareServer;
-  hawsers: { fleet: Fleet; server: ServerProcess }[];
+  /** The repository that all others are copies of. */
+  template: string;
+  hawsers: Hosted[];
 }
 
-async function bench(folder: string, processes: Processes, effort: Effort): Promise<Measured[]> {
+interface Results {
+  measured: Measured[];
+  scale: ScaleRow[];
+}
+
+/** @param only one of the two parts; undefined for both */
+async function bench(
+  folder: string,
+  processes: Processes,
+  effort: Effort,
+  only: string | undefined,
+): Promise<Results> {
   const stage = await setUp(folder, processes, effort);
+  const measured = only === 'versions' ? [] : await measurePolls(stage, effort);
+  if (only === 'polls') return { measured, scale: [] };
+  progress('measuring: many versions');
+  const lists = await measureLists(stage.hawsers, effort);
+  const versions = await measureVersions(folder, stage.template, processes, effort);
+  return { measured, scale: [...lists, ...versions] };
+}
+
+async function measurePolls(stage: Stage, effort: Effort): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const scenario of SCENARIOS) {
     progress(`measuring: ${scenario.label}`);
@@ -42,7 +65,7 @@ async function setUp(folder: string, processes: Processes, effort: Effort): Prom
   progress('visiting every configuration once');
   for (const { fleet, server } of hawsers) await visitAll(server.endpoint, fleet);
   const bare = await processes.startBare(join(folder, 'small'));
-  return { generator: processes.startGenerator(), bare, hawsers };
+  return { generator: processes.startGenerator(), bare, template, hawsers };
 }
 
 async function measureScenario(stage: Stage, scenario: Scenario, effort: Effort): Promise<Measured> {
@@ -67,7 +90,11 @@ function progress(message: string): void {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+  });
+  if (![undefined, 'polls', 'versions'].includes(values.only))
+    throw new Error('--only takes polls or versions');
   if (process.platform !== 'linux')
     throw new Error('the bench reads CPU times from /proc, so it needs Linux');
   const effort = values.quick ? QUICK : FULL;
@@ -82,8 +109,10 @@ async function main(): Promise<void> {
     process.once(signal, () => void cleanUp().then(() => process.exit(1)));
   }
   try {
-    const report = makeReport(new Date(), effort, await bench(folder, processes, effort));
-    console.log(formatReport(report));
+    const { measured, scale } = await bench(folder, processes, effort, values.only);
+    const report = { ...makeReport(new Date(), effort, measured), scale };
+    console.log(measured.length > 0 ? formatReport(report) : formatMachine(report.machine));
+    if (scale.length > 0) console.log(`\n${formatScale(scale)}`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
   } finally {
     await cleanUp();

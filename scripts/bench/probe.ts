@@ -44,13 +44,19 @@ export function clientsOfBare({ clients, answer }: Probed): LoadClient[] {
   return clients.map((client) => ({ ...client, body: answer.body }));
 }
 
-/** Polls once for each configuration, so that all of them are in the server's memory as on a normal day. */
-export async function visitAll(endpoint: Endpoint, fleet: Fleet): Promise<void> {
+/** A client with the session of the first administrator. */
+export async function signIn(endpoint: Endpoint): Promise<Client> {
   const client = makeClient(endpoint);
   const login = await client.post('/api/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD });
-  const Cookie = String(login.headers['set-cookie']).split(';', 1)[0] ?? '';
+  expect(login.status === 200, 'a sign-in', login);
+  return client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });
+}
+
+/** Polls once for each configuration, so that all of them are in the server's memory as on a normal day. */
+export async function visitAll(endpoint: Endpoint, fleet: Fleet): Promise<void> {
+  const client = await signIn(endpoint);
   for (const nodeId of fleet.oneNodeEach) {
-    const reply = await client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`, { Cookie });
+    const reply = await client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`);
     expect(
       reply.status === 200 && reply.json.version === NEWEST_VERSION,
       'a poll on behalf of a node',
@@ -79,7 +85,8 @@ async function askFor(client: Client, node: ConnectingNode, { resource, known }:
   return { path, headers, reply };
 }
 
-function expect(holds: boolean, what: string, reply: Reply): void {
+/** @throws Error unless it holds */
+export function expect(holds: boolean, what: string, reply: Reply): void {
   if (!holds)
     throw new Error(`wrong answer, ${what}: ${reply.status} ${reply.bytes.toString('latin1', 0, 400)}`);
 }

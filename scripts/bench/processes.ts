@@ -32,13 +32,13 @@ export class Processes {
   private readonly children: ChildProcess[] = [];
 
   /**
-   * Hawser on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
+   * Hawser as `npm start` runs it, on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
    * The log goes to a file, as a pipe would make this process part of the measurement.
    */
   async startHawser(folder: string, nodeOptions: readonly string[] = []): Promise<ServerProcess> {
     const logFile = join(folder, 'log.jsonl');
     const output = openSync(logFile, 'a');
-    const child = spawn(process.execPath, [...nodeOptions, '--import', 'tsx', 'src/main.ts'], {
+    const child = spawn(process.execPath, [...nodeOptions, '.build/main.js'], {
       cwd: ROOT,
       stdio: ['ignore', output, output],
       env: {

@@ -108,7 +108,7 @@ export function formatReport({ machine, connections, rounds, rows, growth }: Rep
     ({ scenario, factor, met }) => `${scenario} ${factor.toFixed(2)} x ${verdict(met)}`,
   );
   return [
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.system}`,
+    formatMachine(machine),
     `${connections} connections in a closed loop, medians of ${rounds} rounds`,
     '',
     ...table([COLUMNS, ...cells]),
@@ -118,7 +118,11 @@ export function formatReport({ machine, connections, rounds, rows, growth }: Rep
   ].join('\n');
 }
 
-function verdict(met: boolean): string {
+export function formatMachine({ cpu, cores, node, system }: Report['machine']): string {
+  return `${cpu}, ${cores} cores, Node ${node}, ${system}`;
+}
+
+export function verdict(met: boolean): string {
   return met ? 'met' : 'MISSED';
 }
 
@@ -131,8 +135,8 @@ function summaryOf(rows: readonly Row[], growth: readonly Growth[]): string {
 }
 
 /** Two columns of text, then numbers set to the right. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row
       .map((cell, column) =>

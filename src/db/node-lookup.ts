@@ -39,25 +39,65 @@ const SELECT = `select c.node_id, c.state, c.not_after, a.configuration_id, a.co
     a.prerelease_channel, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id`;
 
+/**
+ * One view of the database for all look-ups of one turn of the event loop. To take and to leave a view costs as
+ * much as the look-up (two calls of the kernel), and a busy server has several look-ups a turn. Nobody misses a
+ * write: an answer that acknowledges it reaches its caller only after the turn, and `leave` is called as well
+ * after each write of this process.
+ */
+class SharedView {
+  private readonly begin: Statement;
+  private readonly end: Statement;
+  private isTaken = false;
+
+  constructor(handle: SqliteHandle) {
+    this.begin = handle.prepare('begin');
+    this.end = handle.prepare('commit');
+  }
+
+  take(): void {
+    if (this.isTaken) return;
+    this.begin.run();
+    this.isTaken = true;
+    setImmediate(this.leave);
+  }
+
+  readonly leave = (): void => {
+    if (!this.isTaken) return;
+    this.isTaken = false;
+    this.end.run();
+  };
+}
+
 export class NodeLookup {
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
+  private readonly view: SharedView;
 
+  /** @param handle of the look-up alone: its view of the database is not that of its neighbours */
   constructor(handle: SqliteHandle) {
+    this.view = new SharedView(handle);
     this.statement = handle.prepare<[string], Row>(`${SELECT} where c.thumbprint = ?`).raw();
     this.byId = handle.prepare<[string], Row>(`${SELECT} where c.node_id = ? and c.state = 'current'`).raw();
   }
 
   /** @param thumbprint SHA-256 of the certificate as 64 upper-case hex digits. */
   byThumbprint(thumbprint: string): KnownNode | null {
+    this.view.take();
     const row = this.statement.get(thumbprint);
     return row ? toKnownNode(row) : null;
   }
 
   /** The same facts for a node that somebody else asks about. */
   byNodeId(nodeId: string): KnownNode | null {
+    this.view.take();
     const row = this.byId.get(nodeId);
     return row ? toKnownNode(row) : null;
+  }
+
+  /** Must be called after every write, so that the next look-up sees it. */
+  refresh(): void {
+    this.view.leave();
   }
 }
 

@@ -32,25 +32,33 @@ export async function openDatabase(dataDir: string): Promise<Database> {
   writer.pragma('journal_mode = WAL');
   writer.pragma('synchronous = FULL');
   tune(writer);
-  const write = new Kysely<Schema>({ dialect: new SqliteDialect({ database: writer }) });
+  let nodeLookup: NodeLookup | undefined;
+  const write = new Kysely<Schema>({
+    dialect: new SqliteDialect({ database: writer }),
+    // Told of each statement once it has run, commits included.
+    log: () => nodeLookup?.refresh(),
+  });
   await migrate(write);
-  const reader = new SqliteDatabase(file, { readonly: true });
-  tune(reader);
-  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: reader }) });
-  const nodeLookup = new NodeLookup(reader);
+  const openReader = () => tune(new SqliteDatabase(file, { readonly: true }));
+  const lookupHandle = openReader();
+  nodeLookup = new NodeLookup(lookupHandle);
+  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: openReader() }) });
   return {
     write,
     read,
     nodeLookup,
     close: async () => {
+      nodeLookup.refresh();
+      lookupHandle.close();
       await read.destroy();
       await write.destroy();
     },
   };
 }
 
-function tune(handle: SqliteHandle): void {
+function tune(handle: SqliteHandle): SqliteHandle {
   handle.pragma('foreign_keys = ON');
   handle.pragma('busy_timeout = 5000');
   handle.pragma('cache_size = -16384');
+  return handle;
 }

@@ -158,8 +158,32 @@ export interface CompositesTable {
   name: string;
   name_key: string;
   description: string | null;
+  entry_point: string;
   created_at: number;
   updated_at: number;
+}
+
+/** What a configuration sets for itself; null means inherited. */
+export interface ConfigurationSettingsTable {
+  configuration_id: string;
+  require_semver: number | null;
+  parameter_validation_mode: 'None' | 'Warn' | 'Strict' | null;
+  retention_enabled: number | null;
+  retention_keep_versions: number | null;
+  retention_keep_days: number | null;
+  retention_keep_release_versions: number | null;
+}
+
+/** A server-wide setting that differs from its default; the value is JSON. */
+export interface ServerSettingsTable {
+  name: string;
+  value: string;
+}
+
+/** A repository that is to be removed: its row is gone already. */
+export interface RepositoryRemovalsTable {
+  kind: 'configurations' | 'composites' | 'parameters';
+  name: string;
 }
 
 export interface GrantsTable {
@@ -225,6 +249,9 @@ export interface Schema {
   assignments: AssignmentsTable;
   configurations: ConfigurationsTable;
   composites: CompositesTable;
+  configuration_settings: ConfigurationSettingsTable;
+  server_settings: ServerSettingsTable;
+  repository_removals: RepositoryRemovalsTable;
   grants: GrantsTable;
   scope_types: ScopeTypesTable;
   scope_values: ScopeValuesTable;

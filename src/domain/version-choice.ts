@@ -1,9 +1,12 @@
 /** Which of a configuration's published versions a node gets (api.md, "Which version a node gets"). */
 
 import type { SemVer } from 'semver';
-import { parseVersion } from './version-order.ts';
+import { majorOf, parseVersion } from './version-order.ts';
 
 const MAX_CHANNEL_LENGTH = 64;
+
+/** Stands for the major number of versions that have none. */
+const NO_MAJOR = -1;
 
 export interface VersionWish {
   /** Only this major version; null for any. */
@@ -19,23 +22,41 @@ export function isChannel(text: string): boolean {
 
 /**
  * The highest version that the wish admits, or null. The list holds published versions, highest first. Those
- * that are no SemVer stand at its end; they have no major version and no prerelease, so only a wish for a
- * certain major version passes them over.
+ * that are no SemVer stand at its end, newest first; the first of them is given only where no major version
+ * is asked for and nothing SemVer fits.
  */
 export function chooseVersion<T extends { version: string }>(
   publishedHighestFirst: readonly T[],
-  wish: VersionWish,
+  { majorVersion, prereleaseChannel }: VersionWish,
 ): T | null {
-  const channel = wish.prereleaseChannel === null ? null : channelVersion(wish.prereleaseChannel);
-  return publishedHighestFirst.find(({ version }) => isAdmitted(version, wish.majorVersion, channel)) ?? null;
+  const list = publishedHighestFirst;
+  const channel = prereleaseChannel === null ? null : channelVersion(prereleaseChannel);
+  const start = majorVersion === null ? 0 : firstNotAbove(list, majorVersion);
+  const end = firstNotAbove(list, majorVersion === null ? NO_MAJOR : majorVersion - 1);
+  for (let at = start; at < end; at += 1) {
+    const ref = list[at];
+    if (ref && isAdmitted(ref.version, channel)) return ref;
+  }
+  return (majorVersion === null ? list[end] : null) ?? null;
 }
 
-function isAdmitted(text: string, major: number | null, channel: SemVer | null): boolean {
-  const version = parseVersion(text);
-  if (version === null) return major === null;
-  if (major !== null && version.major !== major) return false;
-  if (version.prerelease.length === 0) return true;
-  return channel !== null && version.comparePre(channel) >= 0;
+/** Where the versions of this major number, or of lower ones, begin: by halving, as parsing takes its time. */
+function firstNotAbove(list: readonly { version: string }[], major: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const found = majorOf(list[middle]?.version ?? '') ?? NO_MAJOR;
+    if (found > major) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Asked of SemVer versions only; those without a hyphen before any build metadata are stable. */
+function isAdmitted(version: string, channel: SemVer | null): boolean {
+  if (!/^[^+]*-/.test(version)) return true;
+  return channel !== null && (parseVersion(version)?.comparePre(channel) ?? -1) >= 0;
 }
 
 /** A version that carries the channel as its prerelease: SemVer compares nothing shorter than that. */

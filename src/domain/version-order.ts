@@ -1,9 +1,11 @@
 /**
- * Versions by Semantic Versioning 2.0.0 (semver.org), without a leading `v`: what is one, and which is higher.
- * All functions but `parseVersion` and `isVersion` take versions that have passed those.
+ * What names a version, and which is higher. A SemVer version follows Semantic Versioning 2.0.0 (semver.org),
+ * without a leading `v`. Where a configuration does not ask for SemVer, a version may have any plain name;
+ * such ones stand below all SemVer ones and have no major number, no prerelease and no channel.
+ * All functions but `parseVersion`, `isVersion` and `isVersionName` take versions that have passed those.
  */
 
-import { compare, inc, parse, type SemVer } from 'semver';
+import { inc, parse, type SemVer } from 'semver';
 import { invalidField } from '../lib/errors.ts';
 
 /**
@@ -11,6 +13,8 @@ import { invalidField } from '../lib/errors.ts';
  * must fit into the 255 bytes of a file name.
  */
 const MAX_VERSION_LENGTH = 200;
+
+const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 /** The parsed version, or null for text that is no version exactly as SemVer 2.0 spells it. */
 export function parseVersion(text: string): SemVer | null {
@@ -21,26 +25,40 @@ export function parseVersion(text: string): SemVer | null {
   return hasExactNumbers(version) && isRefComponent(text) ? version : null;
 }
 
+/** Whether the text is a SemVer version. */
 export function isVersion(text: string): boolean {
   return parseVersion(text) !== null;
 }
 
-/** Precedence by SemVer 11: below 0 when `a` is lower. Build metadata does not count. */
-export function compareVersions(a: string, b: string): number {
-  return compare(a, b);
-}
-
-/** Whether two versions differ in nothing but build metadata, which makes them one version. */
-export function sameVersion(a: string, b: string): boolean {
-  return compare(a, b) === 0;
+/** Whether the text may name a version where SemVer is not asked for; most SemVer versions pass too. */
+export function isVersionName(text: string): boolean {
+  return VERSION_NAME.test(text) && isRefComponent(text);
 }
 
 /**
- * The version that follows when an author names none: the next patch, `1.0.0` after `1.0.0-rc.1` or nothing.
+ * Below 0 when `a` is lower: precedence by SemVer 11, which passes over build metadata, and any SemVer version
+ * above any other. Of two others their age decides, which is not in their names: here they go by name, the
+ * later one in the alphabet being the lower, as where their ages are equal.
+ */
+export function compareVersions(a: string, b: string): number {
+  const [first, second] = [parseVersion(a), parseVersion(b)];
+  if (first && second) return first.compare(second);
+  if (first || second) return first ? 1 : -1;
+  return a === b ? 0 : a < b ? 1 : -1;
+}
+
+/** Whether two versions are one: equal, or SemVer ones that differ in nothing but build metadata. */
+export function sameVersion(a: string, b: string): boolean {
+  return compareVersions(a, b) === 0;
+}
+
+/**
+ * The version that follows when an author names none: the next patch, `1.0.0` after `1.0.0-rc.1`, after
+ * nothing, and where there are no SemVer versions yet, which the highest one tells.
  * Throws 400 `validation_failed` where the number would grow past what can be counted.
  */
 export function nextPatch(highest: string | null): string {
-  if (highest === null) return '1.0.0';
+  if (highest === null || !isVersion(highest)) return '1.0.0';
   const next = inc(highest, 'patch');
   if (next === null || !isVersion(next)) {
     throw invalidField('/version', 'No version follows the highest one; name the version');
@@ -48,24 +66,20 @@ export function nextPatch(highest: string | null): string {
   return next;
 }
 
-/** The first dot-part of the prerelease (`beta` of `1.0.0-beta.2`), or null for a stable version. */
+/** The first dot-part of the prerelease (`beta` of `1.0.0-beta.2`); null for a stable version or no SemVer. */
 export function prereleaseChannelOf(version: string): string | null {
-  const first = mustParse(version).prerelease[0];
+  const first = parseVersion(version)?.prerelease[0];
   return first === undefined ? null : String(first);
 }
 
-export function majorOf(version: string): number {
-  return mustParse(version).major;
+/** The major number; null for what is no SemVer. */
+export function majorOf(version: string): number | null {
+  return parseVersion(version)?.major ?? null;
 }
 
+/** Whether it is a SemVer version without prerelease; any other is never stable, so `main` never follows it. */
 export function isStable(version: string): boolean {
-  return mustParse(version).prerelease.length === 0;
-}
-
-function mustParse(version: string): SemVer {
-  const parsed = parseVersion(version);
-  if (parsed === null) throw new TypeError('not a SemVer version');
-  return parsed;
+  return parseVersion(version)?.prerelease.length === 0;
 }
 
 function fullText(version: SemVer): string {
@@ -79,7 +93,7 @@ function hasExactNumbers(version: SemVer): boolean {
   );
 }
 
-/** What SemVer allows and Git does not: git-check-ref-format(1) keeps `.lock` for itself. */
+/** What the patterns allow and Git does not, by git-check-ref-format(1). */
 function isRefComponent(text: string): boolean {
-  return !/\.lock$/i.test(text) && !text.includes('..');
+  return !/\.(?:lock)?$/i.test(text) && !text.includes('..');
 }

@@ -5,7 +5,18 @@
 
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, type Dirent, lstatSync, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import {
+  appendFile,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { errnoOf, unlessAbsent } from './disk-errors.ts';
 
@@ -75,6 +86,11 @@ export class AtomicFs {
     } finally {
       await handle.close();
     }
+  }
+
+  /** Adds to the end of a file in one write, not flushed: for what may be lost. */
+  append(path: string, text: string): Promise<void> {
+    return appendFile(path, text);
   }
 
   /** Makes an empty file that must not exist yet (EEXIST otherwise); not flushed. */

@@ -10,7 +10,10 @@ import type { Log } from '../lib/log.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
 
-const PATIENCE = 1_000;
+/** Milliseconds until a lock that an ended process may have left is looked at. */
+const STALE_PATIENCE = 1_000;
+/** Milliseconds until it is given up: stock git at work in a loop can keep us waiting for a while. */
+const PATIENCE = 5_000;
 const PAUSE = 20;
 
 /** A repository's folder and the means to work on it. */
@@ -48,23 +51,23 @@ export class LockFile {
 
 /** Takes the lock on `target`, a path inside the repository; `repository_locked` when somebody keeps it. */
 export async function takeLock(folder: GitFolder, target: string): Promise<LockFile> {
-  const deadline = performance.now() + PATIENCE;
+  const start = performance.now();
   for (;;) {
     try {
       await folder.fs.createEmpty(lockPath(target));
       return new LockFile(folder.fs, target);
     } catch (error) {
-      await beforeRetry(folder, target, error, performance.now() >= deadline);
+      await beforeRetry(folder, target, error, performance.now() - start);
     }
   }
 }
 
-async function beforeRetry(folder: GitFolder, target: string, error: unknown, late: boolean): Promise<void> {
+async function beforeRetry(folder: GitFolder, target: string, error: unknown, waited: number): Promise<void> {
   const errno = errnoOf(error);
-  if (errno === 'ENOENT' && !late) return makeParent(folder, target);
+  if (errno === 'ENOENT' && waited < PATIENCE) return makeParent(folder, target);
   if (errno !== 'EEXIST') throw error;
-  if (!late) return sleep(PAUSE);
-  if (await breakStaleLock(folder, target)) return;
+  if (waited >= STALE_PATIENCE && (await breakStaleLock(folder, target))) return;
+  if (waited < PATIENCE) return sleep(PAUSE);
   throw new HawserError(
     'unavailable',
     'repository_locked',

@@ -3,13 +3,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inflateSync, constants as zlib } from 'node:zlib';
 import {
   type CommitObject,
+  Errors,
   type ReadObjectResult,
   readObject,
   type TagObject,
-  type TreeObject,
   writeCommit,
   writeObject,
   writeTag,
@@ -21,12 +20,9 @@ import type { PackCaches } from './pack-cache.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
-/** Enough of a compressed object to hold its type. */
-const HEADER_BYTES = 256;
 
 export interface ParsedTypes {
   commit: CommitObject;
-  tree: TreeObject;
   tag: TagObject;
 }
 
@@ -40,36 +36,38 @@ export class ObjectStore {
     this.packs = packs;
   }
 
-  /** A blob's bytes; `repository_damaged` when it is missing, broken or no blob. */
-  async readBlob(gitdir: string, oid: string): Promise<Buffer> {
+  /** The bytes of a blob or tree; `repository_damaged` when it is missing, broken or of another type. */
+  async readBytes(gitdir: string, oid: string, type: 'blob' | 'tree'): Promise<Buffer> {
     const read = await this.read(gitdir, oid, 'content');
-    if (read.format !== 'content' || read.type !== 'blob') throw damagedRepository();
+    if (read.format !== 'content' || read.type !== type) throw damagedRepository();
     const { buffer, byteOffset, byteLength } = read.object;
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 
-  /** A commit, tree or tag taken apart; `repository_damaged` when it is missing, broken or of another type. */
+  /**
+   * A commit or tag taken apart. Null when the object is whole but of another type, or malformed by whoever
+   * wrote it; `repository_damaged` when it is missing or broken.
+   */
   async readParsed<T extends keyof ParsedTypes>(
     gitdir: string,
     oid: string,
     type: T,
-  ): Promise<ParsedTypes[T]> {
-    const read = await this.read(gitdir, oid, 'parsed');
-    if (read.type !== type) throw damagedRepository();
-    return read.object as ParsedTypes[T];
-  }
-
-  /** Whether a ref to this object is an annotated tag. True too when it cannot be read: see the caller. */
-  async isTag(gitdir: string, oid: string): Promise<boolean> {
-    const loose = await unlessAbsent(this.fs.readFile(loosePath(gitdir, oid)), null);
+  ): Promise<ParsedTypes[T] | null> {
+    const parse = async () => {
+      const read = await this.read(gitdir, oid, 'parsed');
+      return read.type === type ? (read.object as ParsedTypes[T]) : null;
+    };
     try {
-      if (loose === null) return (await this.read(gitdir, oid, 'content')).type === 'tag';
-      const start = inflateSync(loose.subarray(0, HEADER_BYTES), { finishFlush: zlib.Z_SYNC_FLUSH });
-      // Cut off before its type shows, as by a power cut, it cannot be read.
-      return start.length < 4 || start.toString('latin1', 0, 4) === 'tag ';
+      return await parse();
     } catch {
-      return true;
+      // isomorphic-git throws alike at what it cannot read and what it cannot take apart.
+      await this.read(gitdir, oid, 'content');
     }
+    return parse().catch((error) => {
+      // Nothing but the object's own fault may count against it: the verdict is for good.
+      if (error instanceof Error && error.cause instanceof Errors.NotFoundError) throw error;
+      return null;
+    });
   }
 
   /** Writes a blob or tree, flushed, unless the repository holds it already, whole. */
@@ -141,7 +139,7 @@ export class ObjectStore {
   }
 }
 
-export function loosePath(gitdir: string, oid: string): string {
+function loosePath(gitdir: string, oid: string): string {
   return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2));
 }
 

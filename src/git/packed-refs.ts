@@ -1,29 +1,23 @@
-/** The text of Git's `packed-refs`: `<oid> <name>` lines, and `^<oid>` for what the tag above it points to. */
+/** The text of Git's `packed-refs`: `<oid> <name>` lines, and `^<oid>` for what the tag above it leads to. */
 
-export interface RefValue {
+/** A ref to be put into the file. */
+export interface PackedRef {
+  name: string;
   oid: string;
-  /** What an annotated tag leads to in the end; null: the ref is no annotated tag; undefined: not known. */
-  peeled: string | null | undefined;
+  /** What an annotated tag leads to in the end; null for a branch. */
+  peeled: string | null;
 }
 
 const ENTRY = /^([0-9a-f]{40}) (refs\/.+)$/;
-const PEELED = /^\^([0-9a-f]{40})$/;
+/** Promises that names are sorted by their bytes and every annotated tag has its `^` line. */
+const HEADER = '# pack-refs with: peeled fully-peeled sorted ';
 
-/** All refs of the file by full name. Lines that cannot be understood are passed over, as git's own writer makes none. */
-export function parsePackedRefs(text: string): Map<string, RefValue> {
-  const refs = new Map<string, RefValue>();
-  // The header promises that every annotated tag has its `^` line; without it, its lack says nothing.
-  const unpeeled = /^# pack-refs with:.* (fully-)?peeled\b/.test(text) ? null : undefined;
-  let last: RefValue | undefined;
+/** Oids by full name. Lines that cannot be understood are passed over, as git's own writer makes none. */
+export function parsePackedRefs(text: string): Map<string, string> {
+  const refs = new Map<string, string>();
   for (const line of text.split('\n')) {
     const [, oid, name] = ENTRY.exec(line) ?? [];
-    if (oid !== undefined && name !== undefined) {
-      last = { oid, peeled: name.startsWith('refs/tags/') ? unpeeled : null };
-      refs.set(name, last);
-    } else if (last !== undefined) {
-      const peeled = PEELED.exec(line)?.[1];
-      if (peeled !== undefined) last.peeled = peeled;
-    }
+    if (oid !== undefined && name !== undefined) refs.set(name, oid);
   }
   return refs;
 }
@@ -41,4 +35,25 @@ export function withoutPackedRef(text: string, name: string): string | null {
   let end = at + name.length + 2;
   if (text[end] === '^') end = text.indexOf('\n', end) + 1;
   return text.slice(0, at - 40) + text.slice(end);
+}
+
+/** The file with these refs in place of what it holds of their names; null for a file of another make. */
+export function withPackedRefs(text: string, added: readonly PackedRef[]): string | null {
+  const [header, ...lines] = text === '' ? [HEADER] : text.split('\n');
+  if (header?.trimEnd() !== HEADER.trimEnd()) return null;
+  const blocks = new Map<string, string>();
+  let last = '';
+  for (const line of lines) {
+    const name = ENTRY.exec(line)?.[2];
+    if (name !== undefined) blocks.set(name, `${line}\n`);
+    else if (line.startsWith('^')) blocks.set(last, `${blocks.get(last)}${line}\n`);
+    else if (line !== '') return null;
+    last = name ?? last;
+  }
+  for (const { name, oid, peeled } of added) {
+    blocks.set(name, `${oid} ${name}\n${peeled === null ? '' : `^${peeled}\n`}`);
+  }
+  const sorted = [...blocks].map(([name, block]) => ({ key: Buffer.from(name), block }));
+  sorted.sort((a, b) => Buffer.compare(a.key, b.key));
+  return `${HEADER}\n${sorted.map(({ block }) => block).join('')}`;
 }

@@ -1,36 +1,19 @@
 /**
- * Refs, read and moved by our own code: isomorphic-git's are neither atomic nor compare-and-swap. Moves
+ * Single refs, read and moved by our own code: isomorphic-git's are neither atomic nor compare-and-swap. Moves
  * follow git's lock protocol, so they are safe beside stock git at work in the same repository.
  */
 
 import { join } from 'node:path';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { HawserError } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
-import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
+import { errnoOf, unlessAbsent } from './disk-errors.ts';
 import { type GitFolder, takeLock } from './lock-file.ts';
-import { findPackedRef, parsePackedRefs, type RefValue, withoutPackedRef } from './packed-refs.ts';
+import { findPackedRef, type PackedRef, withoutPackedRef, withPackedRefs } from './packed-refs.ts';
 
 export const MAIN = 'refs/heads/main';
 
 /** Stands for a ref whose file is broken: it exists, and whoever reads what it names fails loudly. */
 const BROKEN_OID = '0'.repeat(40);
-const CONCURRENT_READS = 16;
-
-/** Every ref under refs/heads and refs/tags by full name. */
-export async function readRefs(fs: AtomicFs, gitdir: string): Promise<Map<string, RefValue>> {
-  // Loose before packed: packing writes packed-refs first and removes the loose files after, so in this
-  // order a ref on its way from one to the other is seen in at least one of them.
-  const loose = new Map<string, RefValue>();
-  const reads = new Semaphore(CONCURRENT_READS);
-  await readLooseFolder(fs, reads, gitdir, 'refs/heads', loose);
-  await readLooseFolder(fs, reads, gitdir, 'refs/tags', loose);
-  const refs = parsePackedRefs(await readPacked(fs, gitdir));
-  for (const [name, value] of loose) refs.set(name, value);
-  if (refs.size === 0 && (await unlessAbsent(fs.lstat(join(gitdir, 'refs')), null)) === null) {
-    throw missingRepository();
-  }
-  return refs;
-}
 
 /** The oid of one ref, null when it does not exist. */
 export async function readRef(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
@@ -75,13 +58,55 @@ export async function deleteRef(folder: GitFolder, name: string, from: string): 
   }
 }
 
-/** Under packed-refs.lock. Git writes the new text to this name too, so that the lock outlives the rename. */
+/**
+ * Brings loose refs into `packed-refs`, as `git pack-refs` does. Thousands of small files make every program
+ * slow that lists refs, us among them. Refs that have moved meanwhile stay as they are.
+ */
+export async function packRefs(folder: GitFolder, refs: readonly PackedRef[]): Promise<void> {
+  const { fs, gitdir } = folder;
+  const lock = await takeLock(folder, join(gitdir, 'packed-refs'));
+  const packed: PackedRef[] = [];
+  try {
+    for (const ref of refs) {
+      // Looked at under the lock: whoever removes a ref holds it too, until the loose file is gone.
+      if ((await readLoose(fs, gitdir, ref.name)) === ref.oid) packed.push(ref);
+    }
+    const text = withPackedRefs(await readPacked(fs, gitdir), packed);
+    if (text === null) return;
+    await replacePacked(fs, gitdir, text);
+  } finally {
+    await lock.release();
+  }
+  for (const ref of packed) await dropLoose(folder, ref);
+}
+
+/** Not flushed: a loose file that a power cut brings back says what the packed one says. */
+async function dropLoose(folder: GitFolder, { name, oid }: PackedRef): Promise<void> {
+  const path = join(folder.gitdir, name);
+  try {
+    const lock = await takeLock(folder, path);
+    try {
+      if ((await readLoose(folder.fs, folder.gitdir, name)) === oid) await folder.fs.discard(path);
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    // Somebody is at work on this ref: it stays loose.
+    if (!(error instanceof HawserError) || error.code !== 'repository_locked') throw error;
+  }
+}
+
+/** Under packed-refs.lock. */
 async function dropPacked(fs: AtomicFs, gitdir: string, name: string): Promise<void> {
   const rest = withoutPackedRef(await readPacked(fs, gitdir), name);
-  if (rest === null) return;
+  if (rest !== null) await replacePacked(fs, gitdir, rest);
+}
+
+/** Under packed-refs.lock. Git writes the new text to this name too, so that the lock outlives the rename. */
+async function replacePacked(fs: AtomicFs, gitdir: string, text: string): Promise<void> {
   const path = join(gitdir, 'packed-refs');
   try {
-    await fs.writePlain(`${path}.new`, rest);
+    await fs.writePlain(`${path}.new`, text);
     await fs.rename(`${path}.new`, path);
   } catch (error) {
     // Left behind it would stop git, which makes this file exclusively.
@@ -96,7 +121,7 @@ async function readPacked(fs: AtomicFs, gitdir: string): Promise<string> {
 }
 
 /** The oid in a loose ref's file; null when there is none or it is a folder or a symbolic ref. */
-async function readLoose(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
+export async function readLoose(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
   try {
     const data = await unlessAbsent(fs.readFile(join(gitdir, name)), null);
     const text = data === null ? 'ref:' : data.toString('latin1').trim();
@@ -106,22 +131,4 @@ async function readLoose(fs: AtomicFs, gitdir: string, name: string): Promise<st
     if (errnoOf(error) === 'EISDIR') return null;
     throw error;
   }
-}
-
-async function readLooseFolder(
-  fs: AtomicFs,
-  reads: Semaphore,
-  gitdir: string,
-  folder: string,
-  into: Map<string, RefValue>,
-): Promise<void> {
-  const entries = await unlessAbsent(fs.readdir(join(gitdir, folder)), []);
-  const visits = entries.map(async (entry) => {
-    const name = `${folder}/${entry.name}`;
-    if (entry.name.startsWith('.') || entry.name.endsWith('.lock')) return;
-    if (entry.isDirectory()) return readLooseFolder(fs, reads, gitdir, name, into);
-    const oid = await reads.run(() => readLoose(fs, gitdir, name));
-    if (oid !== null) into.set(name, { oid, peeled: folder.startsWith('refs/tags') ? undefined : null });
-  });
-  await Promise.all(visits);
 }

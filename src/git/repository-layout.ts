@@ -62,6 +62,7 @@ export async function readSettings(fs: AtomicFs, gitdir: string): Promise<Reposi
     description: text === '' || text.startsWith(UNNAMED) ? null : text,
     createdBy: values.get('createdby') ?? '',
     useServerManagedParameters: values.get('useservermanagedparameters') === 'true',
+    entryPoint: values.get('entrypoint') ?? null,
     createdAt: Date.parse(values.get('createdat') ?? '') || 0,
   };
 }
@@ -78,6 +79,7 @@ function formatConfig(settings: RepositorySettings): string {
     `\tcreatedAt = ${quote(toTimestamp(settings.createdAt))}`,
     `\tuseServerManagedParameters = ${settings.useServerManagedParameters}`,
   ];
+  if (settings.entryPoint !== null) lines.push(`\tentryPoint = ${quote(settings.entryPoint)}`);
   return `${lines.join('\n')}\n`;
 }
 

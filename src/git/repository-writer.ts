@@ -1,13 +1,21 @@
-/** The writes of whoever holds a repository's lock: draft, publish, delete. */
+/** The writes of whoever holds a repository's lock: draft, replace, publish, delete. */
 
-import { isVersion } from '../domain/version-order.ts';
+import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { conflict, internal, invalid, notFound } from '../lib/errors.ts';
 import { guardDisk, missingRepository } from './disk-errors.ts';
 import { deleteRef, readRef, updateRef } from './refs.ts';
 import type { Repository } from './repository.ts';
-import type { DraftInput, LockedRepository, Person, VersionDetails, VersionRef } from './types.ts';
-import { draftRefName, type SortedVersions, tagRefName } from './version-index.ts';
+import type {
+  DraftChange,
+  DraftInput,
+  LockedRepository,
+  Person,
+  VersionDetails,
+  VersionRef,
+} from './types.ts';
+import { draftRefName, type Placed, type SortedVersions, tagRefName } from './version-index.ts';
 import type { VersionObjects } from './version-objects.ts';
+import { checkContent } from './version-rules.ts';
 
 export class RepositoryWriter implements LockedRepository {
   private readonly repository: Repository;
@@ -32,21 +40,29 @@ export class RepositoryWriter implements LockedRepository {
 
   async writeDraft(draft: DraftInput): Promise<VersionDetails> {
     checkVersion(draft.version);
+    checkContent(this.repository.ref.kind, draft.entryPoint, draft.files);
     if (this.index.findSame(draft.version)) throw versionExists(draft.version);
     const made = await guardDisk(() => this.makeDraft(draft));
-    await this.repository.wrote({ made });
-    await this.repository.tell();
-    return this.repository.details(made);
+    return this.shown(made);
+  }
+
+  async replaceDraft(version: string, change: DraftChange): Promise<VersionDetails> {
+    const draft = this.draftNamed(version, 'published_version');
+    checkContent(this.repository.ref.kind, change.entryPoint, change.files);
+    const made = await guardDisk(async () => {
+      const oid = await this.versions.amendDraft(this.gitdir, draft, change, this.parentOf(draft));
+      if (!(await updateRef(this.repository.folder, draftRefName(version), draft.oid, oid)))
+        throw draftMoved();
+      return { ...draft, oid };
+    });
+    return this.shown(made);
   }
 
   /** The version is published once its tag ref exists; what follows only tidies up and tells. */
   async publish(version: string, tagger: Person, at: number): Promise<VersionDetails> {
     const draft = this.draftNamed(version, 'already_published');
-    const { made, commit } = await guardDisk(() => this.makeTag(draft, tagger, at));
-    await this.repository.wrote({ made, commit });
-    await this.repository.tidy();
-    await this.repository.tell();
-    return this.repository.details(made);
+    const made = await guardDisk(() => this.makeTag(draft, tagger, at));
+    return this.shown(made);
   }
 
   async deleteDraft(version: string): Promise<void> {
@@ -54,41 +70,46 @@ export class RepositoryWriter implements LockedRepository {
     await guardDisk(async () => {
       if (!(await deleteRef(this.repository.folder, draftRefName(version), gone.oid))) throw draftMoved();
     });
-    await this.repository.wrote({ gone });
+    await this.repository.wrote();
     await this.repository.tell();
+  }
+
+  /** After a write: what is known follows, others are told, and the caller gets what there is now. */
+  private async shown(made: VersionRef): Promise<VersionDetails> {
+    await this.repository.wrote();
+    await this.repository.tidy();
+    await this.repository.tell();
+    return this.repository.details(made);
   }
 
   private async makeDraft(draft: DraftInput): Promise<VersionRef> {
     const { version } = draft;
-    const commit = await this.versions.writeDraft(this.gitdir, draft, await this.parentOf(version));
-    const made = await updateRef(this.repository.folder, draftRefName(version), null, commit);
+    const parent = this.parentOf({ version, createdAt: draft.at });
+    const oid = await this.versions.writeDraft(this.gitdir, draft, parent);
+    const made = await updateRef(this.repository.folder, draftRefName(version), null, oid);
     if (!made) throw versionExists(version);
-    return { version, status: 'Draft', oid: commit };
+    return { version, status: 'Draft', oid };
   }
 
-  private async makeTag(
-    draft: VersionRef,
-    tagger: Person,
-    at: number,
-  ): Promise<{ made: VersionRef; commit: string }> {
+  private async makeTag(draft: VersionRef, tagger: Person, at: number): Promise<VersionRef> {
     const { version } = draft;
     const { folder } = this.repository;
     const { entryPoint } = await this.repository.details(draft);
-    const commit = await this.versions.rebase(this.gitdir, draft.oid, await this.parentOf(version));
+    const commit = await this.versions.rebase(this.gitdir, draft.oid, this.parentOf(draft));
     const oid = await this.versions.writeTag(this.gitdir, { version, commit, entryPoint }, tagger, at);
     // The caller may have taken its time to look at the draft, and stock git does not know our lock.
     if ((await readRef(folder.fs, folder.gitdir, draftRefName(version))) !== draft.oid) throw draftMoved();
     if (!(await updateRef(folder, tagRefName(version), null, oid))) throw published('already_published');
-    return { made: { version, status: 'Published', oid }, commit };
+    return { version, status: 'Published', oid };
   }
 
   private get gitdir(): string {
     return this.repository.folder.gitdir;
   }
 
-  private async parentOf(version: string): Promise<string | null> {
-    const below = this.index.highestPublishedBelow(version);
-    return below ? (await this.versions.read(this.gitdir, below)).commit : null;
+  private parentOf(placed: Placed): string | null {
+    const below = this.index.highestPublishedBelow(placed);
+    return below ? this.repository.commitOf(below) : null;
   }
 
   private draftNamed(
@@ -102,9 +123,10 @@ export class RepositoryWriter implements LockedRepository {
   }
 }
 
-/** Refuses what is no SemVer or no legal part of a ref's name; callers have said so more kindly before. */
+/** Whether a version must be SemVer is for the callers to say, and they have said all of this more kindly. */
 export function checkVersion(version: string): void {
-  if (!isVersion(version)) throw invalid('validation_failed', 'The version is not a SemVer 2.0 version.');
+  if (isVersion(version) || isVersionName(version)) return;
+  throw invalid('validation_failed', 'The text cannot name a version.');
 }
 
 function versionExists(version: string): Error {

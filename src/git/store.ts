@@ -2,37 +2,42 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, parse, resolve } from 'node:path';
-import { conflict, HawserError } from '../lib/errors.ts';
+import { HawserError } from '../lib/errors.ts';
 import { KeyedMutex, Semaphore } from '../lib/keyed-mutex.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
-import { errnoOf, guardDisk, missingRepository, unlessAbsent } from './disk-errors.ts';
+import { BlobInfos } from './blob-info.ts';
+import { guardDisk, unlessAbsent } from './disk-errors.ts';
+import { MissingRepositories } from './missing-repositories.ts';
+import { buildRepository, repositoryExists } from './new-repository.ts';
 import { ObjectStore } from './objects.ts';
 import { PackCaches } from './pack-cache.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
-import { gitdirOf, makeSkeleton, nameOfFolder, readSettings } from './repository-layout.ts';
+import { gitdirOf, nameOfFolder, readSettings } from './repository-layout.ts';
 import { checkVersion, RepositoryWriter } from './repository-writer.ts';
 import { sweepLeftOvers } from './sweep.ts';
 import {
+  type BlobInfo,
   type DraftInput,
   type GitStoreOptions,
   type LockedRepository,
   REPOSITORY_KINDS,
   type RepositoryKind,
+  type RepositoryProblem,
   type RepositoryRef,
   type RepositorySettings,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
 } from './types.ts';
-import { draftRefName } from './version-index.ts';
 import { VersionObjects } from './version-objects.ts';
+import { checkContent } from './version-rules.ts';
 import { Watch } from './watch.ts';
 
 export type * from './types.ts';
 
-/** Of the cache's bytes: packs weigh far more than lists of files. */
-const SHARE_OF_PACKS = 0.75;
+/** Of the cache's bytes: packs weigh far more than lists of files, and these more than facts of blobs. */
+const SHARES = { packs: 0.75, versions: 0.2, blobs: 0.05 };
 const CONCURRENT_REFRESHES = 8;
 /** Beside the kinds, where repositories are built and brought to be removed; emptied at every start. */
 const TEMPORARY = '.tmp';
@@ -43,6 +48,8 @@ export class GitStore {
   private readonly log: Log;
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
+  private readonly blobInfos: BlobInfos;
+  private readonly missing = new MissingRepositories();
   private readonly repositories = new Map<string, Repository>();
   private readonly mutex = new KeyedMutex();
   private readonly running = new Set<Promise<unknown>>();
@@ -56,9 +63,10 @@ export class GitStore {
     this.root = resolve(root);
     this.log = log;
     this.fs = options.fs ?? new AtomicFs();
-    this.packs = new PackCaches(this.fs, Math.floor(cacheBytes * SHARE_OF_PACKS));
+    this.packs = new PackCaches(this.fs, Math.floor(cacheBytes * SHARES.packs));
     const objects = new ObjectStore(this.fs, this.packs);
-    const versions = new VersionObjects(objects, Math.floor(cacheBytes * (1 - SHARE_OF_PACKS)));
+    const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions));
+    this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
     this.tools = { fs: this.fs, log, objects, versions, onRefsMoved };
     this.watch = new Watch(
       () => this.repositories.values(),
@@ -105,17 +113,22 @@ export class GitStore {
     return guardDisk(() => readSettings(this.fs, gitdirOf(this.root, ref)));
   }
 
-  /** Makes the repository with its first draft, whole or not at all; conflict `name_taken`. */
-  async create(ref: RepositoryRef, settings: RepositorySettings, draft: DraftInput): Promise<VersionDetails> {
-    checkVersion(draft.version);
-    return this.locked(ref, async (repository) => {
-      if (await this.has(ref)) throw nameTaken();
-      await guardDisk(() => this.build(repository.folder.gitdir, settings, draft));
+  /** Makes the repository, with a first draft if there is one, whole or not at all; conflict `name_taken`. */
+  async create(ref: RepositoryRef, settings: RepositorySettings, draft: DraftInput | null): Promise<void> {
+    if (draft) {
+      checkVersion(draft.version);
+      checkContent(ref.kind, draft.entryPoint, draft.files);
+    }
+    await this.locked(ref, async (repository) => {
+      if (await this.has(ref)) throw repositoryExists();
+      const site = join(this.root, TEMPORARY, randomUUID());
+      const { gitdir } = repository.folder;
+      await guardDisk(() => buildRepository(this.tools, { site, gitdir }, settings, draft));
+      this.packs.drop(site);
       repository.swept = true;
-      const version = (await repository.reload()).get(draft.version);
+      this.missing.found(ref);
+      await repository.reload();
       await repository.tell();
-      if (!version) throw missingRepository();
-      return repository.details(version);
     });
   }
 
@@ -124,6 +137,7 @@ export class GitStore {
     await this.locked(ref, async (repository) => {
       const rubbish = join(this.root, TEMPORARY, randomUUID());
       await guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined));
+      this.missing.removed(ref);
       await repository.forget();
       // Swept at the next start if it fails; the repository itself is gone either way.
       await this.fs
@@ -141,6 +155,7 @@ export class GitStore {
         return await work(writer);
       } finally {
         writer.end();
+        if (repository.crowded) this.startPacking(repository);
       }
     });
   }
@@ -156,14 +171,25 @@ export class GitStore {
     });
   }
 
-  /** `repository_damaged` when any object of the version is missing or broken. */
+  /** `repository_damaged` when any object of the version but a file's is missing or broken. */
   async details(ref: RepositoryRef, version: VersionRef): Promise<VersionDetails> {
     return this.reading(ref, (repository) => guardDisk(() => repository.details(version)));
   }
 
   /** A file's bytes; `repository_damaged` when the object is missing, broken or no blob. */
   async blob(ref: RepositoryRef, oid: string): Promise<Buffer> {
-    return guardDisk(() => this.tools.objects.readBlob(gitdirOf(this.root, ref), oid));
+    return this.reading(ref, (repository) => guardDisk(() => repository.blob(oid)));
+  }
+
+  /** As `blob`, of its bytes only how many they are and their hash; from memory after the first time. */
+  async blobInfo(ref: RepositoryRef, oid: string): Promise<BlobInfo> {
+    return this.blobInfos.of(oid, () => this.blob(ref, oid));
+  }
+
+  /** What is known to be amiss now: of repositories in memory, and of those that are not there when asked for. */
+  problems(): readonly RepositoryProblem[] {
+    const loaded = [...this.repositories.values()].flatMap((repository) => repository.problems);
+    return [...loaded, ...this.missing.problems];
   }
 
   private repositoryOf(ref: RepositoryRef): Repository {
@@ -185,7 +211,7 @@ export class GitStore {
   private async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     const repository = this.repositoryOf(ref);
     try {
-      return await work(repository);
+      return await this.missing.noting(ref, () => work(repository));
     } finally {
       this.dropIfIdle(repository);
     }
@@ -198,7 +224,7 @@ export class GitStore {
         const repository = this.repositoryOf(ref);
         repository.busy = true;
         try {
-          return await work(repository);
+          return await this.missing.noting(ref, () => work(repository));
         } finally {
           repository.busy = false;
           this.dropIfIdle(repository);
@@ -227,9 +253,13 @@ export class GitStore {
     if (await repository.tidy()) await repository.tell();
   }
 
-  /** Not while the lock is held: the holder may be the very caller, and has tidied when it took the lock. */
+  /**
+   * Not while the lock is held or waited for: the holder may be the very caller, and tidies when it takes the lock;
+   * and to wait while holding another repository's lock could be for ever. A free lock is taken without a wait.
+   */
   private async tidyInTurn(repository: Repository): Promise<void> {
-    if (!repository.untidy || repository.busy || this.closed) return;
+    const isTaken = this.mutex.isTaken(gitdirOf(this.root, repository.ref));
+    if (!repository.untidy || isTaken || this.closed) return;
     await this.exclusive(repository.ref, async () => undefined).catch((error) =>
       this.warn(error, 'could not tidy the refs of a repository'),
     );
@@ -242,10 +272,18 @@ export class GitStore {
     void this.track(refresh).finally(() => this.refreshing.delete(repository));
   }
 
+  /** After the answer to whoever made the refs too many; the next in line for the lock waits for it. */
+  private startPacking({ ref }: Repository): void {
+    if (this.closed) return;
+    void this.locked(ref, (repository) => guardDisk(() => repository.pack())).catch((error) =>
+      this.warn(error, 'could not pack the refs of a repository'),
+    );
+  }
+
   /** For the watch, so it settles everything by itself: what cannot be read is forgotten, and readers fail. */
   private async refresh(repository: Repository): Promise<void> {
     try {
-      await repository.reload();
+      await repository.lookAgain();
       await this.tidyInTurn(repository);
     } catch (error) {
       this.warn(error, 'cannot read the refs of a repository any more');
@@ -254,28 +292,7 @@ export class GitStore {
     }
   }
 
-  /** Built aside and moved into place, so that a crash leaves the whole repository or rubbish in `.tmp`. */
-  private async build(gitdir: string, settings: RepositorySettings, draft: DraftInput): Promise<void> {
-    const site = join(this.root, TEMPORARY, randomUUID());
-    try {
-      await makeSkeleton(this.fs, site, settings);
-      const commit = await this.tools.versions.writeDraft(site, draft, null);
-      await this.fs.writeFile(join(site, draftRefName(draft.version)), `${commit}\n`);
-      await this.fs.rename(site, gitdir);
-    } catch (error) {
-      await this.fs.discard(site).catch(() => undefined);
-      const errno = errnoOf(error);
-      throw errno === 'ENOTEMPTY' || errno === 'EEXIST' ? nameTaken() : error;
-    } finally {
-      this.packs.drop(site);
-    }
-  }
-
   private warn(error: unknown, message: string): void {
     this.log.warn({ err: error }, message);
   }
-}
-
-function nameTaken(): Error {
-  return conflict('name_taken', 'There is a repository of that name already.');
 }

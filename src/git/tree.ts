@@ -1,6 +1,5 @@
-/** From a flat list of files to Git's nested trees, checked as a whole before anything is written. */
+/** Between a flat list of files and Git's nested trees. */
 
-import { invalid } from '../lib/errors.ts';
 import type { FileContent } from './types.ts';
 
 export interface TreeFolder {
@@ -9,45 +8,27 @@ export interface TreeFolder {
 }
 
 export interface TreeEntry {
-  mode: '100644' | '40000';
+  /** As git writes it: `40000` is a folder, `100644` and `100755` are files. */
+  mode: string;
   name: string;
   oid: string;
 }
 
-const FORBIDDEN = /[\p{Cc}/\\]/u;
-/** Signs that HFS+ passes over in names, so that `.g<sign>it` is `.git` there. */
-const IGNORABLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-
-/** The files as nested folders; `invalid_path` for an unsafe path, a repeated one, or a file that is a folder too. */
+/** The files as nested folders; the paths have passed `checkPaths`. */
 export function planTree(files: readonly FileContent[]): TreeFolder {
   const root = emptyFolder();
-  for (const { path, content } of files) addFile(root, path, content);
-  return root;
-}
-
-function addFile(root: TreeFolder, path: string, content: Uint8Array): void {
-  const segments = path.split('/');
-  const name = segments.pop() ?? '';
-  if (![...segments, name].every(isSafeSegment)) throw invalidPath(path, 'is not a safe relative path');
-  let folder = root;
-  for (const segment of segments) {
-    if (folder.files.has(segment)) throw invalidPath(path, 'needs a folder where another path is a file');
-    const next = folder.folders.get(segment) ?? emptyFolder();
-    folder.folders.set(segment, next);
-    folder = next;
+  for (const { path, content } of files) {
+    const segments = path.split('/');
+    const name = segments.pop() ?? '';
+    let folder = root;
+    for (const segment of segments) {
+      const next = folder.folders.get(segment) ?? emptyFolder();
+      folder.folders.set(segment, next);
+      folder = next;
+    }
+    folder.files.set(name, content);
   }
-  if (folder.files.has(name)) throw invalidPath(path, 'is given twice');
-  if (folder.folders.has(name)) throw invalidPath(path, 'is a folder of another path');
-  folder.files.set(name, content);
-}
-
-/** Refuses what Git, or isomorphic-git when it reads the tree back, takes for a way out of it or into `.git`. */
-export function isSafeSegment(segment: string): boolean {
-  if (segment === '' || FORBIDDEN.test(segment)) return false;
-  const visible = segment.replace(IGNORABLE, '');
-  if (visible === '.' || visible === '..') return false;
-  const bare = (visible.split(':')[0] ?? '').toLowerCase().replace(/[. ]+$/, '');
-  return bare !== '.git' && !/^\.?git~[1-9]$/.test(bare);
+  return root;
 }
 
 /**
@@ -63,10 +44,29 @@ export function encodeTree(entries: readonly TreeEntry[]): Buffer {
   return Buffer.concat(keyed.map(({ bytes }) => bytes));
 }
 
-function emptyFolder(): TreeFolder {
-  return { files: new Map(), folders: new Map() };
+/**
+ * The entries of a tree object; null when it is malformed, names something twice or has a slash in a name. Ours
+ * because isomorphic-git throws at a hostile name, as it does at an object that cannot be read.
+ */
+export function decodeTree(content: Buffer): TreeEntry[] | null {
+  const entries: TreeEntry[] = [];
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at);
+    const end = content.indexOf(0, space);
+    if (space < 0 || end < 0 || end + 21 > content.length) return null;
+    entries.push({
+      mode: content.toString('latin1', at, space),
+      // Bytes that are no UTF-8 become U+FFFD, which no stored path may hold.
+      name: content.toString('utf8', space + 1, end),
+      oid: content.toString('hex', end + 1, end + 21),
+    });
+    at = end + 21;
+  }
+  const names = new Set(entries.map(({ name }) => name));
+  const isSound = names.size === entries.length && entries.every(({ name }) => !name.includes('/'));
+  return isSound ? entries : null;
 }
 
-function invalidPath(path: string, fault: string): Error {
-  return invalid('invalid_path', `The path ${JSON.stringify(path)} ${fault}.`);
+function emptyFolder(): TreeFolder {
+  return { files: new Map(), folders: new Map() };
 }

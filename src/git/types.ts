@@ -39,6 +39,29 @@ export interface DraftInput {
   at: number;
 }
 
+/** New content for a draft, whose author and time of making stay. */
+export interface DraftChange {
+  entryPoint: string;
+  files: readonly FileContent[];
+  committer: Person;
+  at: number;
+}
+
+export interface BlobInfo {
+  size: number;
+  /** Hex. */
+  sha256: string;
+}
+
+/** A ref that is no version, or whose objects cannot be read. */
+export interface RepositoryProblem {
+  repository: RepositoryRef;
+  /** The ref's full name, `blob <oid>`, or empty for the whole repository. */
+  ref: string;
+  /** `repository_missing`, `repository_damaged`, or in words why the ref is no version. */
+  reason: string;
+}
+
 export interface VersionDetails {
   version: string;
   status: VersionRef['status'];
@@ -59,6 +82,8 @@ export interface RepositorySettings {
   /** The id of the user. */
   createdBy: string;
   useServerManagedParameters: boolean;
+  /** Of a composite; configurations have one per version. */
+  entryPoint: string | null;
   createdAt: number;
 }
 
@@ -67,6 +92,8 @@ export interface LockedRepository {
   /** As on the disk when the lock was taken, and after each write of this holder. */
   readonly index: VersionIndex;
   writeDraft(draft: DraftInput): Promise<VersionDetails>;
+  /** Gives a draft other content. Not found, or conflict `published_version`. */
+  replaceDraft(version: string, change: DraftChange): Promise<VersionDetails>;
   publish(version: string, tagger: Person, at: number): Promise<VersionDetails>;
   deleteDraft(version: string): Promise<void>;
 }
@@ -74,7 +101,7 @@ export interface LockedRepository {
 export interface GitStoreOptions {
   root: string;
   log: Log;
-  /** Bytes of memory for packs and for details of versions together. */
+  /** Bytes of memory for packs, details of versions and facts of blobs together. */
   cacheBytes: number;
   /** Called after every change of refs, from here or from outside; what it rejects with is tried again. */
   onRefsMoved: (repository: RepositoryRef) => Promise<void>;

@@ -1,24 +1,39 @@
 /** A version as Git objects: how its files, commit and tag are written, and read back as details. */
 
-import type { CommitObject } from 'isomorphic-git';
+import type { CommitObject, TagObject } from 'isomorphic-git';
 import { LRUCache } from 'lru-cache';
+import { showText } from '../domain/safe-path.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { encodeTree, planTree, type TreeEntry, type TreeFolder } from './tree.ts';
-import type { DraftInput, Person, StoredFile, VersionRef } from './types.ts';
+import { decodeTree, encodeTree, planTree, type TreeEntry, type TreeFolder } from './tree.ts';
+import type { DraftChange, DraftInput, FileContent, Person, StoredFile, VersionRef } from './types.ts';
+
+export type ObjectRef = Pick<VersionRef, 'status' | 'oid'>;
 
 /** What the objects of one version say themselves; never changes for the same id. */
 export interface VersionContent {
   commit: string;
   /** Null: neither tag nor commit names one. */
   entryPoint: string | null;
+  /** Whether the tag itself, or the commit of a draft, names the entry point, as all do that we make. */
+  stated: boolean;
+  /** What the tag object calls itself, which need not be what its ref is called; null of a draft. */
+  tag: string | null;
+  /** Sorted by the bytes of their paths. */
   files: readonly StoredFile[];
   createdAt: number;
   createdBy: string;
   publishedAt: number | null;
   publishedBy: string | null;
+}
+
+/** What bars whole objects from being a version's, which stock git may have made. */
+export interface Flaw {
+  fault: string;
+  stated: boolean;
+  tag: string | null;
 }
 
 interface Signature {
@@ -28,7 +43,17 @@ interface Signature {
   timezoneOffset: number;
 }
 
+interface Gathering {
+  files: StoredFile[];
+  entries: number;
+  /** By oid: a folder may stand in many places, and is read once. */
+  trees: Map<string, TreeEntry[]>;
+}
+
 const MAX_TAG_CHAIN = 8;
+/** Far more than anybody may upload; a few hostile trees can name each other to make billions. */
+const MAX_ENTRIES = 100_000;
+const MAX_PREFIX = 1_024;
 
 export class VersionObjects {
   private readonly objects: ObjectStore;
@@ -39,41 +64,38 @@ export class VersionObjects {
     this.contents = new LRUCache({ maxSize: Math.max(1, cacheBytes), sizeCalculation: sizeOfContent });
   }
 
-  /** What a version's ref leads to, cached by its oid; `repository_damaged` when anything of it is missing. */
-  async read(gitdir: string, ref: VersionRef): Promise<VersionContent> {
-    const known = this.contents.get(ref.oid);
+  /**
+   * What a version's ref leads to, cached by its oid. Null for a lightweight tag, and for a draft branch that
+   * leads to no commit; `repository_damaged` when any object but a file's is missing or broken.
+   */
+  async read(gitdir: string, { status, oid }: ObjectRef): Promise<VersionContent | Flaw | null> {
+    // With the status: a lightweight tag may name the commit of a draft, and is no version for that.
+    const key = `${status} ${oid}`;
+    const known = this.contents.get(key);
     if (known) return known;
-    const content =
-      ref.status === 'Draft'
-        ? await this.readCommitContent(gitdir, ref.oid)
-        : await this.readTagContent(gitdir, ref.oid);
-    this.contents.set(ref.oid, content);
-    return content;
-  }
-
-  /** The commit that an annotated tag leads to. */
-  async commitOf(gitdir: string, tagOid: string): Promise<string> {
-    let oid = tagOid;
-    for (let step = 0; step < MAX_TAG_CHAIN; step += 1) {
-      const tag = await this.objects.readParsed(gitdir, oid, 'tag');
-      if (tag.type === 'commit') return tag.object;
-      if (tag.type !== 'tag') break;
-      oid = tag.object;
-    }
-    throw damagedRepository();
+    const read = status === 'Draft' ? await this.readDraft(gitdir, oid) : await this.readTag(gitdir, oid);
+    if (isContent(read)) this.contents.set(key, read);
+    return read;
   }
 
   /** Writes files, trees and commit of a draft, flushed; gives the commit. */
   async writeDraft(gitdir: string, draft: DraftInput, parent: string | null): Promise<string> {
-    const folder = planTree(draft.files);
-    const message = writeMessage(`Draft ${draft.version}`, {
-      'Entry-Point': draft.entryPoint,
-      'Created-At': toTimestamp(draft.at),
-    });
-    const tree = await this.writeTree(gitdir, folder);
     const author = sign(draft.author, draft.at);
-    const commit = { message, tree, parent: parent === null ? [] : [parent], author, committer: author };
-    return this.objects.writeCommit(gitdir, commit);
+    return this.writeContent(gitdir, draft, { author, committer: author, createdAt: draft.at, parent });
+  }
+
+  /** As `writeDraft`, with the author and the time of the draft that it is to replace. */
+  async amendDraft(
+    gitdir: string,
+    draft: ObjectRef & { version: string },
+    change: DraftChange,
+    parent: string | null,
+  ): Promise<string> {
+    const commit = await this.readCommit(gitdir, draft.oid);
+    const createdAt = preciseTime(readTrailers(commit.message).get('created-at'), commit.author.timestamp);
+    const committer = sign(change.committer, change.at);
+    const content = { ...change, version: draft.version };
+    return this.writeContent(gitdir, content, { author: commit.author, committer, createdAt, parent });
   }
 
   /** Writes the tag object that publishes a commit, flushed; gives its id. No ref leads to it yet. */
@@ -102,12 +124,27 @@ export class VersionObjects {
    * whatever was published while it was a draft. Commits that stock git made are left as they are.
    */
   async rebase(gitdir: string, oid: string, parent: string | null): Promise<string> {
-    const commit = await this.objects.readParsed(gitdir, oid, 'commit');
+    const commit = await this.readCommit(gitdir, oid);
     const ours = readTrailers(commit.message).has('created-at') && commit.gpgsig === undefined;
     if (!ours || commit.parent.length > 1 || (commit.parent[0] ?? null) === parent) return oid;
     const { message, tree, author, committer } = commit;
     const moved = { message, tree, author, committer, parent: parent === null ? [] : [parent] };
     return this.objects.writeCommit(gitdir, moved);
+  }
+
+  private async writeContent(
+    gitdir: string,
+    { version, entryPoint, files }: { version: string; entryPoint: string; files: readonly FileContent[] },
+    from: { author: Signature; committer: Signature; createdAt: number; parent: string | null },
+  ): Promise<string> {
+    const { author, committer, createdAt } = from;
+    const message = writeMessage(`Draft ${version}`, {
+      'Entry-Point': entryPoint,
+      'Created-At': toTimestamp(createdAt),
+    });
+    const tree = await this.writeTree(gitdir, planTree(files));
+    const parent = from.parent === null ? [] : [from.parent];
+    return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
   }
 
   private async writeTree(gitdir: string, folder: TreeFolder): Promise<string> {
@@ -120,49 +157,101 @@ export class VersionObjects {
     return this.objects.write(gitdir, 'tree', encodeTree(await allSettled([...blobs, ...trees])));
   }
 
-  private async readTagContent(gitdir: string, oid: string): Promise<VersionContent> {
+  private async readTag(gitdir: string, oid: string): Promise<VersionContent | Flaw | null> {
     const tag = await this.objects.readParsed(gitdir, oid, 'tag');
-    const content = await this.readCommitContent(gitdir, await this.commitOf(gitdir, oid));
+    if (tag === null) return null;
     const trailers = readTrailers(tag.message);
+    const entryPoint = trailers.get('entry-point');
+    const says = { stated: entryPoint !== undefined, tag: tag.tag };
+    const commit = await this.peel(gitdir, tag);
+    const content = commit && (await this.readDraft(gitdir, commit));
+    if (!content) return { fault: 'The tag does not lead to a commit', ...says };
+    if (!isContent(content)) return { ...content, ...says };
     // A tag of the first years of Git has no tagger.
-    const tagger = tag.tagger as Signature | undefined;
+    const signature = tag.tagger as Signature | undefined;
+    const tagger = signature && isTime(signature.timestamp) ? signature : null;
     return {
       ...content,
-      entryPoint: trailers.get('entry-point') ?? content.entryPoint,
+      ...says,
+      entryPoint: entryPoint ?? content.entryPoint,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
     };
   }
 
-  private async readCommitContent(gitdir: string, oid: string): Promise<VersionContent> {
-    const commit: CommitObject = await this.objects.readParsed(gitdir, oid, 'commit');
-    const files: StoredFile[] = [];
-    await this.collectFiles(gitdir, commit.tree, '', files);
+  private async readDraft(gitdir: string, oid: string): Promise<VersionContent | Flaw | null> {
+    const commit = await this.objects.readParsed(gitdir, oid, 'commit');
+    if (commit === null) return null;
     const trailers = readTrailers(commit.message);
+    const entryPoint = trailers.get('entry-point') ?? null;
+    const says = { stated: entryPoint !== null, tag: null };
+    // What isomorphic-git takes apart may lack what every commit has.
+    const author = commit.author as Signature | undefined;
+    if (!author || !isTime(author.timestamp) || !commit.tree)
+      return { fault: 'The commit is malformed', ...says };
+    const files: StoredFile[] = [];
+    const fault = await this.collectFiles(gitdir, commit.tree, '', { files, entries: 0, trees: new Map() });
+    if (fault !== null) return { fault, ...says };
     return {
       commit: oid,
-      entryPoint: trailers.get('entry-point') ?? null,
+      entryPoint,
+      ...says,
       files: sortByBytes(files),
-      createdAt: preciseTime(trailers.get('created-at'), commit.author.timestamp),
-      createdBy: commit.author.name,
+      createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
+      createdBy: author.name,
       publishedAt: null,
       publishedBy: null,
     };
   }
 
+  private async readCommit(gitdir: string, oid: string): Promise<CommitObject> {
+    const commit = await this.objects.readParsed(gitdir, oid, 'commit');
+    if (commit === null) throw damagedRepository();
+    return commit;
+  }
+
+  /** What the tag names, through tags of tags; null when they are too many, or it is no commit. */
+  private async peel(gitdir: string, first: TagObject): Promise<string | null> {
+    let tag: TagObject | null = first;
+    for (let step = 0; tag !== null && step < MAX_TAG_CHAIN; step += 1) {
+      if (tag.type === 'commit') return tag.object;
+      tag = tag.type === 'tag' ? await this.objects.readParsed(gitdir, tag.object, 'tag') : null;
+    }
+    return null;
+  }
+
+  /** Gathers all files below a tree; gives the fault of the first entry that no version may hold, or null. */
   private async collectFiles(
     gitdir: string,
     tree: string,
     prefix: string,
-    into: StoredFile[],
-  ): Promise<void> {
-    for (const { mode, path, oid } of await this.objects.readParsed(gitdir, tree, 'tree')) {
-      if (mode === '040000') await this.collectFiles(gitdir, oid, `${prefix}${path}/`, into);
-      else if (mode.startsWith('100')) into.push({ path: prefix + path, oid });
-      // A link or submodule that stock git put in: leaving it out would be a shorter answer than the version.
-      else throw damagedRepository(new Error(`tree entry of mode ${mode}`));
+    into: Gathering,
+  ): Promise<string | null> {
+    const entries = into.trees.get(tree) ?? decodeTree(await this.objects.readBytes(gitdir, tree, 'tree'));
+    if (entries === null) return 'A folder is malformed';
+    into.trees.set(tree, entries);
+    into.entries += entries.length;
+    if (into.entries > MAX_ENTRIES || prefix.length > MAX_PREFIX)
+      return 'There are too many files and folders';
+    for (const { mode, name, oid } of entries) {
+      const path = prefix + name;
+      if (/^0?40000$/.test(mode)) {
+        const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
+        if (fault !== null) return fault;
+      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid });
+      else return `"${showText(path)}" is a link or a submodule`;
     }
+    return null;
   }
+}
+
+export function isContent(read: VersionContent | Flaw | null): read is VersionContent {
+  return read !== null && !('fault' in read);
+}
+
+/** Whether seconds since the epoch name a moment that a date can hold. */
+function isTime(seconds: number): boolean {
+  return Number.isFinite(new Date(seconds * 1_000).getTime());
 }
 
 /** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */

@@ -1,9 +1,12 @@
 /** What a handler gives back: a status, a body in its final bytes, and the headers that go with it. */
 
+import type { Readable } from 'node:stream';
+
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  body: string | Buffer | null;
+  /** A stream is destroyed when it cannot be sent to its end, and has no validator. */
+  body: string | Buffer | Readable | null;
   /** A strong validator without its quotes; a JSON answer to GET gets one from its bytes where absent. */
   etag?: string;
   /** Set on lists: which part of how many this is. */
@@ -60,3 +63,10 @@ export function download(
 export function redirect(location: string): Answer {
   return { status: 302, headers: { Location: location }, body: null };
 }
+
+/** Bytes that are still in the making; never to be stored by anybody on the way. */
+export function streamed(body: Readable, mediaType: string): Answer {
+  return { status: 200, headers: { 'Content-Type': mediaType, 'Cache-Control': UNCACHED }, body };
+}
+
+const UNCACHED = 'no-cache, max-age=0, must-revalidate';

@@ -11,6 +11,7 @@ import { sessionSecret } from './session-cookie.ts';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
+ * @param takesBasic whether a token may also come as the password of HTTP Basic, with any user name
  * @returns null when the request carries no credential at all
  * @throws HawserError unauthenticated for a bad one; forbidden `cross_site_request` for a session used from
  *   another site
@@ -19,9 +20,13 @@ export async function authenticate(
   database: Database,
   request: IncomingMessage,
   now: number,
+  takesBasic = false,
 ): Promise<Principal | null> {
   const { authorization, cookie } = request.headers;
-  if (authorization !== undefined) return identifyToken(database, bearerToken(authorization), now);
+  if (authorization !== undefined) {
+    const token = (takesBasic ? basicPassword(authorization) : null) ?? bearerToken(authorization);
+    return identifyToken(database, token, now);
+  }
   const session = cookie === undefined ? null : sessionSecret(cookie);
   if (session !== null) {
     const principal = await identifySession(database, session, now);
@@ -49,6 +54,18 @@ function bearerToken(authorization: string): string {
   const match = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization);
   if (!match?.[1]) throw unauthenticated('The Authorization header must be: Bearer <token>');
   return match[1];
+}
+
+/** The password of HTTP Basic (RFC 7617), null for any other scheme; it holds no colon, the user name neither. */
+function basicPassword(authorization: string): string | null {
+  const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization)?.[1];
+  if (credentials === undefined) return null;
+  const text = Buffer.from(credentials, 'base64').toString('utf8');
+  const password = text.slice(text.indexOf(':') + 1);
+  if (!text.includes(':') || !/^[\x21-\x7e]{1,512}$/.test(password)) {
+    throw unauthenticated('The password must be a personal access token');
+  }
+  return password;
 }
 
 /** A browser tells where a request comes from; without either header the caller is no browser. */

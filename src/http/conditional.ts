@@ -1,5 +1,6 @@
 /** Conditional requests (RFC 9110 section 13): validators out, If-None-Match and If-Match in. */
 
+import { Readable } from 'node:stream';
 import { HawserError } from '../lib/errors.ts';
 import { sha256Base64 } from '../lib/hash.ts';
 import type { Answer } from './answer.ts';
@@ -9,6 +10,7 @@ export function etagOf(answer: Answer): string | null {
   if (answer.etag !== undefined) return answer.etag;
   if (answer.status !== 200 || answer.body === null || answer.page !== undefined) return null;
   if (answer.headers['Cache-Control'] === 'no-store') return null;
+  if (answer.body instanceof Readable) return null;
   return sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_');
 }
 
@@ -25,17 +27,16 @@ export function namesAny(header: string): boolean {
   return header.trim() === '*';
 }
 
-/** As If-Match wants it: strong comparison, so a weak validator never matches. */
-function namesStrongly(header: string, etag: string): boolean {
-  return namesAny(header) || header.split(',').some((entry) => entry.trim() === `"${etag}"`);
-}
+/** What stands at an address now: null for nothing, else its validator, which lists do not have. */
+export type Current = { etag: string | null } | null;
 
 /**
- * @param current validator of the resource as it is now, null where it does not exist
- * @throws HawserError precondition_failed when the header does not name it
+ * If-Match compares strongly, so a weak validator never matches.
+ * @throws HawserError precondition_failed when the header does not name what is there
  */
-export function requireMatch(header: string, current: string | null): void {
-  if (current !== null && namesStrongly(header, current)) return;
+export function requireMatch(header: string, current: Current): void {
+  const names = (etag: string) => header.split(',').some((entry) => entry.trim() === `"${etag}"`);
+  if (current !== null && (namesAny(header) || (current.etag !== null && names(current.etag)))) return;
   const message = 'The resource has changed since it was read; read it again';
   throw new HawserError('precondition_failed', 'precondition_failed', message);
 }

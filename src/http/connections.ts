@@ -9,8 +9,22 @@ import type { Log } from '../lib/log.ts';
 import { type CertificateDescription, describeCertificate, isWithinTerm } from '../security/certificates.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
 
-export interface PeerCertificate extends CertificateDescription {
-  certificate: X509Certificate;
+/** Of a connection. Few ask for more than the thumbprint, and to describe a certificate takes a tenth of a handshake. */
+export class PeerCertificate {
+  readonly certificate: X509Certificate;
+  /** SHA-256 over the DER form, 64 upper-case hex digits. */
+  readonly thumbprint: string;
+  private description: CertificateDescription | undefined;
+
+  constructor(certificate: X509Certificate) {
+    this.certificate = certificate;
+    this.thumbprint = certificate.fingerprint256.replaceAll(':', '');
+  }
+
+  describe(): CertificateDescription {
+    this.description ??= describeCertificate(this.certificate);
+    return this.description;
+  }
 }
 
 export interface Exchange {
@@ -99,7 +113,9 @@ export class ConnectionTable {
   trusts({ peer, verified, trust }: Connection): boolean {
     if (this.trust.nodeCa === null) return true;
     // `verified` alone is not enough: a TLS 1.3 session resumed without any certificate counts as verified.
-    return peer !== null && verified && trust === this.trust && isWithinTerm(peer, this.clock.now());
+    return (
+      peer !== null && verified && trust === this.trust && isWithinTerm(peer.describe(), this.clock.now())
+    );
   }
 
   /** Under other authorities or lists, connections made before are not trusted, and idle ones end. */
@@ -134,7 +150,7 @@ export class ConnectionTable {
 /** Measured on Node 20: present on resumed sessions of TLS 1.2 and 1.3 as well. */
 function readPeer(socket: TLSSocket): PeerCertificate | null {
   const certificate = socket.getPeerX509Certificate();
-  return certificate ? { ...describeCertificate(certificate), certificate } : null;
+  return certificate ? new PeerCertificate(certificate) : null;
 }
 
 function addressOf(socket: Socket): string {

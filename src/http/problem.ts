@@ -15,9 +15,14 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
   rate_limited: { status: 429, title: 'Too Many Requests' },
   internal: { status: 500, title: 'Internal Server Error' },
+  not_implemented: { status: 501, title: 'Not Implemented' },
   unavailable: { status: 503, title: 'Service Unavailable' },
   storage_full: { status: 507, title: 'Insufficient Storage' },
 };
+
+const BEARER_CHALLENGE = 'Bearer realm="hawser"';
+/** What makes git ask its user, or a credential helper, for user name and password. */
+export const BASIC_CHALLENGE = 'Basic realm="hawser", charset="UTF-8"';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -26,10 +31,10 @@ export function statusOf(error: HawserError): number {
 }
 
 /** The answer to a request that failed. */
-export function problemAnswer(error: HawserError): Answer {
+export function problemAnswer(error: HawserError, challenge: string = BEARER_CHALLENGE): Answer {
   const { status, title } = STATUSES[error.kind];
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' };
-  if (status === 401) headers['WWW-Authenticate'] = 'Bearer realm="hawser"';
+  if (status === 401) headers['WWW-Authenticate'] = challenge;
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
   const problem = {
     type: 'about:blank',
@@ -40,6 +45,16 @@ export function problemAnswer(error: HawserError): Answer {
     ...error.data,
   };
   return { status, headers, body: JSON.stringify(problem) };
+}
+
+/** The same in the one form that stock git shows to its user, each line behind `remote:`. */
+export function plainProblem(error: HawserError): Answer {
+  const { status, headers } = problemAnswer(error, BASIC_CHALLENGE);
+  return {
+    status,
+    headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' },
+    body: `${error.message}\n`,
+  };
 }
 
 /** The path exists, the method on it does not (RFC 9110 15.5.6). */

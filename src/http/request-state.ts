@@ -7,4 +7,8 @@ export interface RequestState {
   requestId: string;
   principal?: Principal | null;
   logLevel?: 'info' | 'debug';
+  /** Set on the routes of git clients, which are told of refusals in another form. */
+  caller?: 'git';
+  /** Set once an answer is sent as a stream: how many bytes have gone so far. */
+  streamedBytes?: number;
 }

@@ -26,7 +26,16 @@ export interface UploadBody<B> {
   fields: readonly string[];
 }
 
-export type BodySpec<B> = JsonBody<B> | UploadBody<B>;
+/** Bytes that the handler takes as they come; `Content-Encoding: gzip` is undone. */
+export interface StreamBody<B> {
+  kind: 'stream';
+  schema: ZodType<B>;
+  mediaType: string;
+  /** The most there may be of it, unpacked. */
+  bytes: number;
+}
+
+export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B>;
 
 /** An answer as documented: a schema of its JSON, or the media type of its bytes, or neither for no body. */
 export interface AnswerSpec {
@@ -44,6 +53,10 @@ export interface RequestFacts {
   certificate: PeerCertificateFacts | null;
   /** Epoch milliseconds at which the request came in. */
   now: number;
+  /** A header by its lower-case name. */
+  header(name: string): string | undefined;
+  /** Aborted when the exchange is over: answered in full, or the client gone before that. */
+  over: AbortSignal;
 }
 
 export interface PeerCertificateFacts {
@@ -73,6 +86,8 @@ interface RouteDescription {
   answers: Readonly<Record<number, AnswerSpec>>;
   /** Problem codes beside those that every route of its kind can answer. */
   problems?: readonly string[];
+  /** Git itself calls it: a token may come by HTTP Basic, and git is told of problems in plain text. */
+  caller?: 'git';
   /** Level of the log line of a success; default: debug for GET, info for the rest. */
   logLevel?: 'info' | 'debug';
   /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */

@@ -1,66 +1,80 @@
 /** Mounts routes on Koa: path templates to patterns, HEAD and OPTIONS, 405 with Allow, 404 for the rest. */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import type Koa from 'koa';
-import type { Context } from 'koa';
 import { notFound } from '../lib/errors.ts';
 import type { Answer } from './answer.ts';
+import { type Exchange, isPlain, PlainExchange } from './exchange.ts';
 import { methodNotAllowed } from './problem.ts';
+import type { RequestScope } from './request-scope.ts';
 import type { RequestState } from './request-state.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 import type { RouteServer } from './serve.ts';
 import { sessionCookie } from './session-cookie.ts';
 
-/**
- * Mounts groups of routes in order. The first group is looked through first, so the poll's few routes are
- * found without trying the patterns of all others.
- */
+/** Mounts groups of routes on Koa, to be tried in this order. */
 export function mountRoutes(app: Koa, server: RouteServer, groups: readonly (readonly Route[])[]): void {
   const routers = groups.map((routes) => {
     const router = new Router({ sensitive: true });
     for (const route of [...routes].sort(bySpecificity)) {
       router.register(toPattern(route.path), [route.method], (ctx) =>
-        handle(ctx as unknown as Context, server, route, ctx.params),
+        handle(ctx as unknown as Exchange, server, route, ctx.params),
       );
     }
     return router;
   });
-  app.use(matchDirectly(server, groups[0] ?? []));
   for (const router of routers) app.use(router.routes() as unknown as Koa.Middleware);
   app.use((ctx) => answerUnmatched(ctx, routers));
 }
 
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
 /**
- * The same routes without the router, which costs more than finding and answering the poll. Only plain GETs: an
- * escaped path, and every other method, is left to the router.
+ * Finds these routes without Koa and without the router, which cost more than to find and answer the poll; access,
+ * validation, errors, log and answer are the same code. Only plain GETs: an escaped path, an Accept header and
+ * every other method are left to `otherwise`.
  */
-function matchDirectly(server: RouteServer, routes: readonly Route[]): Koa.Middleware {
+export function routeDirectly(
+  server: RouteServer,
+  scope: RequestScope,
+  routes: readonly Route[],
+  otherwise: RequestHandler,
+): RequestHandler {
   const gets = routes
     .filter(({ method }) => method === 'GET')
     .map((route) => ({ route, pattern: toRegExp(route.path) }));
-  return (ctx, next) => {
-    if (ctx.method !== 'GET') return next();
+  return (request, response) => {
+    if (!isPlain(request)) return otherwise(request, response);
+    const url = request.url ?? '';
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
     for (const { route, pattern } of gets) {
-      const match = pattern.exec(ctx.path);
-      if (match?.groups) return handle(ctx, server, route, match.groups);
+      const params = pattern.exec(path)?.groups;
+      if (params === undefined) continue;
+      const exchange = new PlainExchange(request, response, path, mark === -1 ? '' : url.slice(mark + 1));
+      void scope(exchange, () => handle(exchange, server, route, params));
+      return;
     }
-    return next();
+    otherwise(request, response);
   };
 }
 
 async function handle(
-  ctx: Context,
+  ctx: Exchange,
   server: RouteServer,
   route: Route,
   params: Record<string, string>,
 ): Promise<void> {
-  const state = ctx.state as RequestState;
+  const { state } = ctx;
   state.logLevel = route.logLevel ?? (route.method === 'GET' ? 'debug' : 'info');
+  if (route.caller) state.caller = route.caller;
   const answer = await server.serve(route, {
     request: ctx.req,
     params,
     query: ctx.query,
+    over: signalOfEnd(ctx),
     negotiator: ctx,
     state,
   });
@@ -73,7 +87,20 @@ function withRenewedSession(answer: Answer, { principal }: RequestState): Answer
   return { ...answer, headers: { ...cookie, ...answer.headers } };
 }
 
-function answerUnmatched(ctx: Context, routers: readonly Router[]): void {
+/** Made only when asked for, which the poll never does, and only once. */
+function signalOfEnd({ res }: Exchange): () => AbortSignal {
+  let over: AbortController | undefined;
+  return () => {
+    if (over) return over.signal;
+    const controller = new AbortController();
+    over = controller;
+    if (res.closed) controller.abort();
+    else res.once('close', () => controller.abort());
+    return controller.signal;
+  };
+}
+
+function answerUnmatched(ctx: Exchange, routers: readonly Router[]): void {
   const methods = new Set(
     routers.flatMap((router) => router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods)),
   );

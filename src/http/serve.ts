@@ -11,11 +11,12 @@ import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
 import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
 import { readJson } from './body.ts';
-import { etagOf, namesAny, requireMatch } from './conditional.ts';
+import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
 import { isTrusted, peerCertificate } from './connections.ts';
 import type { RequestState } from './request-state.ts';
 import { admits, JSON_MEDIA_TYPE, type Negotiator, notAcceptable } from './respond.ts';
 import type { Method, RequestFacts, Route } from './route.ts';
+import { openBody } from './stream-body.ts';
 import { readUpload, type Upload } from './uploads.ts';
 import { validate } from './validation.ts';
 
@@ -39,6 +40,8 @@ export interface MatchedRequest {
   request: IncomingMessage;
   params: Record<string, string>;
   query: Record<string, string | string[] | undefined>;
+  /** Aborted when the exchange is over, however it ended. */
+  over(): AbortSignal;
   /** What the Accept header is judged by. */
   negotiator: Negotiator;
   /** Takes down who calls as soon as that is known, so that the log names them even when they are refused. */
@@ -48,7 +51,7 @@ export interface MatchedRequest {
 export class RouteServer {
   private readonly options: ServeOptions;
   private readonly gets = new Map<string, Route>();
-  private readonly conditionalWrites = new KeyedMutex();
+  private readonly writes = new KeyedMutex();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
     this.options = options;
@@ -65,65 +68,67 @@ export class RouteServer {
     const subject = await authorize(database, route.access, principal, matched.params);
     if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
     refuseUnacceptable(route, matched);
-    const ifMatch = CONDITIONAL_METHODS.has(route.method) ? request.headers['if-match'] : undefined;
-    if (ifMatch === undefined) return this.respond(route, matched, subject, now);
-    return this.respondIfMatch(ifMatch, route, matched, principal, () =>
-      this.respond(route, matched, subject, now),
-    );
+    const input = await this.readInput(route, matched, subject, now);
+    if (!CONDITIONAL_METHODS.has(route.method)) return route.handle(input);
+    return this.writeInTurn(route, matched, principal, () => route.handle(input));
   }
 
   private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {
-    if (route.access.kind !== 'public') return authenticate(this.options.database, request, now);
+    if (route.access.kind !== 'public') {
+      return authenticate(this.options.database, request, now, route.caller === 'git');
+    }
     refuseCrossSiteSession(request);
     return null;
   }
 
-  private async respond(
+  private async readInput(
     route: Route,
     matched: MatchedRequest,
     subject: AnySubject,
     now: number,
-  ): Promise<Answer> {
+  ): Promise<Parameters<Route['handle']>[0]> {
     const params = route.params ? parsePath(route, matched.params) : matched.params;
     const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
-    const { body, files } = route.body ? await this.readBody(route, matched.request) : NO_BODY;
+    const { body, files } = route.body ? await this.readBody(route, matched) : NO_BODY;
     // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
     const { principal, resource, node } = subject;
     const facts = new Facts(matched, now);
-    return route.handle({ principal, resource, node, params, query, body, files, facts });
+    return { principal, resource, node, params, query, body, files, facts };
   }
 
   /**
-   * Checks the validator and writes with no other conditional write of the same resource in between. The
-   * current validator is that of the GET which the route represents, asked in the caller's own name.
+   * Checks If-Match and writes with no other write of the same resource in between, conditional or not. The current
+   * validator is that of the GET which the route represents, asked in the caller's own name.
    */
-  private respondIfMatch(
-    ifMatch: string,
+  private writeInTurn(
     route: Route,
     matched: MatchedRequest,
     principal: Principal | null,
-    respond: () => Promise<Answer>,
+    write: () => Promise<Answer> | Answer,
   ): Promise<Answer> {
     const path = route.represents ?? route.path;
-    // What has no GET has no validator to know, and whether it is there the handler finds out.
-    if (namesAny(ifMatch) && !this.gets.has(path)) return respond();
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
-    return this.conditionalWrites.run(resource, async () => {
-      requireMatch(ifMatch, await this.currentValidator(path, matched, principal));
-      return respond();
+    const ifMatch = matched.request.headers['if-match'];
+    return this.writes.run(resource, async () => {
+      // What has no GET has no validator to know, and whether it is there the handler finds out.
+      const isAny = ifMatch !== undefined && namesAny(ifMatch) && !this.gets.has(path);
+      if (ifMatch !== undefined && !isAny)
+        requireMatch(ifMatch, await this.current(path, matched, principal));
+      return write();
     });
   }
 
-  private async currentValidator(
+  private async current(
     path: string,
     matched: MatchedRequest,
     principal: Principal | null,
-  ): Promise<string | null> {
+  ): Promise<Current> {
     const get = this.gets.get(path);
     if (get === undefined) return null;
     try {
       const subject = await authorize(this.options.database, get.access, principal, matched.params);
-      return etagOf(await this.respond(get, { ...matched, query: {} }, subject, this.options.clock.now()));
+      const input = await this.readInput(get, { ...matched, query: {} }, subject, this.options.clock.now());
+      return { etag: etagOf(await get.handle(input)) };
     } catch (error) {
       if (error instanceof HawserError && error.kind === 'not_found') return null;
       throw error;
@@ -132,7 +137,7 @@ export class RouteServer {
 
   private async readBody(
     route: Route,
-    request: IncomingMessage,
+    { request, over }: MatchedRequest,
   ): Promise<{ body: unknown; files: Upload['files'] }> {
     const { limits } = this.options;
     const spec = route.body;
@@ -140,6 +145,10 @@ export class RouteServer {
     if (spec.kind === 'json') {
       const value = await readJson(request, limits[spec.limit ?? 'jsonBytes']);
       return { body: validate(spec.schema, value, 'body'), files: [] };
+    }
+    if (spec.kind === 'stream') {
+      const stream = openBody(request, { ...spec, over: over() });
+      return { body: validate(spec.schema, stream, 'body'), files: [] };
     }
     const upload = await readUpload(
       request,
@@ -171,20 +180,29 @@ function parsePath(route: Route, params: Record<string, string>): unknown {
 class Facts implements RequestFacts {
   readonly requestId: string;
   readonly now: number;
-  private readonly socket: IncomingMessage['socket'];
+  private readonly matched: MatchedRequest;
 
-  constructor({ request, state }: MatchedRequest, now: number) {
-    this.requestId = state.requestId;
+  constructor(matched: MatchedRequest, now: number) {
+    this.requestId = matched.state.requestId;
     this.now = now;
-    this.socket = request.socket;
+    this.matched = matched;
   }
 
   get address(): string {
-    return this.socket.remoteAddress ?? '';
+    return this.matched.request.socket.remoteAddress ?? '';
   }
 
   get certificate(): RequestFacts['certificate'] {
-    const peer = peerCertificate(this.socket);
-    return peer && { ...peer, isTrusted: isTrusted(this.socket) };
+    const { socket } = this.matched.request;
+    const peer = peerCertificate(socket);
+    return peer && { ...peer.describe(), isTrusted: isTrusted(socket) };
+  }
+
+  get over(): AbortSignal {
+    return this.matched.over();
+  }
+
+  header(name: string): string | undefined {
+    return this.matched.request.headers[name]?.toString();
   }
 }

@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'unsupported_media_type'
   | 'rate_limited'
   | 'internal'
+  | 'not_implemented'
   | 'unavailable'
   | 'storage_full';
 

@@ -1,6 +1,6 @@
 /** Identifiers: random UUIDs in lower case, and secrets that name a session, a token or a key. */
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -16,4 +16,16 @@ export function isId(text: string): boolean {
 /** A secret of 256 random bits as 43 characters of base64url, behind an optional prefix. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
+}
+
+/**
+ * An id made from what names a thing, for things without a row (UUIDv5, RFC 9562 5.5).
+ * @param namespace the id of what the thing belongs to
+ */
+export function nameBasedId(namespace: string, name: string): string {
+  const space = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+  const bytes = createHash('sha1').update(space).update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

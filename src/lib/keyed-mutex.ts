@@ -3,6 +3,11 @@
 export class KeyedMutex {
   private readonly tails = new Map<string, Promise<void>>();
 
+  /** Whether work on the key runs or waits; if not, `run` called now would be the first. */
+  isTaken(key: string): boolean {
+    return this.tails.has(key);
+  }
+
   /** Runs `work` once all earlier work on `key` has ended, however it ended. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.tails.get(key) ?? Promise.resolve();

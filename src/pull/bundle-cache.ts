@@ -38,8 +38,7 @@ export class BundleCache {
   private async build(manifest: Manifest): Promise<Bundle> {
     const files = await this.resolver.files(manifest);
     const entries = [];
-    for (const file of files)
-      entries.push({ path: file.path, content: await this.resolver.content(manifest, file) });
+    for (const { path, read } of files) entries.push({ path, content: await read() });
     const bytes = await buildBundle(entries);
     const bundle = { bytes, digest: `sha-256=:${sha256Base64(bytes)}:` };
     this.cache.set(manifest.checksum, bundle);

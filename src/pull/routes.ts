@@ -99,8 +99,7 @@ function configurationRoute(resolver: Resolver): Route {
       const manifest = await manifestOf(resolver, node);
       const file = (await resolver.files(manifest)).find(({ path }) => path === manifest.entryPoint);
       if (file === undefined) throw internal('repository_damaged', 'The version lacks its entry point');
-      const content = await resolver.content(manifest, file);
-      return download(content, mediaTypeOf(file.path), manifest.checksum);
+      return download(await file.read(), mediaTypeOf(file.path), manifest.checksum);
     },
   });
 }

@@ -20,17 +20,24 @@ export async function heldLevel(
   return heldLevel(db, principal, 'configuration', resourceId);
 }
 
-export function mayOverride(principal: UserPrincipal, on: GrantKind): boolean {
+function mayOverride(principal: UserPrincipal, on: GrantKind): boolean {
   return principal.permissions.has(GRANT_RULES[on].override);
 }
 
 /** A token uses its owner's grants only where its scopes say so. */
-export function mayUseGrants(principal: UserPrincipal, on: GrantKind): boolean {
+function mayUseGrants(principal: UserPrincipal, on: GrantKind): boolean {
   return principal.scopes === null || principal.scopes.has(GRANT_RULES[on].scope);
 }
 
+/** What a list may show: everything, or the ids of a subquery (none where the token may not use grants). */
+export function readableIds(db: Db, principal: UserPrincipal, on: GrantKind) {
+  if (mayOverride(principal, on)) return 'all';
+  const granted = grantedIds(db, principal, on);
+  return mayUseGrants(principal, on) ? granted : granted.where('resource_id', 'is', null);
+}
+
 /** A subquery of the ids that the user or one of the groups holds any grant on; every grant includes Read. */
-export function grantedIds(db: Db, principal: UserPrincipal, on: GrantKind) {
+function grantedIds(db: Db, principal: UserPrincipal, on: GrantKind) {
   return db
     .selectFrom('grants')
     .select('resource_id')
@@ -40,10 +47,14 @@ export function grantedIds(db: Db, principal: UserPrincipal, on: GrantKind) {
         where.and([where('principal_type', '=', 'User'), where('principal_id', '=', principal.userId)]),
         where.and([
           where('principal_type', '=', 'Group'),
-          where('principal_id', 'in', [...principal.groupIds]),
+          where('principal_id', 'in', groupsOf(db, principal)),
         ]),
       ]),
     );
+}
+
+function groupsOf(db: Db, { userId }: UserPrincipal) {
+  return db.selectFrom('group_members').select('group_id').where('user_id', '=', userId);
 }
 
 async function grantedLevel(

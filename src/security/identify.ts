@@ -95,11 +95,6 @@ export function identifyNode(database: Database, thumbprint: string, now: number
 type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes'>;
 
 async function describeUser(db: Db, row: UserRow, credential: Credential): Promise<UserPrincipal> {
-  const groups = await db
-    .selectFrom('group_members')
-    .select('group_id')
-    .where('user_id', '=', row.id)
-    .execute();
   const held = await heldPermissions(db, row.id);
   const { scopes } = credential;
   return {
@@ -110,7 +105,6 @@ async function describeUser(db: Db, row: UserRow, credential: Credential): Promi
     accountType: row.account_type,
     ...credential,
     permissions: scopes === null ? held : new Set([...held].filter((permission) => scopes.has(permission))),
-    groupIds: groups.map((group) => group.group_id),
     requirePasswordChange: row.require_password_change === 1,
     renewedSession: null,
   };

@@ -17,7 +17,6 @@ export interface UserPrincipal {
   scopes: ReadonlySet<string> | null;
   /** Effective: held by the user's and groups' roles and, for a token, named by its scopes. */
   permissions: ReadonlySet<Permission>;
-  groupIds: readonly string[];
   requirePasswordChange: boolean;
   /** Set when this request moved the session's end, so that the cookie is sent again. */
   renewedSession: string | null;

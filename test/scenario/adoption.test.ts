@@ -127,7 +127,7 @@ describe('at its start the server brings registry and repositories together', ()
     }
     await hawser.restart();
     expect((await ok(200, hawser.admin.get(`${CONFIGURATIONS}/copy`))).id).to.equal(copy.id);
-    expect(hawser.log()).to.match(/"configuration":"Original".*cannot be adopted/);
+    expect(hawser.log()).to.match(/"name":"Original"\}.*cannot be adopted/);
   });
 });
 
@@ -195,7 +195,7 @@ describe('one broken repository is the only one that does not answer', () => {
     expect(readdirSync(join(hawser.reposDir, 'configurations'))).to.not.include('missing.git');
     await hawser.restart();
     await missingAnswers();
-    expect(hawser.log()).to.match(/"level":"error"[^\n]*"configuration":"missing"/);
+    expect(hawser.log()).to.match(/"level":"error"[^\n]*"kind":"configurations","name":"missing"/);
   });
 
   it('when one of its objects is cut off, and it is whole again when the object is', async () => {

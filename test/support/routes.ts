@@ -7,6 +7,7 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { GitStore } from '../../src/git/store.ts';
+import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { Access } from '../../src/security/access.ts';
@@ -24,6 +25,7 @@ export async function declaredRoutes(): Promise<Route[]> {
   try {
     const options: AppOptions = {
       ...{ database, store, log, dataDir: folder, clock: new TestClock() },
+      uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024 },
       onNodeSeen: () => undefined,

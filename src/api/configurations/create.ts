@@ -3,14 +3,17 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
+import { strikeRemoval } from '../../db/removals.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, RepositorySettings } from '../../git/types.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { grantToCreator } from '../permissions/queries.ts';
+import { readValidationSettings } from '../settings/queries.ts';
 import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
-import { grantToCreator, insertConfiguration, isNameTaken } from './queries.ts';
+import { insertConfiguration, isNameTaken } from './queries.ts';
 import type { NewConfiguration } from './schemas.ts';
 
 const FIRST_VERSION = '1.0.0';
@@ -39,6 +42,7 @@ export async function createConfiguration(
     version: form.version ?? FIRST_VERSION,
     entryPoint: form.entryPoint ?? DEFAULT_ENTRY_POINT,
     prereleaseChannel: form.prereleaseChannel,
+    requireSemVer: (await readValidationSettings(database.read)).requireSemVer,
     useServerManagedParameters,
     principal,
     ...upload,
@@ -48,6 +52,7 @@ export async function createConfiguration(
     description: form.description ?? null,
     createdBy: principal.userId,
     useServerManagedParameters,
+    entryPoint: null,
     createdAt: upload.now,
   };
   const repository = { kind: 'configurations', name: form.name } as const;
@@ -74,6 +79,7 @@ export async function register(
   const { id, description, createdAt, createdBy, useServerManagedParameters } = settings;
   await orConflict('configurations.name_key', nameTaken(), () =>
     database.write.transaction().execute(async (trx) => {
+      await strikeRemoval(trx, { kind: 'configurations', name });
       await insertConfiguration(trx, {
         id,
         name,
@@ -81,7 +87,7 @@ export async function register(
         use_server_managed_parameters: useServerManagedParameters ? 1 : 0,
         created_at: createdAt,
       });
-      await grantToCreator(trx, id, createdBy, createdAt);
+      await grantToCreator(trx, { on: 'configuration', resourceId: id }, createdBy, createdAt);
     }),
   );
 }

@@ -1,7 +1,7 @@
 /** The rules of a new draft, checked before anything is written. */
 
 import { foldPath, normalizePath } from '../../domain/safe-path.ts';
-import { prereleaseChannelOf } from '../../domain/version-order.ts';
+import { isVersion, prereleaseChannelOf } from '../../domain/version-order.ts';
 import type { DraftInput, FileContent } from '../../git/types.ts';
 import { conflict, invalidField } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -17,6 +17,7 @@ export interface DraftRequest {
   prereleaseChannel: string | undefined;
   files: readonly FileContent[];
   useServerManagedParameters: boolean;
+  requireSemVer: boolean;
   principal: UserPrincipal;
   now: number;
 }
@@ -27,6 +28,13 @@ export interface DraftRequest {
  */
 export function checkDraft(request: DraftRequest): DraftInput {
   const { version, prereleaseChannel, files, principal, now } = request;
+  if (request.requireSemVer && !isVersion(version)) {
+    throw invalidField(
+      '/version',
+      'Not a SemVer 2.0 version, which this configuration requires',
+      'semver_required',
+    );
+  }
   if (prereleaseChannel !== undefined && prereleaseChannel !== prereleaseChannelOf(version)) {
     const message = "Not the first part of the version's prerelease";
     throw invalidField('/prereleaseChannel', message, 'prerelease_channel_mismatch');
@@ -41,7 +49,8 @@ export function checkDraft(request: DraftRequest): DraftInput {
   return { version, entryPoint, files, author, at: now };
 }
 
-function refuseReserved(files: readonly FileContent[]): void {
+/** @throws HawserError conflict `reserved_path` where a file, in any case, stands where the parameters go */
+export function refuseReserved(files: readonly { path: string }[]): void {
   if (files.some((file) => isReserved(foldPath(file.path)))) {
     const message = `${PARAMETERS_FILE} is where the merged parameters go; rename the file or switch off server-managed parameters`;
     throw conflict('reserved_path', message);

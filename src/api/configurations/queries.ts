@@ -2,8 +2,8 @@
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import type { ConfigurationsTable } from '../../db/schema.ts';
-import { grantedIds, mayOverride, mayUseGrants } from '../../security/grants.ts';
+import type { ConfigurationSettingsTable, ConfigurationsTable } from '../../db/schema.ts';
+import { readableIds } from '../../security/grants.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 
 export type ConfigurationRow = Selectable<ConfigurationsTable>;
@@ -33,44 +33,66 @@ export async function insertConfiguration(
     .execute();
 }
 
-/** The creator's Manage. Left out for a user who is gone, and where one is left of a row that was lost. */
-export async function grantToCreator(
-  db: Db,
-  configurationId: string,
-  userId: string,
-  now: number,
-): Promise<void> {
-  const user = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
-  if (!user) return;
-  await db
-    .insertInto('grants')
-    .values({
-      resource_kind: 'configuration',
-      resource_id: configurationId,
-      principal_type: 'User',
-      principal_id: userId,
-      level: 'Manage',
-      granted_at: now,
-      granted_by: userId,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
 /** Those the caller may read, by name. */
 export async function listReadable(
   db: Db,
   principal: UserPrincipal,
   { take, skip }: { take: number; skip: number },
 ) {
-  let readable = db.selectFrom('configurations');
-  if (!mayOverride(principal, 'configuration')) {
-    if (!mayUseGrants(principal, 'configuration')) return { rows: [], total: 0 };
-    readable = readable.where('id', 'in', grantedIds(db, principal, 'configuration'));
-  }
+  const ids = readableIds(db, principal, 'configuration');
+  const all = db.selectFrom('configurations');
+  const readable = ids === 'all' ? all : all.where('id', 'in', ids);
   const { total } = await readable
     .select((of) => of.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const rows = await readable.selectAll().orderBy('name').limit(take).offset(skip).execute();
   return { rows, total };
+}
+
+export async function updateConfiguration(
+  db: Db,
+  id: string,
+  change: Partial<Pick<ConfigurationRow, 'description' | 'use_server_managed_parameters'>> & {
+    updated_at: number;
+  },
+): Promise<void> {
+  await db.updateTable('configurations').set(change).where('id', '=', id).execute();
+}
+
+type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
+
+const INHERITED: SettingsRow = {
+  require_semver: null,
+  parameter_validation_mode: null,
+  retention_enabled: null,
+  retention_keep_versions: null,
+  retention_keep_days: null,
+  retention_keep_release_versions: null,
+};
+
+/** What the configuration sets for itself; all null where it sets nothing. */
+export async function findOwnSettings(db: Db, configurationId: string): Promise<SettingsRow> {
+  const row = await db
+    .selectFrom('configuration_settings')
+    .selectAll()
+    .where('configuration_id', '=', configurationId)
+    .executeTakeFirst();
+  return row ?? INHERITED;
+}
+
+/** Sets the members given; null makes one inherited again. */
+export async function saveOwnSettings(
+  db: Db,
+  configurationId: string,
+  change: Partial<SettingsRow>,
+): Promise<void> {
+  await db
+    .insertInto('configuration_settings')
+    .values({ configuration_id: configurationId, ...INHERITED, ...change })
+    .onConflict((conflict) =>
+      Object.keys(change).length === 0
+        ? conflict.column('configuration_id').doNothing()
+        : conflict.column('configuration_id').doUpdateSet(change),
+    )
+    .execute();
 }

@@ -2,27 +2,48 @@
 
 import type { Database } from '../../db/open.ts';
 import type { GitStore, VersionIndex } from '../../git/store.ts';
-import { created, json, page } from '../../http/answer.ts';
+import { created, json, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
-import { HawserError, notFound } from '../../lib/errors.ts';
+import { HawserError } from '../../lib/errors.ts';
 import { KeyedMutex, Semaphore } from '../../lib/keyed-mutex.ts';
+import type { CompositeReader } from '../../resolve/composites.ts';
+import { changeConfiguration, deleteConfiguration } from './change.ts';
 import { createConfiguration } from './create.ts';
 import { type ConfigurationRow, findConfiguration, listReadable } from './queries.ts';
-import { ConfigurationView, NEW_CONFIGURATION_FIELDS, NewConfiguration } from './schemas.ts';
+import {
+  ConfigurationChange,
+  ConfigurationView,
+  NEW_CONFIGURATION_FIELDS,
+  NewConfiguration,
+} from './schemas.ts';
+import { settingsRoutes } from './settings-routes.ts';
 import { versionRoutes } from './version-routes.ts';
 import { repositoryOf } from './versions.ts';
 import { toConfiguration } from './views.ts';
+import { noConfiguration, whileThere } from './while-there.ts';
 
 const TAGS = ['Configurations'];
 export const CONFIGURATIONS = '/api/v1/configurations';
 
-export function configurationRoutes(database: Database, store: GitStore): Route[] {
+const CONFIGURATION = `${CONFIGURATIONS}/{name}`;
+
+export interface ConfigurationRouteOptions {
+  database: Database;
+  store: GitStore;
+  composites: CompositeReader;
+}
+
+export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
+  const { database, store } = options;
   return [
     listRoute(database, store),
     createRoute(database, store),
     detailRoute(database, store),
+    changeRoute(database, store),
+    deleteRoute(options),
     ...versionRoutes(database, store),
+    ...settingsRoutes(database),
   ];
 }
 
@@ -72,7 +93,7 @@ function createRoute(database: Database, store: GitStore): Route {
 function detailRoute(database: Database, store: GitStore): Route {
   return route({
     method: 'GET',
-    path: `${CONFIGURATIONS}/{name}`,
+    path: CONFIGURATION,
     summary: 'Read a configuration',
     tags: TAGS,
     access: { kind: 'grant', on: 'configuration', level: 'Read' },
@@ -83,10 +104,44 @@ function detailRoute(database: Database, store: GitStore): Route {
   });
 }
 
+function changeRoute(database: Database, store: GitStore): Route {
+  return route({
+    method: 'PATCH',
+    path: CONFIGURATION,
+    summary: 'Change description or server-managed parameters',
+    tags: TAGS,
+    access: { kind: 'grant', on: 'configuration', level: 'Modify' },
+    body: { kind: 'json', schema: ConfigurationChange },
+    answers: { 200: { description: 'The configuration as it is now', schema: ConfigurationView } },
+    problems: ['reserved_path'],
+    async handle({ resource, body, facts }) {
+      await changeConfiguration({ database, store }, resource, body, facts.now);
+      return json(await view(database, store, resource.id));
+    },
+  });
+}
+
+function deleteRoute(options: ConfigurationRouteOptions): Route {
+  return route({
+    method: 'DELETE',
+    path: CONFIGURATION,
+    summary: 'Delete a configuration with all its versions',
+    tags: TAGS,
+    access: { kind: 'grant', on: 'configuration', level: 'Manage' },
+    answers: { 204: { description: 'The configuration is gone' } },
+    problems: ['in_use'],
+    async handle({ resource }) {
+      await deleteConfiguration(options, resource);
+      return noContent();
+    },
+  });
+}
+
 async function view(database: Database, store: GitStore, id: string) {
   const row = await findConfiguration(database.read, id);
-  if (!row) throw notFound('No configuration of this name');
-  return toConfiguration(row, await store.index(repositoryOf(row)));
+  if (!row) throw noConfiguration();
+  const index = await whileThere(database, id, () => store.index(repositoryOf(row)));
+  return toConfiguration(row, index);
 }
 
 /** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */

@@ -2,10 +2,18 @@
 
 import { z } from 'zod';
 import { isResourceName } from '../../domain/names.ts';
-import { isVersion } from '../../domain/version-order.ts';
-import { Flag, Id, Timestamp } from '../../http/schemas.ts';
+import { isVersion, isVersionName } from '../../domain/version-order.ts';
+import { Checksum, choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
 
-const Version = z.string().refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0');
+const ValidationMode = choice('None', 'Warn', 'Strict');
+
+/** Of either kind; whether a version must be SemVer is the configuration's own setting. */
+const Version = z
+  .string()
+  .refine(
+    (text) => isVersion(text) || isVersionName(text),
+    'Not a version: SemVer 2.0 without leading v, such as 1.2.0',
+  );
 
 /** Form fields are text; an empty one counts as not given, as browsers send it. */
 const given = <T extends z.ZodType>(schema: T) =>
@@ -18,6 +26,9 @@ const versionFields = {
 };
 
 export const NewVersion = z.strictObject(versionFields);
+/** Of a draft that exists: the version, if it is given at all, is the one in the path. */
+export const ReplacedVersion = z.strictObject({ ...versionFields, version: given(z.string()) });
+
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
 export const NewConfiguration = z.strictObject({
@@ -32,6 +43,11 @@ export const NewConfiguration = z.strictObject({
   ...versionFields,
 });
 export const NEW_CONFIGURATION_FIELDS = Object.keys(NewConfiguration.shape);
+
+export const ConfigurationChange = z.strictObject({
+  description: z.string().max(4_000).nullish(),
+  useServerManagedParameters: z.boolean().optional(),
+});
 
 export const ConfigurationView = z.object({
   id: Id,
@@ -59,4 +75,39 @@ export const VersionView = z.object({
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
+});
+
+export const VersionDetailsView = VersionView.extend({
+  files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),
+});
+
+export const SettingsView = z.object({
+  isOverridden: z.boolean(),
+  requireSemVer: z.boolean(),
+  parameterValidationMode: ValidationMode,
+});
+
+/** Null means inherited. */
+export const SettingsChange = z.strictObject({
+  requireSemVer: z.boolean().nullish(),
+  parameterValidationMode: ValidationMode.nullish(),
+});
+
+/** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
+const RetentionCount = z.int32().min(0);
+
+/** Null means inherited. */
+export const RetentionChange = z.strictObject({
+  enabled: z.boolean().nullish(),
+  keepVersions: RetentionCount.nullish(),
+  keepDays: RetentionCount.nullish(),
+  keepReleaseVersions: z.boolean().nullish(),
+});
+
+export const RetentionView = z.object({
+  isOverridden: z.boolean(),
+  enabled: z.boolean().nullable(),
+  keepVersions: z.int().nullable(),
+  keepDays: z.int().nullable(),
+  keepReleaseVersions: z.boolean().nullable(),
 });

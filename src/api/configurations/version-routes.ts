@@ -3,30 +3,55 @@
 import type { Database } from '../../db/open.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
-import { created, download, json, page } from '../../http/answer.ts';
+import { created, download, json, noContent, page } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
-import { HawserError, notFound } from '../../lib/errors.ts';
+import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/keyed-mutex.ts';
-import { NEW_VERSION_FIELDS, NewVersion, VersionView } from './schemas.ts';
-import { createDraft, findVersion, publishVersion, repositoryOf } from './versions.ts';
-import { toVersion } from './views.ts';
+import {
+  NEW_VERSION_FIELDS,
+  NewVersion,
+  ReplacedVersion,
+  VersionDetailsView,
+  VersionView,
+} from './schemas.ts';
+import {
+  createDraft,
+  deleteDraft,
+  findVersion,
+  publishVersion,
+  replaceDraft,
+  repositoryOf,
+} from './versions.ts';
+import { toVersion, toVersionDetails } from './views.ts';
+import { whileThere } from './while-there.ts';
 
 const TAGS = ['Configuration versions'];
 const VERSIONS = '/api/v1/configurations/{name}/versions';
 
+const VERSION = `${VERSIONS}/{version}`;
+
 const reading = { kind: 'grant', on: 'configuration', level: 'Read' } as const;
 const modifying = { kind: 'grant', on: 'configuration', level: 'Modify' } as const;
+const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
 
 export function versionRoutes(database: Database, store: GitStore): Route[] {
-  return [listRoute(store), createRoute(database, store), publishRoute(store), fileRoute(store)];
+  return [
+    listRoute(database, store),
+    createRoute(database, store),
+    detailRoute(database, store),
+    replaceRoute(database, store),
+    deleteRoute(database, store),
+    publishRoute(database, store),
+    fileRoute(database, store),
+  ];
 }
 
 /** Details of versions come from several objects each when they are not in memory. */
 const CONCURRENT_LOADS = 16;
 
-function listRoute(store: GitStore): Route {
+function listRoute(database: Database, store: GitStore): Route {
   const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
     method: 'GET',
@@ -38,10 +63,14 @@ function listRoute(store: GitStore): Route {
     answers: { 200: { description: 'Drafts and published versions', schema: VersionView.array() } },
     async handle({ resource, query }) {
       const repository = repositoryOf(resource);
-      const { versions } = await store.index(repository);
-      const shown = versions.slice(query.skip, query.skip + query.take);
-      const details = await Promise.all(shown.map((ref) => loads.run(() => store.details(repository, ref))));
-      return page(details.map(toVersion), versions.length, query);
+      return whileThere(database, resource.id, async () => {
+        const { versions } = await store.index(repository);
+        const shown = versions.slice(query.skip, query.skip + query.take);
+        const details = await Promise.all(
+          shown.map((ref) => loads.run(() => store.details(repository, ref))),
+        );
+        return page(details.map(toVersion), versions.length, query);
+      });
     },
   });
 }
@@ -60,33 +89,101 @@ function createRoute(database: Database, store: GitStore): Route {
     problems: ['version_exists', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
     async handle({ principal, resource, body, files, facts }) {
       const draft = { form: body, files, now: facts.now };
-      const details = await createDraft(database, store, { resource, principal }, draft);
+      const details = await createDraft({ database, store }, { resource, principal }, draft);
       const location = `/api/v1/configurations/${resource.name}/versions/${encodeURIComponent(details.version)}`;
       return created(location, toVersion(details));
     },
   });
 }
 
-function publishRoute(store: GitStore): Route {
+function detailRoute(database: Database, store: GitStore): Route {
+  return route({
+    method: 'GET',
+    path: VERSION,
+    summary: 'Read a version with its files',
+    tags: TAGS,
+    access: reading,
+    answers: { 200: { description: 'The version', schema: VersionDetailsView } },
+    async handle({ resource, params }) {
+      const repository = repositoryOf(resource);
+      return whileThere(database, resource.id, async () => {
+        const details = await findVersion(store, repository, params['version'] ?? '');
+        const infos = await Promise.all(details.files.map((file) => store.blobInfo(repository, file.oid)));
+        return json(toVersionDetails(details, infos));
+      });
+    },
+  });
+}
+
+function replaceRoute(database: Database, store: GitStore): Route {
   return route({
     method: 'PUT',
-    path: `${VERSIONS}/{version}/publish`,
+    path: VERSION,
+    summary: "Replace a draft's files",
+    description: 'All files at once, as for a new version; without an entry point it keeps its own.',
+    tags: TAGS,
+    access: modifying,
+    body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
+    answers: { 200: { description: 'The draft as it is now', schema: VersionView } },
+    problems: [
+      'published_version',
+      'reserved_path',
+      'invalid_path',
+      'invalid_archive',
+      'malformed_multipart',
+    ],
+    async handle({ principal, resource, params, body, files, facts }) {
+      const version = params['version'] ?? '';
+      if (body.version !== undefined && body.version !== version) {
+        throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
+      }
+      const draft = { form: body, files, now: facts.now };
+      return json(
+        toVersion(await replaceDraft({ database, store }, { resource, principal }, version, draft)),
+      );
+    },
+  });
+}
+
+function deleteRoute(database: Database, store: GitStore): Route {
+  return route({
+    method: 'DELETE',
+    path: VERSION,
+    summary: 'Delete a draft',
+    tags: TAGS,
+    access: managing,
+    answers: { 204: { description: 'The draft is gone' } },
+    problems: ['published_version'],
+    async handle({ resource, params }) {
+      await deleteDraft({ database, store }, resource, params['version'] ?? '');
+      return noContent();
+    },
+  });
+}
+
+function publishRoute(database: Database, store: GitStore): Route {
+  return route({
+    method: 'PUT',
+    path: `${VERSION}/publish`,
+    represents: VERSION,
     summary: 'Publish a draft; nodes get it at their next poll',
     tags: TAGS,
     access: modifying,
     answers: { 200: { description: 'The published version', schema: VersionView } },
     problems: ['already_published'],
     async handle({ principal, resource, params, facts }) {
-      const by = { principal, now: facts.now };
-      return json(toVersion(await publishVersion(store, resource, params['version'] ?? '', by)));
+      const target = { resource, principal };
+      return json(
+        toVersion(await publishVersion({ database, store }, target, params['version'] ?? '', facts.now)),
+      );
     },
   });
 }
 
-function fileRoute(store: GitStore): Route {
+function fileRoute(database: Database, store: GitStore): Route {
   return route({
     method: 'GET',
-    path: `${VERSIONS}/{version}/files/{*filePath}`,
+    path: `${VERSION}/files/{*filePath}`,
     summary: 'Download a file of a version',
     tags: TAGS,
     access: reading,
@@ -94,10 +191,12 @@ function fileRoute(store: GitStore): Route {
     async handle({ resource, params }) {
       const repository = repositoryOf(resource);
       const path = existingPath(params['filePath'] ?? '');
-      const details = await findVersion(store, repository, params['version'] ?? '');
-      const file = details.files.find((candidate) => candidate.path === path);
-      if (file === undefined) throw notFound('No such file in this version');
-      return download(await store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
+      return whileThere(database, resource.id, async () => {
+        const details = await findVersion(store, repository, params['version'] ?? '');
+        const file = details.files.find((candidate) => candidate.path === path);
+        if (file === undefined) throw notFound('No such file in this version');
+        return download(await store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
+      });
     },
   });
 }

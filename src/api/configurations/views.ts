@@ -3,6 +3,7 @@
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import type { VersionDetails } from '../../git/types.ts';
 import type { VersionIndex } from '../../git/version-index.ts';
+import { mediaTypeOf } from '../../http/media-types.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import type { ConfigurationRow } from './queries.ts';
 
@@ -34,4 +35,18 @@ export function toVersion(details: VersionDetails) {
     publishedBy: details.publishedBy,
     commit: details.commit,
   };
+}
+
+/** @param infos of the files, in their order */
+export function toVersionDetails(
+  details: VersionDetails,
+  infos: readonly { size: number; sha256: string }[],
+) {
+  const files = details.files.map(({ path }, at) => ({
+    path,
+    size: infos[at]?.size ?? 0,
+    checksum: infos[at]?.sha256 ?? '',
+    contentType: mediaTypeOf(path),
+  }));
+  return { ...toVersion(details), files };
 }

@@ -10,8 +10,17 @@ import type { Log } from '../../lib/log.ts';
 const CHECK = z.enum(['Ok', 'Failed']);
 const READINESS = z.object({
   status: z.enum(['Ready', 'Unready']),
-  checks: z.object({ database: CHECK, repositories: CHECK }),
+  checks: z.object({
+    database: CHECK,
+    repositories: z.string().meta({
+      description:
+        'Ok, Failed, or "Degraded: " and what is wrong with which repositories; all others are served',
+    }),
+  }),
 });
+
+/** Enough to know where to look; the log has them all. */
+const SHOWN_PROBLEMS = 20;
 
 export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
   return [
@@ -39,9 +48,10 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
           database: await check(log, 'database', () =>
             database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
           ),
-          repositories: await check(log, 'repositories', () => store.list('configurations')),
+          repositories: await checkRepositories(store, log),
         };
-        const ready = Object.values(checks).every((result) => result === 'Ok');
+        // One damaged repository must not take a server with a thousand good ones out of its balancer.
+        const ready = Object.values(checks).every((result) => result !== 'Failed');
         return uncached({
           ...json({ status: ready ? 'Ready' : 'Unready', checks }),
           status: ready ? 200 : 503,
@@ -59,6 +69,25 @@ async function check(log: Log, name: string, probe: () => Promise<unknown>): Pro
     log.error({ check: name, err: error }, 'readiness check failed');
     return 'Failed';
   }
+}
+
+async function checkRepositories(store: GitStore, log: Log): Promise<string> {
+  const listed = await check(log, 'repositories', () => store.list('configurations'));
+  if (listed !== 'Ok') return listed;
+  // The store watches only what is there: one that was put back is noticed when it is asked for.
+  const missing = store.problems().filter(({ reason }) => reason === 'repository_missing');
+  for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
+    await store.index(repository).catch(() => undefined);
+  }
+  const problems = store.problems();
+  if (problems.length === 0) return listed;
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ repository, ref, reason }) => {
+    return [`${repository.kind}/${repository.name}`, ref, `(${reason})`]
+      .filter((part) => part !== '')
+      .join(' ');
+  });
+  const more = problems.length > SHOWN_PROBLEMS ? [`${problems.length - SHOWN_PROBLEMS} more`] : [];
+  return `Degraded: ${[...shown, ...more].join(', ')}`;
 }
 
 function uncached(answer: Answer): Answer {

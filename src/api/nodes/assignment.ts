@@ -1,5 +1,6 @@
 /** Assigning a configuration to a node: only one that the caller may read and that gives the node something. */
 
+import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import type { Resolver } from '../../resolve/resolver.ts';
@@ -33,11 +34,16 @@ export async function assignConfiguration(
     majorVersion,
     prereleaseChannel,
   };
-  if ((await resolver.resolvedVersion(assignment)) === null) {
+  if (!(await resolver.isEligible(assignment))) {
     throw conflict('no_eligible_version', 'No published version of the configuration fits this assignment');
   }
-  await database.write.transaction().execute(async (trx) => {
-    if (!(await nodeExists(trx, nodeId))) throw notFound('No such node');
-    await saveAssignment(trx, { nodeId, ...assignment, now });
-  });
+  try {
+    await database.write.transaction().execute(async (trx) => {
+      if (!(await nodeExists(trx, nodeId))) throw notFound('No such node');
+      await saveAssignment(trx, { nodeId, ...assignment, now });
+    });
+  } catch (error) {
+    if (breaksReference(error)) throw notFound('The configuration was deleted just now');
+    throw error;
+  }
 }

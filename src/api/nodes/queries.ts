@@ -3,7 +3,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import { STALENESS_MULTIPLIER } from '../../domain/server-defaults.ts';
+import { STALENESS_MULTIPLIER } from '../../domain/server-settings.ts';
 import type { NodeFilter } from './schemas.ts';
 
 /** What a node has reported of itself; absent members stay as they are. */

@@ -60,6 +60,37 @@ describe('chooseVersion', () => {
   });
 });
 
+describe('chooseVersion among many', () => {
+  const versions = Array.from({ length: 2_000 }, (_, at) => {
+    const major = 20 - Math.floor(at / 100);
+    return `${major}.${99 - (at % 100)}.0${at % 2 === 0 ? '-rc.1' : ''}`;
+  });
+
+  it('gives what a walk through all would give', () => {
+    for (const majorVersion of [null, 0, 1, 7, 20, 21]) {
+      for (const prereleaseChannel of [null, 'beta', 'zeta']) {
+        const admits = (text: string) =>
+          (majorVersion === null || text.startsWith(`${majorVersion}.`)) &&
+          (!text.includes('-') || prereleaseChannel === 'beta');
+        const expected = versions.find(admits) ?? null;
+        expect(choose([...versions, 'winter'], { majorVersion, prereleaseChannel })).to.equal(expected);
+      }
+    }
+  });
+
+  it('looks at few of them to find an old major version', () => {
+    let looks = 0;
+    const watched = versions.map((version) => ({
+      get version() {
+        looks += 1;
+        return version;
+      },
+    }));
+    expect(chooseVersion(watched, { majorVersion: 1, prereleaseChannel: null })?.version).to.equal('1.98.0');
+    expect(looks).to.be.lessThan(40);
+  });
+});
+
 describe('isChannel', () => {
   for (const text of ['beta', 'beta.2', 'rc-1', '0', '0a', '-', 'a.b.c', 'x'.repeat(64)]) {
     it(`takes ${text}`, () => expect(isChannel(text)).to.equal(true));

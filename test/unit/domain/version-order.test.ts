@@ -4,6 +4,7 @@ import {
   compareVersions,
   isStable,
   isVersion,
+  isVersionName,
   majorOf,
   nextPatch,
   parseVersion,
@@ -113,9 +114,50 @@ describe('compareVersions', () => {
   });
 });
 
+describe('a version that is no SemVer', () => {
+  for (const text of [
+    'a',
+    '1',
+    '1.0',
+    'v1.0.0',
+    'winter_2026+x-y',
+    '01.0.0',
+    'HEAD',
+    'x'.repeat(64),
+    '1.0.0',
+  ]) {
+    it(`may be called ${text.slice(0, 20)}`, () => expect(isVersionName(text)).to.equal(true));
+  }
+  for (const text of [
+    '',
+    '.a',
+    '-a',
+    'a.',
+    'a..b',
+    'a.lock',
+    'a.LOCK',
+    'a/b',
+    'a b',
+    'ä',
+    'a\n',
+    'x'.repeat(65),
+  ]) {
+    it(`may not be called ${JSON.stringify(text.slice(0, 20))}`, () =>
+      expect(isVersionName(text)).to.equal(false));
+  }
+
+  it('is below every SemVer version, and by name among its like', () => {
+    const order = ['winter', 'autumn', '1.0', '0.0.0-a', '1.0.0'];
+    expect([...order].reverse().sort(compareVersions)).to.deep.equal(order);
+    expect(sameVersion('1.0', '1.0')).to.equal(true);
+    expect(sameVersion('1.0', '1.0+a')).to.equal(false);
+  });
+});
+
 describe('nextPatch', () => {
   const steps: [string | null, string][] = [
     [null, '1.0.0'],
+    ['winter', '1.0.0'],
     ['1.0.0', '1.0.1'],
     ['1.0.0-rc.1', '1.0.0'],
     ['0.9.9+build', '0.9.10'],
@@ -140,6 +182,11 @@ describe('the parts of a version', () => {
     expect(majorOf('12.0.0-a')).to.equal(12);
     expect(isStable('1.0.0+x')).to.equal(true);
     expect(isStable('1.0.0-0')).to.equal(false);
-    expect(() => majorOf('banana')).to.throw(TypeError);
+  });
+
+  it('are none of a version that is no SemVer', () => {
+    for (const text of ['banana', '1.0', 'v1.0.0', '1.0.0-01']) {
+      expect([prereleaseChannelOf(text), majorOf(text), isStable(text)]).to.deep.equal([null, null, false]);
+    }
   });
 });

@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
+import { packRefs } from '../../../src/git/refs.ts';
 import type { GitStore } from '../../../src/git/store.ts';
+import { createLog } from '../../../src/lib/log.ts';
 import {
   addVersion,
   codeOf,
   draftOf,
+  EMPTY_COMPOSITE,
   file,
   makeStore,
   makeWeb,
   publish,
+  replace,
   runGit,
   settingsOf,
   summary,
@@ -25,6 +29,9 @@ class BreakingFs extends AtomicFs {
 
   override writePlain(...args: Parameters<AtomicFs['writePlain']>) {
     return this.step(() => super.writePlain(...args));
+  }
+  override append(path: string, text: string) {
+    return this.step(() => super.append(path, text));
   }
   override createEmpty(path: string) {
     return this.step(() => super.createEmpty(path));
@@ -145,6 +152,53 @@ describe('the store when the disk fails', () => {
     expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
   }).timeout(120_000);
 
+  it('has replaced a draft or not, wherever the replacing broke off', async () => {
+    const seen = new Set<string>();
+    await breakEverywhere(
+      (store) => makeWeb(store),
+      (store) => replace(store, '1.0.0', [file('main.dsc.yaml', 'new')]),
+      async (store, gitdir) => {
+        expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+        seen.add(runGit(gitdir, 'show', 'draft/1.0.0:main.dsc.yaml'));
+        await replace(store, '1.0.0', [file('main.dsc.yaml', 'newer')]);
+        expect(runGit(gitdir, 'show', 'draft/1.0.0:main.dsc.yaml')).to.equal('newer');
+      },
+    );
+    expect([...seen]).to.have.members(['v1.0.0', 'new']);
+  }).timeout(60_000);
+
+  it('loses no ref, wherever the packing of refs broke off', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+    const gitdir = join(root, 'configurations', 'web.git');
+    const fs = new BreakingFs();
+    const store = makeStore(root, [], { fs });
+    try {
+      await store.open();
+      await makeWeb(store);
+      await publish(store, '1.0.0');
+      await addVersion(store, '1.1.0');
+      const refs = () => runGit(gitdir, 'for-each-ref');
+      const before = refs();
+      const entries = before.split('\n').map((line) => {
+        const [oid = '', , name = ''] = line.split(/\s/);
+        return { oid, name, peeled: name.includes('tags') ? runGit(gitdir, 'rev-parse', `${oid}^{}`) : null };
+      });
+      const log = createLog('silent');
+      for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
+        fs.left = steps;
+        await packRefs({ fs, log, gitdir }, entries).catch(() => undefined);
+        expect(refs()).to.equal(before);
+        await ageLocks(root);
+        await rm(join(gitdir, 'packed-refs.new'), { force: true });
+      }
+      expect(await readdir(join(gitdir, 'refs/tags'))).to.deep.equal([]);
+      expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+    } finally {
+      await store.close();
+      await rm(root, { recursive: true, force: true });
+    }
+  }).timeout(60_000);
+
   it('answers insufficient_storage when the disk is full, and names no path', async () => {
     const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
     const fs = new BreakingFs();
@@ -170,7 +224,8 @@ describe('the store when the disk fails', () => {
         expect(failure.message).to.not.contain('/');
         const other = { kind: 'composites', name: 'web' } as const;
         fs.left = 3;
-        expect(await codeOf(store.create(other, settingsOf(), draftOf('1.0.0')))).to.equal(code);
+        const composite = draftOf('1.0.0', [file('composite.json', EMPTY_COMPOSITE)]);
+        expect(await codeOf(store.create(other, settingsOf(), composite))).to.equal(code);
         fs.left = Number.POSITIVE_INFINITY;
         expect(await store.list('composites')).to.deep.equal([]);
         expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);

@@ -1,4 +1,5 @@
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -67,6 +68,46 @@ describe('the store of repositories', () => {
         publishedBy: 'Bob',
       });
       expect(await store.blob(WEB, published.files[0]?.oid ?? '')).to.deep.equal(Buffer.from('v1.0.0\n'));
+    }));
+
+  it('makes a repository without a version', () =>
+    onStore(async ({ store, git, reopen, gitdir }) => {
+      await store.create(WEB, { ...settingsOf(), entryPoint: 'sub/"a b".yaml' }, null);
+      expect(await summary(store)).to.deep.equal([]);
+      expect(git('fsck', '--strict')).to.equal('');
+      git('gc', '-q');
+      const other = await reopen();
+      expect(await summary(other)).to.deep.equal([]);
+      expect(await other.settings(WEB)).to.include({ entryPoint: 'sub/"a b".yaml' });
+      expect(git('config', 'hawser.entryPoint')).to.equal('sub/"a b".yaml');
+      await addVersion(other, '1.0.0');
+      expect(await summary(other)).to.deep.equal(['1.0.0 Draft']);
+      expect(await readdir(gitdir)).to.include('hawser-checked');
+    }));
+
+  it('refuses a version without its entry point, and a composite without its document', () =>
+    onStore(async ({ store }) => {
+      const draft = { ...draftOf('1.0.0'), entryPoint: 'other.yaml' };
+      expect(await codeOf(store.create(WEB, settingsOf(), draft))).to.equal('validation_failed');
+      expect(await store.has(WEB)).to.equal(false);
+      const all = { kind: 'composites', name: 'all' } as const;
+      expect(await codeOf(store.create(all, settingsOf(), draftOf('1.0.0')))).to.equal('validation_failed');
+      const composite = draftOf('1.0.0', [file('composite.json', '{"children": 1}')]);
+      expect(await codeOf(store.create(all, settingsOf(), composite))).to.equal('validation_failed');
+    }));
+
+  it('tells size and hash of a blob', () =>
+    onStore(async ({ store, git, gitdir }) => {
+      await makeWeb(store);
+      const oid = git('rev-parse', 'draft/1.0.0:main.dsc.yaml');
+      const expected = {
+        size: 7,
+        sha256: createHash('sha256').update('v1.0.0\n').digest('hex'),
+      };
+      expect(await store.blobInfo(WEB, oid)).to.deep.equal(expected);
+      await rm(join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2)));
+      expect(await store.blobInfo(WEB, oid)).to.deep.equal(expected);
+      expect(await codeOf(store.blobInfo(WEB, '1'.repeat(40)))).to.equal('repository_damaged');
     }));
 
   it('keeps what it was given at creation', () =>
@@ -147,7 +188,17 @@ describe('the store of repositories', () => {
       expect(await codeOf(publish(store, '1.0.0'))).to.equal('already_published');
       const remove = store.exclusive(WEB, (repository) => repository.deleteDraft('1.0.0'));
       expect(await codeOf(remove)).to.equal('published_version');
-      for (const version of ['v1.0.1', '1.0', ' 1.0.1', '1.0.1-a.lock', '1.0.1-a..b', '../1.0.1', '']) {
+      for (const version of [
+        ' 1.0.1',
+        '1.0.1-a.lock',
+        '1.0.1-a..b',
+        '../1.0.1',
+        '',
+        '1.',
+        '-a',
+        'a/b',
+        'a b',
+      ]) {
         expect(await codeOf(addVersion(store, version)), version).to.equal('validation_failed');
       }
     }));
@@ -209,7 +260,7 @@ describe('the store of repositories', () => {
         'Eve x committer Mallory|e@example.org|Eve x committer Mallory',
       );
       const injected = { ...draftOf('1.1.0'), entryPoint: 'a\nCreated-At: 1970-01-01T00:00:00Z' };
-      expect(await codeOf(store.exclusive(WEB, (r) => r.writeDraft(injected)))).to.equal('validation_failed');
+      expect(await codeOf(store.exclusive(WEB, (r) => r.writeDraft(injected)))).to.equal('invalid_path');
       expect(git('fsck', '--strict')).to.not.contain('error');
     }));
 

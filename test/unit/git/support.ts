@@ -15,12 +15,14 @@ import {
 } from '../../../src/git/store.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { createLog } from '../../../src/lib/log.ts';
+import { createLog, type Log } from '../../../src/lib/log.ts';
 
 export const AT = Date.parse('2026-11-20T09:08:00.123Z');
 export const ALICE: Person = { name: 'Alice', email: 'alice@example.org' };
 export const BOB: Person = { name: 'Bob', email: 'bob@example.org' };
 export const WEB: RepositoryRef = { kind: 'configurations', name: 'web' };
+
+export const EMPTY_COMPOSITE = '{"entryPoint": "main.dsc.yaml", "children": []}';
 
 export interface Workbench {
   root: string;
@@ -70,6 +72,11 @@ export async function onStore(
 }
 
 export function runGit(folder: string, ...args: string[]): string {
+  return pipeGit(folder, '', ...args);
+}
+
+/** As `runGit`, with text on its standard input. */
+export function pipeGit(folder: string, input: string | Buffer, ...args: string[]): string {
   const env = {
     ...process.env,
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -78,11 +85,19 @@ export function runGit(folder: string, ...args: string[]): string {
     GIT_COMMITTER_NAME: 'Carol',
     GIT_COMMITTER_EMAIL: 'carol@example.org',
   };
-  return execFileSync('git', ['-C', folder, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  return execFileSync('git', ['-C', folder, ...args], { env, input, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
 export function settingsOf(description: string | null = null): RepositorySettings {
-  return { id: newId(), description, createdBy: newId(), useServerManagedParameters: true, createdAt: AT };
+  const facts = { id: newId(), createdBy: newId(), useServerManagedParameters: true, createdAt: AT };
+  return { ...facts, description, entryPoint: null };
+}
+
+/** A log whose lines of warnings and errors can be read. */
+export function listeningLog(): { log: Log; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('warn', { write: (line) => lines.push(JSON.parse(line)) });
+  return { log, lines };
 }
 
 export function file(path: string, text: string): FileContent {
@@ -108,6 +123,11 @@ export async function publish(store: GitStore, version: string, at = AT): Promis
 
 export async function addVersion(store: GitStore, version: string, files?: FileContent[]): Promise<void> {
   await store.exclusive(WEB, (repository) => repository.writeDraft(draftOf(version, files)));
+}
+
+export async function replace(store: GitStore, version: string, files: FileContent[]): Promise<void> {
+  const change = { entryPoint: 'main.dsc.yaml', files, committer: BOB, at: AT + 60_000 };
+  await store.exclusive(WEB, (repository) => repository.replaceDraft(version, change));
 }
 
 /** The code of the HawserError that the work fails with. */

@@ -32,11 +32,11 @@ describe('If-None-Match', () => {
 
 describe('If-Match', () => {
   for (const header of ['"abc"', '"x", "abc"', '*']) {
-    it(`lets through: ${header}`, () => expect(() => requireMatch(header, 'abc')).to.not.throw());
+    it(`lets through: ${header}`, () => expect(() => requireMatch(header, { etag: 'abc' })).to.not.throw());
   }
   for (const header of ['', '"x"', 'abc', 'W/"abc"', '"ab"']) {
     it(`refuses, comparing strongly: ${header}`, () => {
-      expect(() => requireMatch(header, 'abc'))
+      expect(() => requireMatch(header, { etag: 'abc' }))
         .to.throw()
         .with.property('code', 'precondition_failed');
     });
@@ -44,5 +44,10 @@ describe('If-Match', () => {
   it('refuses everything where there is nothing', () => {
     for (const header of ['*', '"abc"', '"null"'])
       expect(() => requireMatch(header, null), header).to.throw();
+  });
+
+  it('takes any list that is there, and no list for a certain one', () => {
+    expect(() => requireMatch('*', { etag: null })).to.not.throw();
+    expect(() => requireMatch('"abc"', { etag: null })).to.throw();
   });
 });

@@ -19,6 +19,7 @@ describe('a problem', () => {
       unsupported_media_type: 415,
       rate_limited: 429,
       internal: 500,
+      not_implemented: 501,
       unavailable: 503,
       storage_full: 507,
     };

@@ -1,0 +1,78 @@
+/** `.../versions/{version}/children`: what a composite's draft consists of. */
+
+import type { CompositeChild } from '../../domain/composite-document.ts';
+import { created, json, noContent } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { addChild, changeChild, removeChild } from './children.ts';
+import { findConfigurationIds } from './queries.ts';
+import { ChildChange, ItemView, NewChild } from './schemas.ts';
+import type { CompositeTools } from './versions.ts';
+import { toItem } from './views.ts';
+
+const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
+const CHILDREN = `${VERSION}/children`;
+
+const COMMON = {
+  tags: ['Composite versions'],
+  access: { kind: 'grant', on: 'composite', level: 'Modify' },
+  represents: VERSION,
+} as const;
+
+export function childRoutes(tools: CompositeTools): Route[] {
+  return [addRoute(tools), changeRoute(tools), removeRoute(tools)];
+}
+
+async function showItem({ database }: CompositeTools, child: CompositeChild) {
+  return toItem(child, await findConfigurationIds(database.read, [child.configuration]));
+}
+
+function addRoute(tools: CompositeTools): Route {
+  return route({
+    ...COMMON,
+    method: 'POST',
+    path: CHILDREN,
+    summary: 'Add a child to a draft',
+    body: { kind: 'json', schema: NewChild },
+    answers: { 201: { description: 'The item', schema: ItemView } },
+    problems: ['published_version', 'nested_composite', 'child_exists', 'reserved_path'],
+    async handle({ principal, resource, params, body, facts }) {
+      const version = params['version'] ?? '';
+      const child = await addChild(tools, { resource, principal, version, now: facts.now }, body);
+      const base = `/api/v1/composite-configurations/${resource.name}/versions/${encodeURIComponent(version)}`;
+      return created(`${base}/children/${child.id}`, await showItem(tools, child));
+    },
+  });
+}
+
+function changeRoute(tools: CompositeTools): Route {
+  return route({
+    ...COMMON,
+    method: 'PUT',
+    path: `${CHILDREN}/{childId}`,
+    summary:
+      "Change a child's version or order; a member that is left out stays, a null version follows the highest",
+    body: { kind: 'json', schema: ChildChange },
+    answers: { 200: { description: 'The item as it is now', schema: ItemView } },
+    problems: ['published_version'],
+    async handle({ principal, resource, params, body, facts }) {
+      const target = { resource, principal, version: params['version'] ?? '', now: facts.now };
+      return json(await showItem(tools, await changeChild(tools, target, params['childId'] ?? '', body)));
+    },
+  });
+}
+
+function removeRoute(tools: CompositeTools): Route {
+  return route({
+    ...COMMON,
+    method: 'DELETE',
+    path: `${CHILDREN}/{childId}`,
+    summary: 'Take a child out of a draft',
+    answers: { 204: { description: 'The child is out' } },
+    problems: ['published_version'],
+    async handle({ principal, resource, params, facts }) {
+      const target = { resource, principal, version: params['version'] ?? '', now: facts.now };
+      await removeChild(tools, target, params['childId'] ?? '');
+      return noContent();
+    },
+  });
+}

@@ -1,0 +1,114 @@
+/** Creating and deleting a composite: a repository without a version, and the row that makes it known. */
+
+import type { z } from 'zod';
+import { breaksReference, orConflict } from '../../db/errors.ts';
+import type { Database } from '../../db/open.ts';
+import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { normalizePath } from '../../domain/safe-path.ts';
+import type { GitStore } from '../../git/store.ts';
+import type { RepositoryRef, RepositorySettings } from '../../git/types.ts';
+import { conflict, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { grantToCreator } from '../permissions/queries.ts';
+import { deleteCompositeRow, insertComposite, isCompositeNameTaken } from './queries.ts';
+import type { NewComposite } from './schemas.ts';
+
+const DEFAULT_ENTRY_POINT = 'main.dsc.yaml';
+
+export function repositoryOf({ name }: Pick<GrantedResource, 'name'>): RepositoryRef {
+  return { kind: 'composites', name };
+}
+
+const nameTaken = () => conflict('name_taken', 'A composite configuration of this name exists');
+
+export interface CompositeStores {
+  database: Database;
+  store: GitStore;
+  /** Held over the check of the name and the making of the repository. */
+  names: KeyedMutex;
+}
+
+/**
+ * @returns the new composite's id
+ * @throws HawserError conflict `name_taken`, invalid `invalid_path` for the entry point
+ */
+export async function createComposite(
+  { database, store, names }: CompositeStores,
+  principal: UserPrincipal,
+  composite: z.output<typeof NewComposite>,
+  now: number,
+): Promise<string> {
+  const { name } = composite;
+  const settings: RepositorySettings = {
+    id: newId(),
+    description: composite.description ?? null,
+    createdBy: principal.userId,
+    useServerManagedParameters: false,
+    entryPoint: normalizePath(composite.entryPoint ?? DEFAULT_ENTRY_POINT),
+    createdAt: now,
+  };
+  await names.run(name.toLowerCase(), async () => {
+    if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
+    await store.create(repositoryOf({ name }), settings, null);
+    try {
+      await registerComposite(database, name, settings);
+    } catch (error) {
+      // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
+      await store.remove(repositoryOf({ name })).catch(() => undefined);
+      throw error;
+    }
+  });
+  return settings.id;
+}
+
+/** Makes the row, and the creator's grant, from what the repository says of itself. */
+export async function registerComposite(
+  database: Database,
+  name: string,
+  settings: RepositorySettings,
+): Promise<void> {
+  const { id, description, createdAt, createdBy, entryPoint } = settings;
+  await orConflict('composites.name_key', nameTaken(), () =>
+    database.write.transaction().execute(async (trx) => {
+      await strikeRemoval(trx, { kind: 'composites', name });
+      await insertComposite(trx, {
+        id,
+        name,
+        description,
+        entry_point: entryPoint ?? DEFAULT_ENTRY_POINT,
+        created_at: createdAt,
+      });
+      await grantToCreator(trx, { on: 'composite', resourceId: id }, createdBy, createdAt);
+    }),
+  );
+}
+
+/** @throws HawserError not_found when somebody else was faster, conflict `in_use` while it is assigned to a node */
+export async function deleteComposite(
+  { database, store }: Omit<CompositeStores, 'names'>,
+  { id, name }: GrantedResource,
+): Promise<void> {
+  const repository = repositoryOf({ name });
+  // Only who removes the row goes on to the repository: by then the name may be that of a new composite.
+  await dropRow(database, { id, name });
+  await store.remove(repository);
+  await strikeRemoval(database.write, repository);
+}
+
+async function dropRow(
+  database: Database,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
+): Promise<void> {
+  try {
+    await database.write.transaction().execute(async (trx) => {
+      if (!(await deleteCompositeRow(trx, id))) throw notFound('No composite configuration of this name');
+      await noteRemoval(trx, repositoryOf({ name }));
+    });
+  } catch (error) {
+    if (breaksReference(error)) throw conflict('in_use', 'It is assigned to a node');
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+/** Changing and deleting a configuration, with the guards that keep nodes and composites whole. */
+
+import type { z } from 'zod';
+import { breaksReference } from '../../db/errors.ts';
+import type { Database } from '../../db/open.ts';
+import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import type { GitStore } from '../../git/store.ts';
+import { conflict } from '../../lib/errors.ts';
+import type { CompositeReader } from '../../resolve/composites.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { refuseReserved } from './drafts.ts';
+import { updateConfiguration } from './queries.ts';
+import type { ConfigurationChange } from './schemas.ts';
+import { exclusively, repositoryOf } from './versions.ts';
+import { noConfiguration, whileThere } from './while-there.ts';
+
+/** @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite */
+export async function changeConfiguration(
+  { database, store }: { database: Database; store: GitStore },
+  resource: GrantedResource,
+  change: z.output<typeof ConfigurationChange>,
+  now: number,
+): Promise<void> {
+  const { description, useServerManagedParameters: managed } = change;
+  // Under the lock, so that no draft with a reserved path slips in between.
+  await exclusively({ database, store }, resource, async ({ index }, row) => {
+    const highest = index.versions[0];
+    const switchesOn = managed === true && row.use_server_managed_parameters === 0;
+    if (switchesOn && highest) {
+      refuseReserved((await store.details(repositoryOf(resource), highest)).files);
+    }
+    await updateConfiguration(database.write, resource.id, {
+      ...(description === undefined ? {} : { description }),
+      ...(managed === undefined ? {} : { use_server_managed_parameters: managed ? 1 : 0 }),
+      updated_at: now,
+    });
+  });
+}
+
+/**
+ * Deletes the row, and with it grants and settings, then the repository.
+ * @throws HawserError conflict `in_use` while a node or a composite has it
+ */
+export async function deleteConfiguration(
+  { database, store, composites }: { database: Database; store: GitStore; composites: CompositeReader },
+  resource: GrantedResource,
+): Promise<void> {
+  const repository = repositoryOf(resource);
+  const drop = async () => {
+    if (await composites.isChild(resource.name)) throw inUse('A composite configuration has it as a child');
+    await dropRow(database, resource);
+  };
+  if (await store.has(repository)) {
+    // Whoever adds it to a composite holds this lock too.
+    await whileThere(database, resource.id, () => store.exclusive(repository, drop));
+  } else {
+    // Lost on the disk: nobody can take its lock or add it anywhere, and its row would stay for ever.
+    await drop();
+  }
+  await store.remove(repository);
+  await strikeRemoval(database.write, { kind: 'configurations', name: resource.name });
+}
+
+async function dropRow(database: Database, { id, name }: GrantedResource): Promise<void> {
+  try {
+    await database.write.transaction().execute(async (trx) => {
+      await noteRemoval(trx, { kind: 'configurations', name });
+      const gone = await trx.deleteFrom('configurations').where('id', '=', id).executeTakeFirst();
+      // Somebody else was faster; what has the name by now is not to be removed.
+      if (gone.numDeletedRows === 0n) throw noConfiguration();
+    });
+  } catch (error) {
+    if (breaksReference(error)) throw inUse('It is assigned to a node');
+    throw error;
+  }
+}
+
+const inUse = (message: string) => conflict('in_use', message);

@@ -1,0 +1,37 @@
+/** `/api/v1/settings`: what holds for the whole server. */
+
+import type { Database } from '../../db/open.ts';
+import { json } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { readValidationSettings, saveSettings } from './queries.ts';
+import { ValidationSettingsChange, ValidationSettingsView } from './schemas.ts';
+
+const COMMON = { path: '/api/v1/settings/validation', tags: ['Settings'] };
+
+export function settingsRoutes(database: Database): Route[] {
+  return [
+    route({
+      ...COMMON,
+      method: 'GET',
+      summary: 'Read how versions and parameters are checked',
+      access: { kind: 'permission', permission: 'server.settings.read' },
+      answers: { 200: { description: 'The settings', schema: ValidationSettingsView } },
+      handle: async () => json(await readValidationSettings(database.read)),
+    }),
+    route({
+      ...COMMON,
+      method: 'PUT',
+      summary: 'Change how versions and parameters are checked; any subset',
+      access: { kind: 'permission', permission: 'server.settings.write' },
+      body: { kind: 'json', schema: ValidationSettingsChange },
+      answers: { 200: { description: 'The settings as they are now', schema: ValidationSettingsView } },
+      async handle({ body }) {
+        const settings = await database.write.transaction().execute(async (trx) => {
+          await saveSettings(trx, body);
+          return readValidationSettings(trx);
+        });
+        return json(settings);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,87 @@
+/** `composite.json`, the one file of a composite's version: its entry point and its children. */
+
+import { z } from 'zod';
+import { isId } from '../lib/ids.ts';
+import { isResourceName } from './names.ts';
+import { foldPath, normalizePath } from './safe-path.ts';
+import { isVersion, isVersionName } from './version-order.ts';
+
+export const COMPOSITE_FILE = 'composite.json';
+
+/** Each node's poll after a change walks through all of them. */
+export const MAX_CHILDREN = 1_000;
+
+export interface CompositeChild {
+  /** Names the item in the API; stays the same as long as the child stays in the composite. */
+  id: string;
+  /** Name of the child's configuration. */
+  configuration: string;
+  /** The pinned version; null follows the child's highest published one. */
+  version: string | null;
+  order: number;
+}
+
+export interface CompositeDocument {
+  entryPoint: string;
+  /** By order, equal orders by name. */
+  children: readonly CompositeChild[];
+}
+
+const Document = z.object({
+  entryPoint: z.string().refine(isNormalPath),
+  children: z
+    .array(
+      z.object({
+        id: z.string().refine(isId),
+        configuration: z.string().refine(isResourceName),
+        version: z
+          .string()
+          .refine((text) => isVersion(text) || isVersionName(text))
+          .nullable(),
+        order: z.int().min(0),
+      }),
+    )
+    .max(MAX_CHILDREN),
+});
+
+/** The document in its stored form: stable to the byte, so that equal content has one Git object. */
+export function printComposite({ entryPoint, children }: CompositeDocument): string {
+  const items = [...children].sort(byOrder).map(({ id, configuration, version, order }) => ({
+    id,
+    configuration,
+    version,
+    order,
+  }));
+  return `${JSON.stringify({ entryPoint, children: items }, null, 2)}\n`;
+}
+
+/** Reads what `printComposite` or an author's own hand has written; null where it is no such document. */
+export function parseComposite(text: string): CompositeDocument | null {
+  try {
+    const { entryPoint, children } = Document.parse(JSON.parse(text));
+    const names = new Set(children.map((child) => child.configuration.toLowerCase()));
+    const ids = new Set(children.map((child) => child.id));
+    if (names.size < children.length || ids.size < children.length) return null;
+    if (children.some((child) => takesEntryPoint(entryPoint, child.configuration))) return null;
+    return { entryPoint, children: children.sort(byOrder) };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a child's folder would stand where the generated entry point, or a folder above it, stands in any case. */
+export function takesEntryPoint(entryPoint: string, childName: string): boolean {
+  return foldPath(entryPoint.split('/', 1)[0] ?? '') === foldPath(childName);
+}
+
+function byOrder(a: CompositeChild, b: CompositeChild): number {
+  return a.order - b.order || (a.configuration < b.configuration ? -1 : 1);
+}
+
+function isNormalPath(path: string): boolean {
+  try {
+    return normalizePath(path) === path;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+/** Size and hash of blobs, kept by their ids: what is asked of each file of a version that is looked at. */
+
+import { LRUCache } from 'lru-cache';
+import { sha256Hex } from '../lib/hash.ts';
+import { Semaphore } from '../lib/keyed-mutex.ts';
+import type { BlobInfo } from './types.ts';
+
+/** About what an entry takes: two ids as text, a number, and the cache's own. */
+const ENTRY_BYTES = 400;
+/** A version may have thousands of files, all asked for at once. */
+const CONCURRENT_READS = 8;
+
+export class BlobInfos {
+  private readonly reads = new Semaphore(CONCURRENT_READS);
+  private readonly infos: LRUCache<string, BlobInfo>;
+
+  constructor(cacheBytes: number) {
+    this.infos = new LRUCache({ max: Math.max(1, Math.floor(cacheBytes / ENTRY_BYTES)) });
+  }
+
+  async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {
+    const known = this.infos.get(oid);
+    if (known) return known;
+    const content = await this.reads.run(read);
+    const info = { size: content.byteLength, sha256: sha256Hex(content) };
+    this.infos.set(oid, info);
+    return info;
+  }
+}

@@ -1,0 +1,49 @@
+/** Reads composites: the document of a version, and which composites hold a configuration. */
+
+import { LRUCache } from 'lru-cache';
+import { COMPOSITE_FILE, type CompositeDocument, parseComposite } from '../domain/composite-document.ts';
+import type { GitStore } from '../git/store.ts';
+import type { RepositoryRef } from '../git/types.ts';
+import type { VersionRef } from '../git/version-index.ts';
+import { internal } from '../lib/errors.ts';
+
+/** Documents kept; a child costs some 200 bytes. */
+const MAX_DOCUMENTS = 2_000;
+
+export class CompositeReader {
+  private readonly store: GitStore;
+  /** By blob id, which never changes its content. */
+  private readonly documents = new LRUCache<string, CompositeDocument>({ max: MAX_DOCUMENTS });
+
+  constructor(store: GitStore) {
+    this.store = store;
+  }
+
+  /** @throws HawserError `repository_damaged` where the version holds no composite document */
+  async document(repository: RepositoryRef, version: VersionRef): Promise<CompositeDocument> {
+    const { files } = await this.store.details(repository, version);
+    const file = files.find(({ path }) => path === COMPOSITE_FILE);
+    if (file === undefined) throw damaged();
+    const cached = this.documents.get(file.oid);
+    if (cached) return cached;
+    const document = parseComposite((await this.store.blob(repository, file.oid)).toString('utf8'));
+    if (document === null) throw damaged();
+    this.documents.set(file.oid, document);
+    return document;
+  }
+
+  /** Whether any version, draft or published, of any composite has the configuration as a child. */
+  async isChild(configurationName: string): Promise<boolean> {
+    for (const name of await this.store.list('composites')) {
+      const repository = { kind: 'composites', name } as const;
+      for (const version of (await this.store.index(repository)).versions) {
+        const { children } = await this.document(repository, version);
+        if (children.some((child) => child.configuration === configurationName)) return true;
+      }
+    }
+    return false;
+  }
+}
+
+const damaged = () =>
+  internal('repository_damaged', 'The version of the composite holds no readable document');

@@ -1,0 +1,331 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import {
+  addChild,
+  addCompositeDraft,
+  childrenOf,
+  createComposite,
+  publishComposite,
+  publishWithChildren,
+} from '../support/composites.ts';
+import { addVersion, create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { addUser } from '../support/people.ts';
+import { unzip, unzipTexts } from '../support/unzip.ts';
+
+const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
+
+describe('a node pulls a composite', () => {
+  let hawser: Hawser;
+  let nodes: Record<string, NodeUnderTest>;
+
+  before(async () => {
+    hawser = await startHawser();
+    nodes = {};
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { [MAIN]: 'web one\n', 'modules/iis.yaml': 'iis' },
+    });
+    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { [MAIN]: 'base one\n' } });
+    await publishConfiguration(hawser.admin, 'other', { '1.0.0': { [MAIN]: 'other one\n' } });
+  });
+
+  after(() => hawser.close());
+
+  const nodeNamed = async (name: string): Promise<NodeUnderTest> => {
+    const node = nodes[name] ?? (await hawser.registerNode(`${name}.example.org`));
+    nodes[name] = node;
+    return node;
+  };
+  const pathOf = (node: NodeUnderTest, what = '') => `/api/v1/nodes/${node.nodeId}/configuration${what}`;
+  const assign = async (name: string, configurationName: string, more: Record<string, unknown> = {}) => {
+    const node = await nodeNamed(name);
+    const body = { configurationName, isComposite: true, ...more };
+    return hawser.admin.put(pathOf(node), body);
+  };
+  const checksum = async (name: string) => {
+    const node = await nodeNamed(name);
+    return ok(200, node.client.get(pathOf(node, '/checksum')));
+  };
+  const bundle = async (name: string) => {
+    const node = await nodeNamed(name);
+    const reply = await node.client.get(pathOf(node, '/bundle'));
+    expect(reply.status, reply.text).to.equal(200);
+    return reply;
+  };
+  const release = async (name: string, version: string, content = `${name} ${version}\n`) => {
+    await ok(201, addVersion(hawser.admin, name, { version }, { files: { [MAIN]: content } }));
+    await ok(200, publish(hawser.admin, name, version));
+  };
+
+  it('as a ZIP of a folder per child and a document that includes each in order', async () => {
+    await publishWithChildren(hawser.admin, 'site', '1.0.0', [
+      { name: 'web', order: 5 },
+      { name: 'base', order: 1 },
+    ]);
+    await ok(204, assign('first', 'site'));
+    const answer = await checksum('first');
+    expect(answer).to.have.all.keys(
+      'checksum',
+      'entryPoint',
+      'parametersFile',
+      'configurationName',
+      'version',
+    );
+    const { checksum: sum, ...rest } = answer;
+    expect(rest).to.deep.equal({
+      configurationName: 'site',
+      version: '1.0.0',
+      entryPoint: MAIN,
+      parametersFile: null,
+    });
+    expect(sum).to.match(/^[0-9a-f]{64}$/);
+    const reply = await bundle('first');
+    expect(reply.headers['etag']).to.equal(`"${sum}"`);
+    expect(reply.headers['content-disposition']).to.equal('attachment; filename="site-v1.0.0.zip"');
+    const files = await unzipTexts(reply.bytes);
+    const document = files[MAIN] ?? '';
+    expect(files).to.deep.equal({
+      [MAIN]: document,
+      'base/main.dsc.yaml': 'base one\n',
+      'web/main.dsc.yaml': 'web one\n',
+      'web/modules/iis.yaml': 'iis',
+    });
+    expect(parse(document, { version: '1.2', strict: true })).to.deep.equal({
+      $schema: SCHEMA,
+      resources: [
+        {
+          name: 'base',
+          type: 'Microsoft.DSC/Include',
+          properties: { configurationFile: 'base/main.dsc.yaml' },
+        },
+        {
+          name: 'web',
+          type: 'Microsoft.DSC/Include',
+          properties: { configurationFile: 'web/main.dsc.yaml' },
+        },
+      ],
+    });
+    const node = await nodeNamed('first');
+    const own = await node.client.get(pathOf(node));
+    expect(own.text).to.equal(document);
+    expect(own.headers['content-type']).to.match(/yaml/);
+    expect(own.headers['etag']).to.equal(`"${sum}"`);
+    const known = { 'If-None-Match': `"${sum}"` };
+    for (const what of ['', '/checksum', '/bundle']) {
+      expect((await node.client.get(pathOf(node, what), known)).status, what).to.equal(304);
+    }
+  });
+
+  it('whatever YAML would make of the names of its children', async () => {
+    const names = [
+      '1.0',
+      'null',
+      'true',
+      'yes',
+      '0x1f',
+      '1e3',
+      '0',
+      '2001-01-01',
+      'a.b_c-d',
+      'constructor',
+      '7.',
+    ];
+    for (const [at, name] of names.entries()) {
+      const entryPoint = `start #${at} – "ä": x`.replace(':', '').replaceAll('"', "'");
+      await ok(201, create(hawser.admin, name, { entryPoint }, { files: { [entryPoint]: `${name}\n` } }));
+      await ok(200, publish(hawser.admin, name, '1.0.0'));
+    }
+    await publishWithChildren(hawser.admin, 'odd', '1.0.0', names);
+    await ok(204, assign('odd', 'odd'));
+    const files = await unzipTexts((await bundle('odd')).bytes);
+    const { resources } = parse(files[MAIN] ?? '', { version: '1.2' });
+    expect(resources.map((resource: { name: unknown }) => resource.name)).to.deep.equal(names);
+    for (const { name, properties } of resources)
+      expect(files[properties.configurationFile]).to.equal(`${name}\n`);
+    // What an older reader makes of it is the same.
+    expect(parse(files[MAIN] ?? '', { version: '1.1' }).resources).to.deep.equal(resources);
+    expect(Object.keys(files)).to.have.length(names.length + 1);
+  });
+
+  it('as JSON where the entry point is', async () => {
+    await publishWithChildren(hawser.admin, 'json', '1.0.0', ['web'], { entryPoint: 'start/Main.dsc.JSON' });
+    await ok(204, assign('json', 'json'));
+    expect(await checksum('json')).to.include({ entryPoint: 'start/Main.dsc.JSON', parametersFile: null });
+    const files = await unzipTexts((await bundle('json')).bytes);
+    const document = JSON.parse(files['start/Main.dsc.JSON'] ?? '');
+    expect(document.$schema).to.equal(SCHEMA);
+    expect(document.resources[0].properties).to.deep.equal({ configurationFile: 'web/main.dsc.yaml' });
+    const node = await nodeNamed('json');
+    expect((await node.client.get(pathOf(node))).headers['content-type']).to.match(/^application\/json/);
+  });
+
+  it('of which a release of a child reaches exactly the nodes that get it', async () => {
+    await publishWithChildren(hawser.admin, 'floating', '1.0.0', ['web', 'base']);
+    await publishWithChildren(hawser.admin, 'pinned', '1.0.0', [
+      { name: 'web', activeVersion: '1.0.0' },
+      'base',
+    ]);
+    await publishWithChildren(hawser.admin, 'unrelated', '1.0.0', ['other']);
+    for (const name of ['floating', 'pinned', 'unrelated']) await ok(204, assign(name, name));
+    await ok(204, assign('alone', 'web', { isComposite: false }));
+    await ok(204, assign('base', 'base', { isComposite: false }));
+    const names = ['floating', 'pinned', 'unrelated', 'alone', 'base'];
+    const sums = async () => Promise.all(names.map(async (name) => (await checksum(name)).checksum));
+    const changed = async (work: () => Promise<unknown>) => {
+      const before = await sums();
+      await work();
+      const after = await sums();
+      return names.filter((_, at) => before[at] !== after[at]);
+    };
+    const draft = () =>
+      ok(201, addVersion(hawser.admin, 'web', { version: '1.1.0' }, { files: { [MAIN]: 'web two\n' } }));
+    expect(await changed(draft)).to.deep.equal([]);
+    expect(await changed(() => publish(hawser.admin, 'web', '1.1.0'))).to.deep.equal(['floating', 'alone']);
+    expect((await unzipTexts((await bundle('floating')).bytes))['web/main.dsc.yaml']).to.equal('web two\n');
+    expect((await unzipTexts((await bundle('pinned')).bytes))['web/main.dsc.yaml']).to.equal('web one\n');
+    // The same content under a higher number is another version.
+    expect(await changed(() => release('web', '1.2.0', 'web two\n'))).to.deep.equal(['floating', 'alone']);
+    expect(await changed(() => release('web', '1.0.5'))).to.deep.equal([]);
+    expect(await changed(() => release('base', '1.1.0'))).to.deep.equal(['floating', 'pinned', 'base']);
+    expect(await changed(() => release('web', '2.0.0-rc.1'))).to.deep.equal([]);
+  });
+
+  it('of which a change of its own versions reaches it only once published', async () => {
+    await publishWithChildren(hawser.admin, 'own', '1.0.0', ['other']);
+    await ok(204, assign('own', 'own'));
+    const { checksum: before } = await checksum('own');
+    await ok(201, addCompositeDraft(hawser.admin, 'own', '1.1.0'));
+    const item = await ok(201, addChild(hawser.admin, 'own', '1.1.0', 'other'));
+    expect((await checksum('own')).checksum).to.equal(before);
+    await ok(200, publishComposite(hawser.admin, 'own', '1.1.0'));
+    const after = await checksum('own');
+    expect(after).to.include({ version: '1.1.0' }).and.to.not.include({ checksum: before });
+    const path = `${childrenOf('own', '1.1.0')}/${item.id}`;
+    await expectProblem(hawser.admin.put(path, { order: 1 }), 409, 'published_version');
+    expect((await checksum('own')).checksum).to.equal(after.checksum);
+  });
+
+  it('in the order of the children, on which the checksum depends', async () => {
+    await publishWithChildren(hawser.admin, 'ordered', '1.0.0', ['base', 'other']);
+    await publishWithChildren(hawser.admin, 'ordered', '2.0.0', ['other', 'base']);
+    await ok(204, assign('ordered', 'ordered', { majorVersion: 1 }));
+    const one = await bundle('ordered');
+    await ok(204, assign('ordered', 'ordered', { majorVersion: 2 }));
+    const two = await bundle('ordered');
+    expect(two.headers['etag']).to.not.equal(one.headers['etag']);
+    const order = async (bytes: Buffer) => (await unzip(bytes)).map(({ path }) => path);
+    expect(await order(one.bytes)).to.deep.equal([MAIN, 'base/main.dsc.yaml', 'other/main.dsc.yaml']);
+    expect(await order(two.bytes)).to.deep.equal([MAIN, 'other/main.dsc.yaml', 'base/main.dsc.yaml']);
+  });
+
+  it("with the node's channel for floating children, and its major version for the composite alone", async () => {
+    await publishConfiguration(hawser.admin, 'app', {
+      '3.0.0': { [MAIN]: 'app 3.0.0' },
+      '3.1.0-beta.1': { [MAIN]: 'app beta' },
+      '3.1.0-rc.1': { [MAIN]: 'app rc' },
+    });
+    await publishWithChildren(hawser.admin, 'suite', '1.0.0', ['app']);
+    await publishWithChildren(hawser.admin, 'suite', '1.1.0-beta.1', ['app', 'base']);
+    await publishWithChildren(hawser.admin, 'suite', '2.0.0', [
+      { name: 'app', activeVersion: '3.1.0-beta.1' },
+    ]);
+    const got = async (more: Record<string, unknown>) => {
+      await ok(204, assign('suite', 'suite', more));
+      const { version } = await checksum('suite');
+      return `${version} ${(await unzipTexts((await bundle('suite')).bytes))['app/main.dsc.yaml']}`;
+    };
+    expect(await got({ majorVersion: 1 })).to.equal('1.0.0 app 3.0.0');
+    expect(await got({ majorVersion: 1, prereleaseChannel: 'beta' })).to.equal('1.1.0-beta.1 app rc');
+    expect(await got({ majorVersion: 1, prereleaseChannel: 'rc' })).to.equal('1.0.0 app rc');
+    // A pin holds whatever the channel.
+    expect(await got({})).to.equal('2.0.0 app beta');
+    expect(await got({ prereleaseChannel: 'rc' })).to.equal('2.0.0 app beta');
+    await expectProblem(assign('suite', 'suite', { majorVersion: 3 }), 409, 'no_eligible_version');
+  });
+
+  it('not one that gives it nothing: without an eligible version, its own or of a child', async () => {
+    await ok(201, create(hawser.admin, 'soon', { version: '1.0.0-rc.1' }));
+    await ok(200, publish(hawser.admin, 'soon', '1.0.0-rc.1'));
+    await ok(201, createComposite(hawser.admin, 'early'));
+    await expectProblem(assign('early', 'early'), 409, 'no_eligible_version');
+    await ok(201, addCompositeDraft(hawser.admin, 'early', '1.0.0'));
+    await ok(201, addChild(hawser.admin, 'early', '1.0.0', 'soon'));
+    await expectProblem(assign('early', 'early'), 409, 'no_eligible_version');
+    await ok(200, publishComposite(hawser.admin, 'early', '1.0.0'));
+    await expectProblem(assign('early', 'early'), 409, 'no_eligible_version');
+    await ok(204, assign('early', 'early', { prereleaseChannel: 'rc' }));
+    expect((await checksum('early')).version).to.equal('1.0.0');
+    await publishWithChildren(hawser.admin, 'early', '1.1.0', ['base']);
+    await ok(204, assign('early', 'early'));
+    await publishWithChildren(hawser.admin, 'early', '1.2.0', ['soon']);
+    const node = await nodeNamed('early');
+    for (const what of ['', '/checksum', '/bundle']) {
+      await expectProblem(node.client.get(pathOf(node, what)), 404, 'no_eligible_version');
+    }
+    await release('soon', '1.0.0');
+    expect((await checksum('early')).version).to.equal('1.2.0');
+  });
+
+  it('byte for byte the same each time, and after a restart', async () => {
+    await ok(204, assign('same', 'site'));
+    const first = await bundle('same');
+    expect((await bundle('same')).bytes.equals(first.bytes)).to.equal(true);
+    await hawser.restart();
+    for (const name of Object.keys(nodes)) {
+      const node = nodes[name];
+      if (node) nodes[name] = { ...node, client: hawser.client(node.identity) };
+    }
+    const again = await bundle('same');
+    expect(again.bytes.equals(first.bytes)).to.equal(true);
+    expect(again.headers['etag']).to.equal(first.headers['etag']);
+    expect(again.headers['repr-digest']).to.equal(first.headers['repr-digest']);
+  });
+
+  it('and shows it in list and detail, which the list can be filtered by', async () => {
+    await ok(201, create(hawser.admin, 'site'));
+    await ok(200, publish(hawser.admin, 'site', '1.0.0'));
+    await ok(204, assign('shown', 'site', { majorVersion: 1, prereleaseChannel: 'beta' }));
+    await ok(204, assign('namesake', 'site', { isComposite: false }));
+    const node = await nodeNamed('shown');
+    const detail = await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`));
+    expect(detail.configurationName).to.equal('site');
+    expect(detail.assignment).to.deep.equal({
+      configurationName: 'site',
+      isComposite: true,
+      majorVersion: 1,
+      prereleaseChannel: 'beta',
+      resolvedVersion: '1.0.0',
+    });
+    const list = await ok(200, hawser.admin.get('/api/v1/nodes?configurationName=site'));
+    const shown = list.map((entry: { fqdn: string; configurationName: string }) => entry.fqdn);
+    expect(shown).to.include.members(['shown.example.org', 'namesake.example.org']);
+    expect(shown).to.not.include('odd.example.org');
+    expect(await ok(200, hawser.admin.get('/api/v1/nodes?configurationName=SITE'))).to.deep.equal([]);
+  });
+
+  it('which must be named as what it is', async () => {
+    await expectProblem(assign('first', 'floating', { isComposite: false }), 404, 'not_found');
+    await expectProblem(assign('first', 'web'), 404, 'not_found');
+    await expectProblem(assign('first', 'Site'), 404, 'not_found');
+    await expectProblem(assign('first', 'site', { isComposite: 'true' }), 400, 'validation_failed');
+  });
+
+  it('and a user may look at it with nodes.read and Read on the composite', async () => {
+    const bob = await addUser(hawser, 'bob', 'Operator');
+    await ok(204, assign('watched', 'site'));
+    const node = await nodeNamed('watched');
+    const parts = ['', '/checksum', '/bundle'];
+    for (const what of parts) await expectProblem(bob.client.get(pathOf(node, what)), 404, 'not_found');
+    const body = { configurationName: 'site', isComposite: true };
+    await expectProblem(bob.client.put(pathOf(node), body), 404, 'not_found');
+    const grant = { principalType: 'User', principalId: bob.userId, level: 'Read' };
+    await ok(204, hawser.admin.put('/api/v1/composite-configurations/site/permissions', grant));
+    for (const what of parts) {
+      const theirs = await node.client.get(pathOf(node, what));
+      expect((await bob.client.get(pathOf(node, what))).bytes.equals(theirs.bytes), what).to.equal(true);
+    }
+    await ok(204, bob.client.put(pathOf(node), body));
+    const blind = await bob.withToken('nodes.read', 'configurations.grants');
+    await expectProblem(blind.get(pathOf(node)), 404, 'not_found');
+  });
+});

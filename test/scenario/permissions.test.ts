@@ -1,0 +1,408 @@
+import { expect } from 'chai';
+import type { Client, Reply } from '../support/client.ts';
+import {
+  addChild,
+  addCompositeDraft,
+  addGroup,
+  COMPOSITES,
+  childrenOf,
+  compositeOf,
+  compositeVersionOf,
+  compositeVersionsOf,
+  createComposite,
+  publishComposite,
+} from '../support/composites.ts';
+import { CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { addUser, type Person } from '../support/people.ts';
+import { withDatabase } from '../support/users.ts';
+
+const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
+
+const KINDS = [
+  { kind: 'a configuration', base: CONFIGURATIONS, scope: 'configurations.grants', make: create },
+  { kind: 'a composite', base: COMPOSITES, scope: 'composite-configurations.grants', make: createComposite },
+];
+
+for (const { kind, base, scope, make } of KINDS) {
+  describe(`permissions on ${kind}`, () => {
+    let hawser: Hawser;
+    let ada: Person;
+    let bob: Person;
+
+    before(async () => {
+      hawser = await startHawser();
+      ada = await addUser(hawser, 'ada', 'Author');
+      bob = await addUser(hawser, 'bob', 'Viewer');
+    });
+
+    after(() => hawser.close());
+
+    const permissionsOf = (name: string) => `${base}/${name}/permissions`;
+    const give = (
+      name: string,
+      principalId: string,
+      level: string,
+      { client = hawser.admin, principalType = 'User' }: { client?: Client; principalType?: string } = {},
+    ) => client.put(permissionsOf(name), { principalType, principalId, level });
+    const revoke = (name: string, type: string, id: string, client = hawser.admin) =>
+      client.delete(`${permissionsOf(name)}/${type}/${id}`);
+    const namesSeenBy = async (client: Client) =>
+      (await ok(200, client.get(base))).map((entry: { name: string }) => entry.name);
+
+    it('its creator has Manage, and sees it listed', async () => {
+      const before = Date.now();
+      await ok(201, make(ada.client, 'adas'));
+      const reply = await ada.client.get(`${permissionsOf('adas')}/`);
+      const [grant, ...others] = await ok(200, reply);
+      expect(others).to.deep.equal([]);
+      expect(reply.headers['x-total-count']).to.equal('1');
+      const { grantedAt, ...rest } = grant;
+      expect(rest).to.deep.equal({
+        principalType: 'User',
+        principalId: ada.userId,
+        principalName: 'ada',
+        level: 'Manage',
+        grantedByUserId: ada.userId,
+      });
+      expect(grantedAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(Date.parse(grantedAt)).to.be.within(before, Date.now());
+    });
+
+    it('are granted, replaced and revoked, each from the next request on', async () => {
+      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
+      expect(await namesSeenBy(bob.client)).to.deep.equal([]);
+      const granted = await give('adas', bob.userId, 'Read', { client: ada.client });
+      expect([granted.status, granted.bytes.length], granted.text).to.deep.equal([204, 0]);
+      await ok(200, bob.client.get(`${base}/adas`));
+      expect(await namesSeenBy(bob.client)).to.deep.equal(['adas']);
+      await expectProblem(bob.client.get(permissionsOf('adas')), 403, 'forbidden');
+      await ok(204, give('adas', bob.userId, 'Modify'));
+      await expectProblem(bob.client.get(permissionsOf('adas')), 403, 'forbidden');
+      await expectProblem(bob.client.delete(`${base}/adas`), 403, 'forbidden');
+      await ok(204, give('adas', bob.userId, 'Manage'));
+      const grants = await ok(200, bob.client.get(permissionsOf('adas')));
+      expect(grants).to.have.length(2);
+      expect(grants[1]).to.include({ principalName: 'bob', level: 'Manage' });
+      await ok(204, give('adas', bob.userId, 'Read', { client: bob.client }));
+      await expectProblem(bob.client.get(permissionsOf('adas')), 403, 'forbidden');
+      await ok(204, revoke('adas', 'User', bob.userId, ada.client));
+      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
+      expect(await namesSeenBy(bob.client)).to.deep.equal([]);
+      await expectProblem(revoke('adas', 'User', bob.userId), 404, 'not_found');
+    });
+
+    it('take enums in any case, and give them back as contracted', async () => {
+      const gid = await addGroup(hawser, 'Cases', bob);
+      await ok(204, give('adas', gid.toUpperCase(), 'mODIFY', { principalType: 'gROUP' }));
+      const grants = await ok(200, hawser.admin.get(permissionsOf('adas')));
+      expect(grants[0]).to.include({
+        principalType: 'Group',
+        principalId: gid,
+        principalName: 'Cases',
+        level: 'Modify',
+      });
+      await ok(204, revoke('adas', 'GROUP', gid));
+      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
+    });
+
+    it("count through groups too: the highest of one's own and the groups' wins", async () => {
+      const cleo = await addUser(hawser, 'cleo', 'Viewer');
+      const readers = await addGroup(hawser, 'Readers', cleo);
+      const managers = await addGroup(hawser, 'Managers', cleo);
+      const adas = permissionsOf('adas');
+      await ok(204, give('adas', readers, 'Read', { principalType: 'Group' }));
+      await ok(200, cleo.client.get(`${base}/adas`));
+      expect(await namesSeenBy(cleo.client)).to.deep.equal(['adas']);
+      await ok(204, give('adas', cleo.userId, 'Modify'));
+      await expectProblem(cleo.client.get(adas), 403, 'forbidden');
+      await ok(204, give('adas', managers, 'Manage', { principalType: 'Group' }));
+      await ok(200, cleo.client.get(adas));
+      expect(await namesSeenBy(cleo.client)).to.deep.equal(['adas']);
+      await withDatabase(hawser, ({ write }) =>
+        write.deleteFrom('group_members').where('group_id', '=', managers).execute(),
+      );
+      await expectProblem(cleo.client.get(adas), 403, 'forbidden');
+      await ok(204, revoke('adas', 'User', cleo.userId));
+      await expectProblem(cleo.client.delete(`${base}/adas`), 403, 'forbidden');
+      await ok(204, revoke('adas', 'Group', readers));
+      await expectProblem(cleo.client.get(`${base}/adas`), 404, 'not_found');
+      // A group's id is no user's, and the other way round.
+      await expectProblem(give('adas', readers, 'Read'), 404, 'not_found');
+      await expectProblem(give('adas', cleo.userId, 'Read', { principalType: 'Group' }), 404, 'not_found');
+      await expectProblem(revoke('adas', 'User', managers), 404, 'not_found');
+      await ok(204, revoke('adas', 'Group', managers));
+    });
+
+    it('are listed by type and name, page by page', async () => {
+      await ok(201, make(hawser.admin, 'listed'));
+      const groups = ['g2', 'g1', 'g3'];
+      for (const name of groups) {
+        const id = await addGroup(hawser, name);
+        await ok(204, give('listed', id, 'Read', { principalType: 'Group' }));
+      }
+      await ok(204, give('listed', bob.userId, 'Modify'));
+      const reply = await hawser.admin.get(permissionsOf('listed'));
+      const namesIn = (page: Reply) =>
+        page.json.map((entry: { principalType: string; principalName: string }) => entry.principalName);
+      expect(namesIn(reply)).to.deep.equal(['g1', 'g2', 'g3', 'admin', 'bob']);
+      const page = await hawser.admin.get(`${permissionsOf('listed')}?skip=1&take=2`);
+      expect(namesIn(page)).to.deep.equal(['g2', 'g3']);
+      expect(page.headers['x-total-count']).to.equal('5');
+      expect(page.headers['link']).to.match(/^<[^>]*skip=3[^>]*>; rel="next"$/);
+      await expectProblem(hawser.admin.get(`${permissionsOf('listed')}?take=0`), 400, 'validation_failed');
+    });
+
+    it('are refused for who does not exist, and for a body that is not as contracted', async () => {
+      for (const principalType of ['User', 'Group']) {
+        await expectProblem(give('adas', UNKNOWN, 'Read', { principalType }), 404, 'not_found');
+        await expectProblem(revoke('adas', principalType, UNKNOWN), 404, 'not_found');
+      }
+      const good = { principalType: 'User', principalId: bob.userId, level: 'Read' };
+      const bad: [body: unknown, path: string][] = [
+        [{ ...good, level: 'Owner' }, '/level'],
+        [{ ...good, level: '' }, '/level'],
+        [{ ...good, level: null }, '/level'],
+        [{ ...good, level: 'None' }, '/level'],
+        [{ ...good, principalType: 'Role' }, '/principalType'],
+        [{ ...good, principalType: 1 }, '/principalType'],
+        [{ ...good, principalId: 'bob' }, '/principalId'],
+        [{ ...good, principalId: null }, '/principalId'],
+        [{ principalType: 'User', principalId: bob.userId }, '/level'],
+        [{ ...good, more: 1 }, '/more'],
+        [[good], ''],
+      ];
+      for (const [body, path] of bad) {
+        const reply = await expectProblem(
+          hawser.admin.put(permissionsOf('adas'), body),
+          400,
+          'validation_failed',
+          JSON.stringify(body),
+        );
+        expect(reply.json.errors[0].path).to.equal(path);
+      }
+      for (const [type, id] of [
+        ['Role', ada.userId],
+        ['Users', ada.userId],
+        ['%2e', ada.userId],
+        ['User', 'ada'],
+        ['User', ada.userId.toUpperCase()],
+        ['User', '%00'],
+      ] as const) {
+        await expectProblem(revoke('adas', type, id), 404, 'not_found', `${type} ${id}`);
+      }
+      await expectProblem(give('nothing', bob.userId, 'Read'), 404, 'not_found');
+      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
+      const wrong = await hawser.admin.call('POST', permissionsOf('adas'), { json: good });
+      expect([wrong.status, wrong.headers['allow']]).to.deep.equal([405, 'GET, HEAD, OPTIONS, PUT']);
+    });
+
+    it('are for those with Manage, a session or a token of the scope, and for nobody else', async () => {
+      const calls = (client: Client): Promise<Reply>[] => [
+        client.get(permissionsOf('adas')),
+        give('adas', bob.userId, 'Manage', { client }),
+        revoke('adas', 'User', ada.userId, client),
+      ];
+      const node = await hawser.registerNode('permissions.example.org');
+      for (const call of calls(hawser.client())) await expectProblem(call, 401, 'unauthenticated');
+      for (const call of calls(node.client)) await expectProblem(call, 403, 'forbidden');
+      for (const call of calls(bob.client)) await expectProblem(call, 404, 'not_found');
+      const blind = await ada.withToken('nodes.read', 'configurations.create');
+      for (const call of calls(blind)) await expectProblem(call, 404, 'not_found');
+      for (const call of calls(await ada.withToken())) await expectProblem(call, 403, 'forbidden');
+      const other = KINDS.find((candidate) => candidate.scope !== scope)?.scope ?? '';
+      for (const call of calls(await ada.withToken(other))) await expectProblem(call, 404, 'not_found');
+      const seeing = await ada.withToken(scope);
+      await ok(200, seeing.get(permissionsOf('adas')));
+      expect(await namesSeenBy(seeing)).to.deep.equal(['adas']);
+      expect(await namesSeenBy(blind)).to.deep.equal([]);
+      await expectProblem(bob.client.get(`${base}/adas`), 404, 'not_found');
+    });
+
+    it('go with the user or group that held them, and with what they were held on', async () => {
+      const dora = await addUser(hawser, 'dora', 'Viewer');
+      const group = await addGroup(hawser, 'Passing', dora);
+      await ok(201, make(hawser.admin, 'passing'));
+      const { id } = (await hawser.admin.get(`${base}/passing`)).json;
+      await ok(204, give('passing', dora.userId, 'Read'));
+      await ok(204, give('passing', group, 'Read', { principalType: 'Group' }));
+      await withDatabase(hawser, async ({ write }) => {
+        await write.deleteFrom('users').where('id', '=', dora.userId).execute();
+        await write.deleteFrom('groups').where('id', '=', group).execute();
+      });
+      expect(await ok(200, hawser.admin.get(permissionsOf('passing')))).to.have.length(1);
+      await ok(204, hawser.admin.delete(`${base}/passing`));
+      const left = await withDatabase(hawser, ({ read }) =>
+        read.selectFrom('grants').selectAll().where('resource_id', '=', id).execute(),
+      );
+      expect(left).to.deep.equal([]);
+      await ok(201, make(hawser.admin, 'passing'));
+      await expectProblem(bob.client.get(`${base}/passing`), 404, 'not_found');
+    });
+
+    it('may all be taken away: then only the override opens it', async () => {
+      await ok(201, make(ada.client, 'orphan'));
+      await ok(204, revoke('orphan', 'User', ada.userId, ada.client));
+      await expectProblem(ada.client.get(`${base}/orphan`), 404, 'not_found');
+      expect(await ok(200, hawser.admin.get(permissionsOf('orphan')))).to.deep.equal([]);
+    });
+  });
+}
+
+describe('who sees and changes a composite', () => {
+  let hawser: Hawser;
+  let ada: Person;
+  let bob: Person;
+  let itemId: string;
+
+  before(async () => {
+    hawser = await startHawser();
+    ada = await addUser(hawser, 'ada', 'Author');
+    bob = await addUser(hawser, 'bob', 'Author');
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'x' } });
+    await ok(201, createComposite(ada.client, 'adas'));
+    await ok(201, addCompositeDraft(ada.client, 'adas', '1.0.0'));
+    const { id: webId } = await ok(200, hawser.admin.get(`${CONFIGURATIONS}/web`));
+    expect(webId).to.be.a('string');
+    const readers = await addGroup(hawser, 'readers', ada, bob);
+    const grant = { principalType: 'Group', principalId: readers, level: 'Read' };
+    await ok(204, hawser.admin.put(`${CONFIGURATIONS}/web/permissions`, grant));
+    itemId = (await ok(201, addChild(ada.client, 'adas', '1.0.0', 'web'))).id;
+  });
+
+  after(() => hawser.close());
+
+  const reads = (client: Client, name = 'adas'): Promise<Reply>[] => [
+    client.get(compositeOf(name)),
+    client.get(compositeVersionsOf(name)),
+    client.get(compositeVersionOf(name, '1.0.0')),
+  ];
+  const changes = (client: Client, name = 'adas'): Promise<Reply>[] => [
+    addCompositeDraft(client, name, '1.0.0'),
+    addChild(client, name, '1.0.0', 'web'),
+    client.put(`${childrenOf(name, '1.0.0')}/${itemId}`, { order: 'x' }),
+    client.delete(`${childrenOf(name, '1.0.0')}/x`),
+    publishComposite(client, name, '9.9.9'),
+  ];
+  /** What `changes` gets from who may make them: each is refused for another reason. */
+  const MAY_CHANGE = [409, 409, 400, 404, 404];
+  const managing = (client: Client, name = 'adas'): Promise<Reply>[] => [
+    client.delete(compositeVersionOf(name, '9.9.9')),
+    client.get(`${compositeOf(name)}/permissions`),
+    client.put(`${compositeOf(name)}/permissions`, {}),
+    client.delete(`${compositeOf(name)}/permissions/User/x`),
+  ];
+  const MAY_MANAGE = [404, 200, 400, 404];
+  const statusesOf = async (calls: Promise<Reply>[]) =>
+    (await Promise.all(calls)).map(({ status }) => status);
+  const setLevel = async (level: string | null, person = bob) => {
+    const path = `${compositeOf('adas')}/permissions`;
+    if (level === null) return ok(204, hawser.admin.delete(`${path}/User/${person.userId}`));
+    const grant = { principalType: 'User', principalId: person.userId, level };
+    return ok(204, hawser.admin.put(path, grant));
+  };
+  const expectLevel = async (client: Client, level: 'Read' | 'Modify' | 'Manage') => {
+    expect(await statusesOf(reads(client))).to.deep.equal([200, 200, 200]);
+    const mayChange = level !== 'Read';
+    expect(await statusesOf(changes(client)), level).to.deep.equal(
+      mayChange ? MAY_CHANGE : Array(5).fill(403),
+    );
+    const mayManage = level === 'Manage';
+    expect(await statusesOf(managing(client)), level).to.deep.equal(
+      mayManage ? MAY_MANAGE : Array(4).fill(403),
+    );
+    if (!mayManage) await expectProblem(client.delete(compositeOf('adas')), 403, 'forbidden');
+  };
+  const expectNothing = async (client: Client) => {
+    const calls = (name: string) => [
+      ...reads(client, name),
+      ...changes(client, name),
+      ...managing(client, name),
+      client.delete(compositeOf(name)),
+    ];
+    const theirs = await Promise.all(calls('adas'));
+    const nobodys = await Promise.all(calls('nobodys'));
+    for (const [at, reply] of theirs.entries()) {
+      await expectProblem(reply, 404, 'not_found', String(at));
+      expect(reply.json).to.deep.equal(nobodys[at]?.json);
+    }
+    expect(await ok(200, client.get(COMPOSITES))).to.deep.equal([]);
+  };
+
+  it('nobody at all gets 401, and a node 403', async () => {
+    const node = await hawser.registerNode('access.example.org');
+    const all = (client: Client) => [
+      client.get(COMPOSITES),
+      createComposite(client, 'x'),
+      ...reads(client),
+      ...changes(client),
+      ...managing(client),
+      client.delete(compositeOf('adas')),
+    ];
+    for (const call of all(hawser.client())) await expectProblem(call, 401, 'unauthenticated');
+    for (const call of all(node.client)) await expectProblem(call, 403, 'forbidden');
+  });
+
+  it('creating takes the permission, and a token that names it', async () => {
+    const cleo = await addUser(hawser, 'cleo', 'Viewer');
+    await expectProblem(createComposite(cleo.client, 'cleos'), 403, 'forbidden');
+    const configurations = await bob.withToken('configurations.create');
+    await expectProblem(createComposite(configurations, 'bobs'), 403, 'forbidden');
+    const composites = await bob.withToken('composite-configurations.create');
+    await ok(201, createComposite(composites, 'bobs'));
+    await expectProblem(composites.get(compositeOf('bobs')), 404, 'not_found');
+    await ok(204, bob.client.delete(compositeOf('bobs')));
+  });
+
+  it('without a grant it is as if it were not there', async () => {
+    await expectNothing(bob.client);
+  });
+
+  it('Read reads, Modify changes, Manage does all', async () => {
+    for (const level of ['Read', 'Modify', 'Manage'] as const) {
+      await setLevel(level);
+      await expectLevel(bob.client, level);
+      const token = await bob.withToken('composite-configurations.grants', 'configurations.grants');
+      await expectLevel(token, level);
+      await expectNothing(await bob.withToken('configurations.grants', 'composite-configurations.create'));
+    }
+    await setLevel(null);
+    await expectNothing(bob.client);
+  });
+
+  it('with the override permission one manages all, with a token only where it is named', async () => {
+    const root = await addUser(hawser, 'root', 'Administrator');
+    await expectLevel(root.client, 'Manage');
+    const { name } = (await ok(200, root.client.get(COMPOSITES)))[0];
+    expect(name).to.equal('adas');
+    const override = await root.withToken(
+      'composite-configurations.admin-override',
+      'configurations.admin-override',
+    );
+    await expectLevel(override, 'Manage');
+    await expectNothing(
+      await root.withToken('composite-configurations.grants', 'configurations.admin-override'),
+    );
+    const scopeless = await root.withToken();
+    for (const call of [scopeless.get(COMPOSITES), ...reads(scopeless)]) {
+      await expectProblem(call, 403, 'forbidden');
+    }
+  });
+
+  it('an authorised change is what it says', async () => {
+    await setLevel('Modify');
+    await ok(201, addCompositeDraft(bob.client, 'adas', '2.0.0'));
+    const item = await ok(201, addChild(bob.client, 'adas', '2.0.0', 'web', { activeVersion: '1.0.0' }));
+    await ok(200, bob.client.put(`${childrenOf('adas', '2.0.0')}/${item.id}`, { activeVersion: null }));
+    await ok(204, bob.client.delete(`${childrenOf('adas', '2.0.0')}/${item.id}`));
+    await ok(201, addChild(bob.client, 'adas', '2.0.0', 'web'));
+    const published = await ok(200, publishComposite(bob.client, 'adas', '2.0.0'));
+    expect(published).to.include({ createdBy: 'bob', publishedBy: 'bob' });
+    await ok(201, addCompositeDraft(bob.client, 'adas', '3.0.0'));
+    await expectProblem(bob.client.delete(compositeVersionOf('adas', '3.0.0')), 403, 'forbidden');
+    await setLevel('Manage');
+    await ok(204, bob.client.delete(compositeVersionOf('adas', '3.0.0')));
+    await ok(204, bob.client.delete(compositeOf('adas')));
+    await expectNothing(ada.client);
+  });
+});

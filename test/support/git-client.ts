@@ -1,0 +1,101 @@
+/** Stock git as a client of a server under test, in a folder of its own and without any configuration. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hawser } from './hawser.ts';
+
+export interface GitRun {
+  code: number | null;
+  /** What it said on both outputs. */
+  output: string;
+}
+
+export interface GitClient {
+  folder: string;
+  /** The address of a repository, with the password in it where one is given. */
+  url(repository: string, password?: string, user?: string): string;
+  run(...args: string[]): Promise<GitRun>;
+  /** The same, not waited for; it leads a process group of its own. */
+  start(...args: string[]): ChildProcess;
+  close(): void;
+}
+
+export function gitClient(hawser: Hawser): GitClient {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-git-'));
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_SSL_CAINFO: join(hawser.dataDir, 'tls/ca.crt'),
+    GIT_TERMINAL_PROMPT: '0',
+  };
+  const start = (...args: string[]) =>
+    spawn('git', args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  return {
+    folder,
+    start,
+    url(repository, password, user = 'somebody') {
+      const credentials = password === undefined ? '' : `${user}:${encodeURIComponent(password)}@`;
+      return `https://${credentials}localhost:${hawser.server.port}/git/${repository}.git`;
+    },
+    run: (...args) =>
+      new Promise((resolve) => {
+        let output = '';
+        const child = start(...args);
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.setEncoding('utf8').on('data', (text: string) => {
+            output += text;
+          });
+        }
+        child.on('close', (code) => resolve({ code, output }));
+      }),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Files of a working copy by path, without git's own. */
+export function filesIn(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((path) => !path.startsWith('.git/'));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), 'latin1')]));
+}
+
+/** What runs at work inside a folder, as command lines: `git` goes into the repository that it serves. */
+export function processesIn(folder: string): string[] {
+  const found: string[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)) continue;
+      found.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+    } catch {
+      // It has ended in the meantime, or is somebody else's.
+    }
+  }
+  return found;
+}
+
+/** A packet of Git's wire format. */
+export function packet(text: string): string {
+  return (text.length + 4).toString(16).padStart(4, '0') + text;
+}
+
+/** A request of protocol version 2 for one object and all that it leads to. */
+export function fetchRequest(oid: string): string {
+  const args = [`want ${oid}\n`, 'no-progress\n', 'done\n'].map(packet).join('');
+  return `${packet('command=fetch')}0001${args}0000`;
+}
+
+export async function until(condition: () => boolean, what: string, milliseconds = 15_000): Promise<void> {
+  const end = Date.now() + milliseconds;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { noteRefsMoved } from '../../../src/db/generation.ts';
+import { type Database, openDatabase } from '../../../src/db/open.ts';
+
+describe('the look-up of a node', () => {
+  let folder: string;
+  let database: Database;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-lookup-'));
+    database = await openDatabase(folder);
+    await database.write.transaction().execute(async (trx) => {
+      const nothing = {
+        configuration_source: null,
+        configuration_mode: null,
+        configuration_mode_interval: null,
+      };
+      const desired = { desired_configuration_mode: null, desired_configuration_mode_interval: null };
+      await trx
+        .insertInto('nodes')
+        .values({
+          ...{ id: 'node', fqdn: 'web-01', status: 'Unknown', lcm_status: 'Unknown', created_at: 1 },
+          ...{ ...nothing, ...desired, configuration_mode_interval_ms: null },
+          ...{ report_compliance: null, desired_report_compliance: null },
+        })
+        .execute();
+      const term = { not_before: 0, not_after: 9, created_at: 1 };
+      await trx
+        .insertInto('node_certificates')
+        .values({ thumbprint: 'AB', node_id: 'node', state: 'current', subject: 'CN=web-01', ...term })
+        .execute();
+    });
+  });
+
+  after(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  // No test below lets the event loop turn between a write and the look-up that must see it.
+
+  it('sees a transaction that was committed in the same turn', async () => {
+    const before = database.nodeLookup.byThumbprint('AB');
+    expect(before).to.include({ nodeId: 'node', assignment: null });
+    await database.write.transaction().execute(async (trx) => {
+      await noteRefsMoved(trx, { kind: 'parameters', name: 'web' }, 1);
+      expect(database.nodeLookup.byThumbprint('AB')?.generation).to.equal(before?.generation);
+    });
+    expect(database.nodeLookup.byThumbprint('AB')?.generation).to.equal((before?.generation ?? 0) + 1);
+  });
+
+  it('sees a single statement of the same turn', async () => {
+    expect(database.nodeLookup.byNodeId('node')).to.not.equal(null);
+    await database.write.deleteFrom('nodes').where('id', '=', 'node').execute();
+    expect(database.nodeLookup.byNodeId('node')).to.equal(null);
+    expect(database.nodeLookup.byThumbprint('AB')).to.equal(null);
+  });
+});
