@@ -9,6 +9,7 @@ import { startServer } from '../../src/server.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -19,7 +20,7 @@ interface RegisteredNode {
   path: string;
 }
 
-describe('with a node CA of the operator, certificates must chain to it', () => {
+describeWithOpenssl('with a node CA of the operator, certificates must chain to it', () => {
   let hawser: Hawser;
   let space: Workspace;
   let otherSpace: Workspace;
@@ -153,7 +154,7 @@ describe('with a node CA of the operator, certificates must chain to it', () => 
   });
 });
 
-describe('a node CA set later takes in no node that does not chain to it', () => {
+describeWithOpenssl('a node CA set later takes in no node that does not chain to it', () => {
   it('answers 401 to a node that had registered with a self-signed certificate', async () => {
     const space = new Workspace();
     new OpensslAuthority(space);
@@ -172,7 +173,7 @@ describe('a node CA set later takes in no node that does not chain to it', () =>
   });
 });
 
-describe("the operator's own server certificate", () => {
+describeWithOpenssl("the operator's own server certificate", () => {
   it('is served in place of the made one, and a renewed one after a reload', async () => {
     const space = new Workspace();
     const authority = new OpensslAuthority(space);

@@ -4,6 +4,7 @@ import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 
 const REGISTER = '/api/v1/nodes/register';
@@ -14,7 +15,7 @@ const KEYS: Record<string, string[]> = {
   'P-384': ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'],
 };
 
-describe('a node registers with a certificate signing request', () => {
+describeWithOpenssl('a node registers with a certificate signing request', () => {
   let hawser: Hawser;
   let space: Workspace;
   let key: string;
