@@ -226,6 +226,34 @@ export interface NodeTagsTable {
   assigned_at: number;
 }
 
+/** Append-only. Never a secret in any column. */
+export interface AuditEntriesTable {
+  /** Rises with the order of writing. */
+  seq: Generated<number>;
+  id: string;
+  timestamp: number;
+  actor_type: 'User' | 'Node' | 'System' | 'Anonymous';
+  actor_id: string | null;
+  actor_name: string | null;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  /** A JSON object. */
+  details: string | null;
+  ip_address: string | null;
+  request_id: string | null;
+}
+
+export interface ExternalGroupMappingsTable {
+  id: string;
+  provider: string;
+  external_group_id: string;
+  external_group_name: string | null;
+  group_id: string;
+  created_at: number;
+}
+
+/** One row each: rises with every change that can alter what a node gets, or what a user may do. */
 export interface GenerationTable {
   id: number;
   value: number;
@@ -256,5 +284,8 @@ export interface Schema {
   scope_types: ScopeTypesTable;
   scope_values: ScopeValuesTable;
   node_tags: NodeTagsTable;
+  audit_entries: AuditEntriesTable;
+  external_group_mappings: ExternalGroupMappingsTable;
   generation: GenerationTable;
+  access_generation: GenerationTable;
 }

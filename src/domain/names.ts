@@ -1,8 +1,31 @@
-/** Names of configurations and composites, which are also names of repositories. */
+/** Names: of configurations and composites, which are also names of repositories; of users, groups and roles. */
 
 const RESOURCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** `.git` ends the repository's folder and `.lock` Git's own lock files; `..` is refused in every ref. */
 export function isResourceName(text: string): boolean {
   return RESOURCE_NAME.test(text) && !/\.(?:git|lock)$/i.test(text) && !text.includes('..');
+}
+
+/**
+ * The form in which names of users, groups and roles are unique: NFKC makes look-alike forms of one character the
+ * same, and case is folded by way of upper case, which brings `ß` and `SS` or the three sigmas together.
+ */
+export function nameKey(name: string): string {
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+const USER_NAME = /^[\p{L}\p{Nd}][\p{L}\p{Nd}._@-]{0,63}$/u;
+
+/** A user name in NFKC, null for what cannot be one: 1 to 64 letters, digits and `._@-`, the first no sign. */
+export function normalizeUserName(text: string): string | null {
+  const name = text.normalize('NFKC');
+  return USER_NAME.test(name) ? name : null;
+}
+
+/** A name of a group or role in NFC, null for what cannot be one: 1 to 64 printable characters, trimmed. */
+export function normalizeLabel(text: string): string | null {
+  const name = text.trim().normalize('NFC');
+  const isPrintable = !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
+  return isPrintable && name.length > 0 && [...name].length <= 64 ? name : null;
 }

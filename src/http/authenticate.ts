@@ -1,9 +1,8 @@
 /** Finds the credential of a request and has it identified: token, then session cookie, then certificate. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Database } from '../db/open.ts';
 import { forbidden, unauthenticated } from '../lib/errors.ts';
-import { identifyNode, identifySession, identifyToken } from '../security/identify.ts';
+import type { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import { isTrusted, peerCertificate } from './connections.ts';
 import { sessionSecret } from './session-cookie.ts';
@@ -17,7 +16,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  *   another site
  */
 export async function authenticate(
-  database: Database,
+  identifier: Identifier,
   request: IncomingMessage,
   now: number,
   takesBasic = false,
@@ -25,17 +24,17 @@ export async function authenticate(
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = (takesBasic ? basicPassword(authorization) : null) ?? bearerToken(authorization);
-    return identifyToken(database, token, now);
+    return identifier.token(token, now);
   }
   const session = cookie === undefined ? null : sessionSecret(cookie);
   if (session !== null) {
-    const principal = await identifySession(database, session, now);
+    const principal = await identifier.session(session, now);
     refuseCrossSite(request);
     return principal;
   }
   const peer = peerCertificate(request.socket);
   if (peer === null) return null;
-  const principal = identifyNode(database, peer.thumbprint, now);
+  const principal = identifier.node(peer.thumbprint, now);
   if (!isTrusted(request.socket)) throw unauthenticated('The certificate is not trusted here');
   return principal;
 }

@@ -5,6 +5,7 @@
 
 import type { ZodType } from 'zod';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
+import type { Actor } from '../security/audit.ts';
 import type { Answer } from './answer.ts';
 import type { Upload } from './uploads.ts';
 
@@ -49,6 +50,8 @@ export interface RequestFacts {
   requestId: string;
   /** The client's address, for the log and the sign-in throttle. */
   address: string;
+  /** The caller as the audit trail names them. */
+  actor: Actor;
   /** The connection's client certificate, trusted or not. */
   certificate: PeerCertificateFacts | null;
   /** Epoch milliseconds at which the request came in. */

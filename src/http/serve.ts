@@ -6,7 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { KeyedMutex } from '../lib/keyed-mutex.ts';
 import type { AnySubject } from '../security/access.ts';
+import { type Actor, actorOf } from '../security/audit.ts';
 import { authorize } from '../security/authorize.ts';
+import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
 import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
@@ -50,11 +52,13 @@ export interface MatchedRequest {
 
 export class RouteServer {
   private readonly options: ServeOptions;
+  private readonly identifier: Identifier;
   private readonly gets = new Map<string, Route>();
   private readonly writes = new KeyedMutex();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
     this.options = options;
+    this.identifier = new Identifier(options.database);
     for (const route of routes) if (route.method === 'GET') this.gets.set(route.path, route);
   }
 
@@ -75,7 +79,7 @@ export class RouteServer {
 
   private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {
     if (route.access.kind !== 'public') {
-      return authenticate(this.options.database, request, now, route.caller === 'git');
+      return authenticate(this.identifier, request, now, route.caller === 'git');
     }
     refuseCrossSiteSession(request);
     return null;
@@ -186,6 +190,11 @@ class Facts implements RequestFacts {
     this.requestId = matched.state.requestId;
     this.now = now;
     this.matched = matched;
+  }
+
+  get actor(): Actor {
+    const { principal = null } = this.matched.state;
+    return actorOf(principal, this);
   }
 
   get address(): string {

@@ -1,10 +1,10 @@
 /** Turns a credential into a principal: a session's secret, a token, or a certificate's thumbprint. */
 
 import type { Database, Db } from '../db/open.ts';
-import type { Permission } from '../domain/permissions.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { PermissionCache } from './held-permissions.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
@@ -19,6 +19,7 @@ interface UserRow {
   email: string;
   account_type: 'User' | 'ServiceAccount';
   require_password_change: number;
+  generation: number | null;
 }
 
 const USER_COLUMNS = [
@@ -32,103 +33,94 @@ const USER_COLUMNS = [
 /** One message for every bad credential: unknown, expired, revoked, of a deleted or inactive user. */
 const badCredential = () => unauthenticated('The session or token is not valid');
 
-/** @throws HawserError unauthenticated when the session is unknown or over, or its user inactive */
-export async function identifySession(
-  database: Database,
-  secret: string,
-  now: number,
-): Promise<UserPrincipal> {
-  const hash = sha256Hex(secret);
-  const row = await database.read
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .select([...USER_COLUMNS, 'sessions.expires_at'])
-    .where('sessions.token_hash', '=', hash)
-    .where('sessions.expires_at', '>', now)
-    .where('users.is_active', '=', 1)
-    .executeTakeFirst();
-  if (!row) throw badCredential();
-  const expiresAt = now + SESSION_LIFETIME;
-  const renew = expiresAt - row.expires_at > NOTE_INTERVAL;
-  if (renew) {
-    await database.write
-      .updateTable('sessions')
-      .set({ expires_at: expiresAt })
-      .where('token_hash', '=', hash)
-      .execute();
-  }
-  const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null };
-  return { ...(await describeUser(database.read, row, credential)), renewedSession: renew ? secret : null };
-}
-
-/** @throws HawserError unauthenticated when the token is unknown, expired or revoked, or its user inactive */
-export async function identifyToken(database: Database, token: string, now: number): Promise<UserPrincipal> {
-  if (!token.startsWith(TOKEN_PREFIX)) throw badCredential();
-  const row = await database.read
-    .selectFrom('access_tokens as t')
-    .innerJoin('users', 'users.id', 't.user_id')
-    .select([...USER_COLUMNS, 't.id as tokenId', 't.scopes', 't.last_used_at', 't.expires_at'])
-    .where('t.token_hash', '=', sha256Hex(token))
-    .where('t.revoked_at', 'is', null)
-    .where('users.is_active', '=', 1)
-    .executeTakeFirst();
-  if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
-  if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
-    await database.write
-      .updateTable('access_tokens')
-      .set({ last_used_at: now })
-      .where('id', '=', row.tokenId)
-      .execute();
-  }
-  const scopes = new Set(JSON.parse(row.scopes) as string[]);
-  return describeUser(database.read, row, { authMethod: 'Token', credentialId: row.tokenId, scopes });
-}
-
-/** @throws HawserError unauthenticated when no node holds the certificate, or it has expired */
-export function identifyNode(database: Database, thumbprint: string, now: number): NodePrincipal {
-  const node = database.nodeLookup.byThumbprint(thumbprint);
-  if (node === null) throw unauthenticated('No node is registered with this certificate');
-  if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
-  return { kind: 'node', node };
+/** Rises with every change of who may do what; read together with the credential. */
+function accessGeneration(db: Db) {
+  return db.selectFrom('access_generation').select('value').where('id', '=', 1).as('generation');
 }
 
 type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes'>;
 
-async function describeUser(db: Db, row: UserRow, credential: Credential): Promise<UserPrincipal> {
-  const held = await heldPermissions(db, row.id);
-  const { scopes } = credential;
-  return {
-    kind: 'user',
-    userId: row.id,
-    username: row.username,
-    email: row.email,
-    accountType: row.account_type,
-    ...credential,
-    permissions: scopes === null ? held : new Set([...held].filter((permission) => scopes.has(permission))),
-    requirePasswordChange: row.require_password_change === 1,
-    renewedSession: null,
-  };
-}
+export class Identifier {
+  private readonly database: Database;
+  private readonly permissions: PermissionCache;
 
-/** The union over the user's own roles and those of the user's groups. */
-async function heldPermissions(db: Db, userId: string): Promise<ReadonlySet<Permission>> {
-  const rows = await db
-    .selectFrom('role_permissions')
-    .select('permission')
-    .where((where) =>
-      where.or([
-        where('role_id', 'in', db.selectFrom('user_roles').select('role_id').where('user_id', '=', userId)),
-        where(
-          'role_id',
-          'in',
-          db
-            .selectFrom('group_roles')
-            .innerJoin('group_members', 'group_members.group_id', 'group_roles.group_id')
-            .select('group_roles.role_id')
-            .where('group_members.user_id', '=', userId),
-        ),
-      ]),
-    )
-    .execute();
-  return new Set(rows.map((row) => row.permission as Permission));
+  constructor(database: Database) {
+    this.database = database;
+    this.permissions = new PermissionCache(database.read);
+  }
+
+  /** @throws HawserError unauthenticated when the session is unknown or over, or its user inactive */
+  async session(secret: string, now: number): Promise<UserPrincipal> {
+    const { read, write } = this.database;
+    const hash = sha256Hex(secret);
+    const row = await read
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select([...USER_COLUMNS, 'sessions.expires_at', accessGeneration(read)])
+      .where('sessions.token_hash', '=', hash)
+      .where('sessions.expires_at', '>', now)
+      .where('users.is_active', '=', 1)
+      .executeTakeFirst();
+    if (!row) throw badCredential();
+    const expiresAt = now + SESSION_LIFETIME;
+    const renew = expiresAt - row.expires_at > NOTE_INTERVAL;
+    if (renew) {
+      await write
+        .updateTable('sessions')
+        .set({ expires_at: expiresAt })
+        .where('token_hash', '=', hash)
+        .execute();
+    }
+    const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null };
+    return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
+  }
+
+  /** @throws HawserError unauthenticated when the token is unknown, expired or revoked, or its user inactive */
+  async token(token: string, now: number): Promise<UserPrincipal> {
+    if (!token.startsWith(TOKEN_PREFIX)) throw badCredential();
+    const { read, write } = this.database;
+    const row = await read
+      .selectFrom('access_tokens as t')
+      .innerJoin('users', 'users.id', 't.user_id')
+      .select([...USER_COLUMNS, 't.id as tokenId', 't.scopes', 't.last_used_at', 't.expires_at'])
+      .select(accessGeneration(read))
+      .where('t.token_hash', '=', sha256Hex(token))
+      .where('t.revoked_at', 'is', null)
+      .where('users.is_active', '=', 1)
+      .executeTakeFirst();
+    if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
+    if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
+      await write
+        .updateTable('access_tokens')
+        .set({ last_used_at: now })
+        .where('id', '=', row.tokenId)
+        .execute();
+    }
+    const scopes = new Set(JSON.parse(row.scopes) as string[]);
+    return this.describeUser(row, { authMethod: 'Token', credentialId: row.tokenId, scopes });
+  }
+
+  /** @throws HawserError unauthenticated when no node holds the certificate, or it has expired */
+  node(thumbprint: string, now: number): NodePrincipal {
+    const node = this.database.nodeLookup.byThumbprint(thumbprint);
+    if (node === null) throw unauthenticated('No node is registered with this certificate');
+    if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
+    return { kind: 'node', node };
+  }
+
+  private async describeUser(row: UserRow, credential: Credential): Promise<UserPrincipal> {
+    const held = await this.permissions.of(row.id, row.generation ?? 0);
+    const { scopes } = credential;
+    return {
+      kind: 'user',
+      userId: row.id,
+      username: row.username,
+      email: row.email,
+      accountType: row.account_type,
+      ...credential,
+      permissions: scopes === null ? held : new Set([...held].filter((permission) => scopes.has(permission))),
+      requirePasswordChange: row.require_password_change === 1,
+      renewedSession: null,
+    };
+  }
 }

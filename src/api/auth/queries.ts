@@ -1,19 +1,11 @@
 /** Reads and writes of sign-in: accounts, sessions, attempts, tokens. */
 
 import type { Db } from '../../db/open.ts';
+import { nameKey } from '../../domain/names.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 
-/** A user name brought to the form in which names are unique: NFKC, lower case. */
-export function userNameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
-}
-
 export function findAccountByName(db: Db, username: string) {
-  return db
-    .selectFrom('users')
-    .selectAll()
-    .where('username_key', '=', userNameKey(username))
-    .executeTakeFirst();
+  return db.selectFrom('users').selectAll().where('username_key', '=', nameKey(username)).executeTakeFirst();
 }
 
 export function findAccount(db: Db, userId: string) {

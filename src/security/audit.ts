@@ -1,0 +1,75 @@
+/** The audit trail: who did what to what, from where. Entries are written with the change and never touched again. */
+
+import type { Db } from '../db/open.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit-actions.ts';
+import { newId } from '../lib/ids.ts';
+import type { Principal } from './principal.ts';
+
+/** Who acts, from where, and when: everything of an entry that belongs to the request and not to the change. */
+export interface Actor {
+  type: 'User' | 'Node' | 'System' | 'Anonymous';
+  id: string | null;
+  name: string | null;
+  /** The token that was used; null with a session. */
+  tokenId: string | null;
+  address: string | null;
+  requestId: string | null;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** The caller of a request; `Anonymous` where nobody was asked, as at sign-in and registration. */
+export function actorOf(
+  principal: Principal | null,
+  request: { address: string; requestId: string; now: number },
+): Actor {
+  const { address, requestId, now: at } = request;
+  const circumstances = { tokenId: null, address, requestId, at };
+  if (principal === null) return { type: 'Anonymous', id: null, name: null, ...circumstances };
+  if (principal.kind === 'node') {
+    return { type: 'Node', id: principal.node.nodeId, name: null, ...circumstances };
+  }
+  const { userId: id, username: name, authMethod, credentialId } = principal;
+  const tokenId = authMethod === 'Token' ? credentialId : null;
+  return { type: 'User', id, name, ...circumstances, tokenId };
+}
+
+/** The server itself, outside any request. */
+export function systemActor(at: number): Actor {
+  return { type: 'System', id: null, name: 'hawser', tokenId: null, address: null, requestId: null, at };
+}
+
+export interface AuditEntry {
+  action: AuditAction;
+  /** Id of the thing that changed; null for what has none. */
+  resourceId: string | null;
+  /** What a reader wants to know beside the id: names, old and new values. Never a secret. */
+  details?: Record<string, unknown>;
+}
+
+/**
+ * Adds an entry. In the transaction of the change that it records; for a change in Git right after the ref has moved.
+ */
+export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
+  const { action, resourceId } = entry;
+  const details = {
+    ...entry.details,
+    ...(actor.tokenId === null ? {} : { tokenId: actor.tokenId }),
+  };
+  await trx
+    .insertInto('audit_entries')
+    .values({
+      id: newId(),
+      timestamp: actor.at,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      action,
+      resource_type: AUDIT_ACTIONS[action],
+      resource_id: resourceId,
+      details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
+      ip_address: actor.address,
+      request_id: actor.requestId,
+    })
+    .execute();
+}
