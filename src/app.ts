@@ -1,16 +1,21 @@
 /** The HTTP application: the order of middleware, and which routes are mounted. */
 
 import Koa from 'koa';
+import { auditRoutes } from './api/audit/routes.ts';
 import { authRoutes } from './api/auth/routes.ts';
 import { tokenRoutes } from './api/auth/token-routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
+import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
 import { nodeRoutes } from './api/nodes/routes.ts';
+import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
 import { permissionRoutes } from './api/permissions/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
+import { roleRoutes } from './api/roles/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
+import { userRoutes } from './api/users/routes.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { Database } from './db/open.ts';
 import type { GitStore } from './git/store.ts';
@@ -53,13 +58,18 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...healthRoutes(database, store, log),
       ...authRoutes({ database, dataDir, log }),
       ...tokenRoutes(database),
+      ...userRoutes({ database, dataDir, log }),
       ...registrationKeyRoutes(database),
+      ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
       ...nodeRoutes({ ...options, resolver }),
       ...configurationRoutes({ database, store, composites }),
       ...compositeRoutes({ database, store, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
+      permissionCatalogueRoute(),
+      ...groupRoutes(database),
+      ...roleRoutes(database),
       ...settingsRoutes(database),
     ],
   };

@@ -22,6 +22,8 @@ export interface Config {
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
+  /** After how many days an entry of the audit trail is deleted; null keeps it for ever. */
+  auditKeepDays: number | null;
   /** Where the git binary is looked for. */
   searchPath: string;
 }
@@ -74,7 +76,7 @@ class Reader {
     return found;
   }
 
-  integer(name: string, min: number, max: number, fallback: number): number {
+  integer<T extends number | null>(name: string, min: number, max: number, fallback: T): number | T {
     const value = this.text(name);
     if (value === null) return fallback;
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
@@ -147,6 +149,7 @@ export function readConfig(env: Environment): Readonly<Config> {
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
     },
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
+    auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
   };
   read.refuseUnknown();

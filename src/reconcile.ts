@@ -13,6 +13,7 @@ import type { RepositoryRef, RepositorySettings } from './git/types.ts';
 import { HawserError, invalid } from './lib/errors.ts';
 import { newId } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import { systemActor } from './security/audit.ts';
 
 export interface ReconcileOptions {
   database: Database;
@@ -54,11 +55,12 @@ async function adopt(
   options: ReconcileOptions,
   repository: RepositoryRef & { kind: RegisteredKind },
 ): Promise<void> {
-  const { database, log } = options;
+  const { database, log, now } = options;
   const { kind, name } = repository;
   try {
     if (!isResourceName(name)) throw invalid('invalid_name', 'The name cannot be that of a configuration');
-    await REGISTERS[kind](database, name, await settingsOf(options, repository));
+    const settings = await settingsOf(options, repository);
+    await REGISTERS[kind](database, name, settings, { how: 'adopted', actor: systemActor(now) });
     log.warn({ repository }, 'adopted a repository that had no row');
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;

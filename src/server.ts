@@ -1,5 +1,6 @@
 /** The composition root: opens the stores, brings them into order, and listens. */
 
+import { AuditRetention } from './api/audit/retention.ts';
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { noteRefsMoved } from './db/generation.ts';
@@ -132,6 +133,7 @@ async function listen(
   const port = await open(listener, config);
   const reloadTls = () => reload(options, listener);
   const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
+  const auditRetention = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
   return {
     url: `https://localhost:${port}`,
     port,
@@ -140,6 +142,7 @@ async function listen(
       clearInterval(timer);
       await listener.close(CLOSE_GRACE);
       await uploadPack.close();
+      await auditRetention.close();
       await checkIns.close();
       await store.close();
       await database.close();

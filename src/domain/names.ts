@@ -26,6 +26,10 @@ export function normalizeUserName(text: string): string | null {
 /** A name of a group or role in NFC, null for what cannot be one: 1 to 64 printable characters, trimmed. */
 export function normalizeLabel(text: string): string | null {
   const name = text.trim().normalize('NFC');
-  const isPrintable = !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
-  return isPrintable && name.length > 0 && [...name].length <= 64 ? name : null;
+  return isPrintable(name, 64) ? name : null;
+}
+
+/** Whether the text has 1 to `max` characters, none of which controls, formats or ends a line. */
+export function isPrintable(text: string, max: number): boolean {
+  return text.length > 0 && [...text].length <= max && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
 }

@@ -19,9 +19,11 @@ export function mountRoutes(app: Koa, server: RouteServer, groups: readonly (rea
   const routers = groups.map((routes) => {
     const router = new Router({ sensitive: true });
     for (const route of [...routes].sort(bySpecificity)) {
-      router.register(toPattern(route.path), [route.method], (ctx) =>
-        handle(ctx as unknown as Exchange, server, route, ctx.params),
-      );
+      const pattern = toPattern(route.path);
+      router.register(pattern, [route.method], (ctx, next) => {
+        if (closestTo(ctx.matched ?? []).every((layer) => layer.path !== pattern)) return next();
+        return handle(ctx as unknown as Exchange, server, route, ctx.params);
+      });
     }
     return router;
   });
@@ -101,9 +103,8 @@ function signalOfEnd({ res }: Exchange): () => AbortSignal {
 }
 
 function answerUnmatched(ctx: Exchange, routers: readonly Router[]): void {
-  const methods = new Set(
-    routers.flatMap((router) => router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods)),
-  );
+  const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
+  const methods = new Set(closestTo(layers).flatMap((layer) => layer.methods));
   if (methods.size === 0) throw notFound('Nothing has this address');
   const allow = [...methods, 'OPTIONS'].sort().join(', ');
   const options = { status: 204, headers: { Allow: allow }, body: null };
@@ -121,10 +122,19 @@ function toRegExp(path: string): RegExp {
 
 /** Fixed segments before parameters before the rest of a path, so that no `{id}` hides a named neighbour. */
 function bySpecificity(a: Route, b: Route): number {
-  return rank(a.path).localeCompare(rank(b.path));
+  return rank(toPattern(a.path)).localeCompare(rank(toPattern(b.path)));
 }
 
-function rank(path: string): string {
-  const rankOf = (segment: string) => (segment.startsWith('{*') ? '2' : segment.startsWith('{') ? '1' : '0');
-  return path.split('/').map(rankOf).join('');
+/** A path is of the most specific pattern alone: what a named neighbour does not do, no `{id}` does in its place. */
+function closestTo<L extends { path: string | RegExp }>(layers: readonly L[]): readonly L[] {
+  if (layers.length < 2) return layers;
+  const ranks = layers.map((layer) => rank(String(layer.path)));
+  const closest = [...ranks].sort()[0];
+  return layers.filter((_, index) => ranks[index] === closest);
+}
+
+/** @param pattern as `toPattern` makes it */
+function rank(pattern: string): string {
+  const rankOf = (segment: string) => (segment.startsWith('*') ? '2' : segment.startsWith(':') ? '1' : '0');
+  return pattern.split('/').map(rankOf).join('');
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
+import { normalizeLabel } from '../domain/names.ts';
 import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
@@ -51,6 +52,20 @@ export const Description = z
   .max(4_000)
   .nullish()
   .transform((text) => text ?? null);
+
+/**
+ * A name of a group or role; comes out trimmed and in NFC. Bounded before that: normalising a megabyte of combining
+ * marks takes a minute.
+ */
+export const Label = z
+  .string()
+  .max(1_024)
+  .transform((text, context) => {
+    const name = normalizeLabel(text);
+    if (name !== null) return name;
+    context.addIssue({ code: 'custom', message: 'Not 1 to 64 printable characters' });
+    return z.NEVER;
+  });
 
 const wholeNumber = (min: number, max: number) =>
   z

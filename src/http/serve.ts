@@ -134,7 +134,8 @@ export class RouteServer {
       const input = await this.readInput(get, { ...matched, query: {} }, subject, this.options.clock.now());
       return { etag: etagOf(await get.handle(input)) };
     } catch (error) {
-      if (error instanceof HawserError && error.kind === 'not_found') return null;
+      // Who may not read it knows no validator of it, so none that is sent can be the current one.
+      if (error instanceof HawserError && ['not_found', 'forbidden'].includes(error.kind)) return null;
       throw error;
     }
   }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
+import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Reply } from '../support/client.ts';
-import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { exchange, statusesOf } from '../support/raw-tls.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
 
@@ -11,7 +12,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 describe('the conventions of the interface', () => {
   let hawser: Hawser;
   let routes: Route[];
-  let values: Record<string, string>;
+  let node: NodeUnderTest;
+  let world: AccessWorld;
   /** Those of git clients answer in git's own form, and have tests of their own. */
   const gets = () =>
     routes.filter(
@@ -21,23 +23,8 @@ describe('the conventions of the interface', () => {
   before(async () => {
     routes = await declaredRoutes();
     hawser = await startHawser();
-    const node = await hawser.registerNode('web-01.example.org');
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
-    await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
-    const key = await hawser.admin.post(KEYS, {});
-    const tokens = await hawser.admin.get('/api/v1/auth/tokens');
-    const me = await hawser.admin.get('/api/v1/auth/me');
-    const composites = '/api/v1/composite-configurations';
-    await hawser.admin.post(composites, { name: 'web' });
-    await hawser.admin.post(`${composites}/web/versions`, { version: '1.0.0' });
-    const child = await hawser.admin.post(`${composites}/web/versions/1.0.0/children`, {
-      childConfigurationName: 'web',
-    });
-    values = {
-      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
-      ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
-      ...{ id: tokens.json[0].id, keyId: key.json.id },
-    };
+    node = await hawser.registerNode('web-01.example.org');
+    world = await buildAccessWorld(hawser, node);
   });
   after(() => hawser.close());
 
@@ -54,7 +41,7 @@ describe('the conventions of the interface', () => {
   describe('on methods', () => {
     it('answer GET with and without a trailing slash alike', async () => {
       for (const route of gets()) {
-        const path = addressOf(route, values);
+        const path = addressOf(route, world.valuesOf(route));
         const [plain, slashed] = await Promise.all([hawser.admin.get(path), hawser.admin.get(`${path}/`)]);
         expect(plain.status, path).to.equal(200);
         expect(slashed.status, path).to.equal(200);
@@ -65,7 +52,7 @@ describe('the conventions of the interface', () => {
 
     it('answer HEAD as GET, without the body', async () => {
       for (const route of gets()) {
-        const path = addressOf(route, values);
+        const path = addressOf(route, world.valuesOf(route));
         const get = await hawser.admin.get(path);
         const head = await hawser.admin.call('HEAD', path);
         expect(head.status, path).to.equal(get.status);
@@ -80,12 +67,12 @@ describe('the conventions of the interface', () => {
     });
 
     it('tell in Allow what a path answers to, to OPTIONS and with 405', async () => {
-      for (const path of new Set(routes.map((route) => addressOf(route, values)))) {
+      for (const path of new Set(routes.map((route) => addressOf(route, world.valuesOf(route))))) {
         const options = await hawser.client().call('OPTIONS', path);
         expect(options.status, path).to.equal(204);
         expect(options.text).to.equal('');
         const allow = String(options.headers['allow']).split(', ');
-        const declared = routes.filter((route) => addressOf(route, values) === path);
+        const declared = routes.filter((route) => addressOf(route, world.valuesOf(route)) === path);
         expect(allow, path).to.include.members(declared.map((route) => route.method));
         expect(allow, path).to.include('OPTIONS');
         expect(allow.includes('HEAD'), path).to.equal(allow.includes('GET'));
@@ -137,8 +124,8 @@ describe('the conventions of the interface', () => {
     });
 
     it('answer 404 for an id that is not a UUID in lower case', async () => {
-      const upper = values['nodeId']?.toUpperCase() ?? '';
-      for (const id of ['1', 'null', upper, `{${values['nodeId']}}`, `${values['nodeId']}0`]) {
+      const upper = node.nodeId.toUpperCase();
+      for (const id of ['1', 'null', upper, `{${node.nodeId}}`, `${node.nodeId}0`]) {
         expectProblem(await hawser.admin.get(`/api/v1/nodes/${id}`), 404, 'not_found', id);
       }
     });
@@ -247,7 +234,7 @@ describe('the conventions of the interface', () => {
   describe('on validators', () => {
     it('give every single thing an ETag, and answer 304 to who knows it', async () => {
       for (const route of gets()) {
-        const path = addressOf(route, values);
+        const path = addressOf(route, world.valuesOf(route));
         const reply = await hawser.admin.get(path);
         const isList = reply.headers['x-total-count'] !== undefined;
         if (isList || path.startsWith('/health')) {
@@ -271,7 +258,7 @@ describe('the conventions of the interface', () => {
     });
 
     it('refuse a change with 412 when If-Match names another state', async () => {
-      const path = `/api/v1/nodes/${values['nodeId']}/configuration`;
+      const path = `/api/v1/nodes/${node.nodeId}/configuration`;
       const put = (ifMatch: string) =>
         hawser.admin.call('PUT', path, {
           json: { configurationName: 'web', majorVersion: 1 },
@@ -317,7 +304,7 @@ describe('the conventions of the interface', () => {
       ];
       for (const accept of fine)
         expect((await hawser.admin.get(me, { Accept: accept })).status, accept).to.equal(200);
-      const bundle = `/api/v1/nodes/${values['nodeId']}/configuration/bundle`;
+      const bundle = `/api/v1/nodes/${node.nodeId}/configuration/bundle`;
       expect((await hawser.admin.get(bundle, { Accept: 'application/zip' })).status).to.equal(200);
       expectProblem(await hawser.admin.get(bundle, { Accept: 'application/json' }), 406, 'not_acceptable');
     });
@@ -328,7 +315,7 @@ describe('the conventions of the interface', () => {
       const reply = await hawser.admin.call('POST', KEYS, { json: {}, headers: { Accept: 'text/html' } });
       expectProblem(reply, 406, 'not_acceptable');
       expect(await count()).to.equal(before);
-      const path = `/api/v1/nodes/${values['nodeId']}/configuration`;
+      const path = `/api/v1/nodes/${node.nodeId}/configuration`;
       const json = { configurationName: 'web' };
       const empty = await hawser.admin.call('PUT', path, { json, headers: { Accept: 'text/html' } });
       expect(empty.status, 'an answer without a body suits everybody').to.equal(204);

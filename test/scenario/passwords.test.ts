@@ -45,6 +45,22 @@ describe('changing the own password', () => {
     }
   });
 
+  it('is refused for passwords of a megabyte before they are counted as an attempt', async () => {
+    const attempts = () =>
+      withDatabase(hawser, ({ read }) =>
+        read.selectFrom('login_attempts').selectAll().where('address', 'like', 'user %').execute(),
+      );
+    const long = 'x'.repeat(1_000_000);
+    const current = await change(hawser.session, long, NEW_PASSWORD);
+    expect(current.status).to.equal(400);
+    expect(current.json.errors[0].path).to.equal('/currentPassword');
+    const next = await change(hawser.session, ADMIN_PASSWORD, long);
+    expect(next.status).to.equal(400);
+    expect(next.json.errors[0].path).to.equal('/newPassword');
+    expect((await change(hawser.session, long, long)).status, 'beyond any body').to.equal(413);
+    expect(await attempts()).to.deep.equal([]);
+  });
+
   it('is refused for the user name, and for the password of before', async () => {
     const client = await makeUser(hawser, { username: 'longer-than-twelve', permissions: [] });
     const name = await client.post(CHANGE, {
@@ -80,11 +96,13 @@ describe('changing the own password', () => {
 
   it('ends all other sessions of the user, while its own goes on', async () => {
     const other = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const somebodyElse = await makeUser(hawser, { username: 'bert', permissions: [] });
     const reply = await change(hawser.session, ADMIN_PASSWORD, NEW_PASSWORD);
     expect(reply.status).to.equal(204);
     expect(reply.text).to.equal('');
     expect((await hawser.client().get(ME, { Cookie: hawser.session })).status).to.equal(200);
     expect((await hawser.client().get(ME, { Cookie: other })).status).to.equal(401);
+    expect((await somebodyElse.get(ME)).status, 'of another user').to.equal(200);
     const old = await hawser.client().post('/api/v1/auth/login', {
       username: 'admin',
       password: ADMIN_PASSWORD,

@@ -51,6 +51,18 @@ describe('signing in', () => {
     expect(reply.json.username).to.equal('admin');
   });
 
+  it('takes a look-alike of the user name that Unicode holds for the same, and no other', async () => {
+    for (const name of ['ＡＤＭＩＮ', 'ａｄｍｉｎ', 'ⓐⓓⓜⓘⓝ']) {
+      const reply = await login(name);
+      expect(reply.status, name).to.equal(200);
+      expect(reply.json.username).to.equal('admin');
+    }
+    // A Cyrillic а, a Greek one, blanks around it.
+    for (const name of ['аdmin', 'αdmin', ' admin', 'admin ']) {
+      expect((await login(name)).status, name).to.equal(401);
+    }
+  });
+
   it('refuses for every cause in the same words, so that none can be told from another', async () => {
     await makeUser(hawser, { username: 'asleep', permissions: [] });
     await makeUser(hawser, { username: 'locked', permissions: [] });
@@ -75,6 +87,10 @@ describe('signing in', () => {
       login('locked', good),
       login('robot', good),
       login("admin' or 1=1 --"),
+      login('admin\r\nSet-Cookie: hawser_session=x'),
+      login('admin\u0000'),
+      login('\ud800'),
+      login('%'),
     ]);
     const [first, ...others] = refused.map(visible);
     expect(first?.status).to.equal(401);
@@ -126,8 +142,6 @@ describe('signing in', () => {
       [{ username: 'admin', password: { $ne: null } }, '/password'],
       [{ username: 'admin', password: ADMIN_PASSWORD, remember: true }, '/remember'],
       [{ username: 'x'.repeat(257), password: ADMIN_PASSWORD }, '/username'],
-      // Refused before it is hashed, or a megabyte would keep a core busy.
-      [{ username: 'admin', password: 'x'.repeat(500_000) }, '/password'],
     ];
     for (const [body, path] of faults) {
       const reply = await hawser.client().post(LOGIN, body);
@@ -135,6 +149,19 @@ describe('signing in', () => {
       expect(reply.json.code).to.equal('validation_failed');
       expect(reply.json.errors.map((error: { path: string }) => error.path)).to.include(path);
     }
+  });
+
+  it('refuses a password of a megabyte before it is counted as an attempt, and so before any hashing', async () => {
+    const attempts = () =>
+      withDatabase(hawser, ({ read }) => read.selectFrom('login_attempts').selectAll().execute());
+    const before = await attempts();
+    for (const password of ['x'.repeat(1_025), 'x'.repeat(1_000_000)]) {
+      const reply = await login('admin', password);
+      expect(reply.status).to.equal(400);
+      expect(reply.json.errors[0].path).to.equal('/password');
+    }
+    expect((await login('admin', 'x'.repeat(1024 ** 2))).status, 'beyond any body').to.equal(413);
+    expect(await attempts()).to.deep.equal(before);
   });
 
   it('never writes a password to the log or repeats it in an answer', async () => {

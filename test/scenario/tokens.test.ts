@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser, withDatabase } from '../support/users.ts';
 
 const TOKENS = '/api/v1/auth/tokens';
 const ME = '/api/v1/auth/me';
@@ -67,6 +67,16 @@ describe('personal access tokens', () => {
     for (const scopes of [undefined, null, 'nodes.read', [null], {}]) {
       expect((await create({ scopes })).status).to.equal(400);
     }
+  });
+
+  it('are refused with thousands of scopes', async () => {
+    for (const scope of ['nodes.read', '', 'no.such']) {
+      const reply = await create({ scopes: Array.from({ length: 5_000 }, () => scope) });
+      expect(reply.status, scope).to.equal(400);
+      expect(reply.json.code).to.equal('validation_failed');
+      expect(reply.json.errors.length).to.be.at.most(100);
+    }
+    expect((await create({ scopes: ['x'.repeat(1_000_000)] })).status, 'one as long as all').to.equal(400);
   });
 
   it('are refused without a proper name, or with members that do not exist', async () => {
@@ -224,6 +234,37 @@ describe('personal access tokens', () => {
     }
     const good = await hawser.client().get(ME, { Authorization: `bearer ${token}` });
     expect(good.status, 'the scheme knows no case').to.equal(200);
+  });
+
+  it('answer in the same words whether unknown, cut, expired, revoked, or of a user who is gone or asleep', async () => {
+    const tokenOf = async (username: string) => {
+      const user = await makeUser(hawser, { username, permissions: ['nodes.read'] });
+      return (await user.post(TOKENS, { name: 'x', scopes: ['nodes.read'] })).json.token as string;
+    };
+    const expiresAt = new Date(hawser.clock.now() + MINUTE).toISOString();
+    const revoked = (await create({})).json;
+    await owner.delete(`${TOKENS}/${revoked.tokenId}`);
+    const bad = {
+      unknown: `pat_${'x'.repeat(43)}`,
+      cut: (await create({})).json.token.slice(0, 20) as string,
+      expired: (await create({ expiresAt })).json.token as string,
+      revoked: revoked.token as string,
+      'of a deleted user': await tokenOf('gone'),
+      'of an inactive user': await tokenOf('asleep'),
+    };
+    hawser.clock.advance(MINUTE);
+    await withDatabase(hawser, async ({ write }) => {
+      await write.deleteFrom('users').where('username', '=', 'gone').execute();
+      await write.updateTable('users').set({ is_active: 0 }).where('username', '=', 'asleep').execute();
+    });
+    const answers = new Set<string>();
+    for (const [why, token] of Object.entries(bad)) {
+      const reply = await bearer(token).get(ME);
+      expect(reply.status, why).to.equal(401);
+      const { date: _, 'x-request-id': _id, ...headers } = reply.headers;
+      answers.add(JSON.stringify(headers) + reply.text);
+    }
+    expect(answers.size).to.equal(1);
   });
 
   it('decide alone when other credentials come along', async () => {

@@ -24,6 +24,7 @@ describe('reading the settings', () => {
       adminPassword: null,
       logLevel: 'info',
       cacheBytes: 256 * 1024 ** 2,
+      auditKeepDays: null,
     });
     expect(config.tls).to.include({ certFile: null, keyFile: null });
     expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
@@ -54,6 +55,11 @@ describe('reading the settings', () => {
     for (const [text, bytes] of sizes) {
       expect(readConfig({ HAWSER_JSON_LIMIT: text }).limits.jsonBytes, text).to.equal(bytes);
     }
+  });
+
+  it('reads whole days', () => {
+    expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '1' }).auditKeepDays).to.equal(1);
+    expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '36500' }).auditKeepDays).to.equal(36_500);
   });
 
   it('reads choices in any case', () => {
@@ -89,6 +95,10 @@ describe('reading the settings', () => {
     ['HAWSER_UPLOAD_LIMIT', { HAWSER_UPLOAD_LIMIT: '999999999999GiB' }, /50MiB/],
     ['HAWSER_UPLOAD_FILES', { HAWSER_UPLOAD_FILES: '0' }, /1 to/],
     ['HAWSER_CACHE_BYTES', { HAWSER_CACHE_BYTES: 'much' }, /50MiB/],
+    ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0' }, /1 to 36500/],
+    ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],
+    ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0.5' }, /1 to 36500/],
+    ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: 'never' }, /1 to 36500/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a.example.org,,b' }, /host names/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a/b' }, /host names/],
     ['HAWSER_TLS_KEY', { HAWSER_TLS_CERT: '/x' }, /both or neither/],

@@ -4,6 +4,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
 import { invalid, invalidField } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { hashPassword, verifyPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -14,6 +15,7 @@ export interface PasswordChange {
   currentPassword: string;
   newPassword: string;
   now: number;
+  actor: Actor;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface PasswordChange {
 export async function changePassword(
   { database, dataDir, log }: { database: Database; dataDir: string; log: Log },
   principal: UserPrincipal,
-  { currentPassword, newPassword, now }: PasswordChange,
+  { currentPassword, newPassword, now, actor }: PasswordChange,
 ): Promise<void> {
   const { userId } = principal;
   const fault = passwordFault(newPassword, principal.username);
@@ -39,6 +41,7 @@ export async function changePassword(
     await requireUnchanged(trx, userId, proven);
     const keepSession = principal.credentialId;
     await setPassword(trx, { userId, hash, mustChange: false, now, keepSession });
+    await recordAudit(trx, actor, { action: 'password.changed', resourceId: userId });
   });
   await forgetInitialPassword(dataDir).catch((error: unknown) => {
     // The change itself stands, and what the file holds opens nothing any more.

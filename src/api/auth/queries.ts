@@ -35,8 +35,13 @@ export async function insertSession(
   await db.insertInto('sessions').values(row).execute();
 }
 
-export async function deleteSession(db: Db, tokenHash: string): Promise<void> {
-  await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute();
+/** @returns whether there was such a session */
+export async function deleteSession(db: Db, tokenHash: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
 export async function setPassword(
@@ -51,6 +56,17 @@ export async function setPassword(
     .execute();
   const others = db.deleteFrom('sessions').where('user_id', '=', userId);
   await (keepSession === null ? others : others.where('token_hash', '<>', keepSession)).execute();
+}
+
+/** Ends all sessions of a user and revokes all tokens, those already revoked keeping their time. */
+export async function endAccess(db: Db, userId: string, now: number): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
+  await db
+    .updateTable('access_tokens')
+    .set({ revoked_at: now })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .execute();
 }
 
 /**
@@ -155,14 +171,15 @@ export async function listTokens(db: Db, userId: string, { take, skip }: { take:
   return { rows, total };
 }
 
-/** @returns whether the user has such a token; revoking twice is fine */
-export async function revokeToken(db: Db, userId: string, tokenId: string, now: number): Promise<boolean> {
-  const row = await db
-    .updateTable('access_tokens')
-    .set((old) => ({ revoked_at: old.fn.coalesce('revoked_at', old.val(now)) }))
+export function findToken(db: Db, userId: string, tokenId: string) {
+  return db
+    .selectFrom('access_tokens')
+    .selectAll()
     .where('id', '=', tokenId)
     .where('user_id', '=', userId)
-    .returning('id')
     .executeTakeFirst();
-  return row !== undefined;
+}
+
+export async function revokeToken(db: Db, tokenId: string, now: number): Promise<void> {
+  await db.updateTable('access_tokens').set({ revoked_at: now }).where('id', '=', tokenId).execute();
 }

@@ -2,9 +2,11 @@
 
 import type { Database } from '../../db/open.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
+import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
+import { recordAudit } from '../../security/audit.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { changePassword } from './change-password.ts';
 import { deleteSession, listMemberships } from './queries.ts';
 import { ChangePassword, Login, Me, SignedIn } from './schemas.ts';
@@ -34,7 +36,8 @@ function loginRoute({ database, log }: AuthOptions): Route {
     answers: { 200: { description: 'Signed in; the session is in the cookie', schema: SignedIn } },
     problems: ['invalid_credentials', 'rate_limited'],
     async handle({ body, facts }) {
-      const attempt = { ...body, address: facts.address, now: facts.now };
+      const { address, now, actor } = facts;
+      const attempt = { ...body, address, now, actor };
       const { account, sessionSecret } = await signIn(database, log, attempt);
       const answer = json({
         userId: account.id,
@@ -58,8 +61,8 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
       tags: TAGS,
       access,
       answers: { 204: { description: 'The session has ended on the server' } },
-      async handle({ principal }) {
-        await deleteSession(database.write, principal.credentialId);
+      async handle({ principal, facts }) {
+        await endSession(database, principal, facts);
         return { ...noContent(), headers: ended };
       },
     }),
@@ -70,13 +73,21 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
       tags: TAGS,
       access,
       answers: { 302: { description: 'To /login; the session has ended on the server' } },
-      async handle({ principal }) {
-        await deleteSession(database.write, principal.credentialId);
+      async handle({ principal, facts }) {
+        await endSession(database, principal, facts);
         const answer = redirect('/login');
         return { ...answer, headers: { ...answer.headers, ...ended } };
       },
     }),
   ];
+}
+
+async function endSession(database: Database, principal: UserPrincipal, facts: RequestFacts): Promise<void> {
+  await database.write.transaction().execute(async (trx) => {
+    // Two sign-outs at once end it once.
+    if (!(await deleteSession(trx, principal.credentialId))) return;
+    await recordAudit(trx, facts.actor, { action: 'session.ended', resourceId: principal.userId });
+  });
 }
 
 function meRoute({ database }: AuthOptions): Route {
@@ -108,7 +119,7 @@ function changePasswordRoute(options: AuthOptions): Route {
     answers: { 204: { description: 'Changed; all other sessions of the user have ended' } },
     problems: ['current_password_incorrect', 'rate_limited'],
     async handle({ principal, body, facts }) {
-      await changePassword(options, principal, { ...body, now: facts.now });
+      await changePassword(options, principal, { ...body, now: facts.now, actor: facts.actor });
       return noContent();
     },
   });

@@ -5,6 +5,7 @@ import { MINUTE } from '../../lib/clock.ts';
 import { unauthenticated } from '../../lib/errors.ts';
 import { newSecret } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
 import { verifyPassword } from '../../security/passwords.ts';
 import { findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
@@ -18,12 +19,14 @@ export interface SignIn {
   password: string;
   address: string;
   now: number;
+  actor: Actor;
 }
 
 type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
 
 /**
- * Checks a user name and password and opens a session.
+ * Checks a user name and password and opens a session. Each attempt that is not throttled leaves one entry in the
+ * audit trail, whether there is such a user or not.
  * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute
  */
 export async function signIn(
@@ -31,8 +34,8 @@ export async function signIn(
   log: Log,
   attempt: SignIn,
 ): Promise<{ account: Account; sessionSecret: string }> {
-  const { address, now } = attempt;
-  await throttle(database, address, now);
+  const { address, now, actor } = attempt;
+  await throttle(database, address, now, (trx) => recordRefusal(trx, actor, undefined, 'too many attempts'));
   const found = await findAccountByName(database.read, attempt.username);
   const matches = await verifyPassword(attempt.password, found?.password_hash ?? null);
   const sessionSecret = newSecret();
@@ -40,7 +43,11 @@ export async function signIn(
   const outcome = await database.write.transaction().execute(async (trx) => {
     const account = found && (await findAccount(trx, found.id));
     const refusal = await refusalOf(trx, account, { matches, hash: found?.password_hash ?? null, now });
-    if (refusal !== null || !account) return { refusal: refusal ?? 'unknown user' };
+    if (refusal !== null || !account) {
+      const reason = refusal ?? 'unknown user';
+      await recordRefusal(trx, actor, account, reason);
+      return { refusal: reason };
+    }
     await setAttemptState(trx, account.id, { failures: 0, lockoutEnd: null });
     await insertSession(trx, {
       secret: sessionSecret,
@@ -48,11 +55,24 @@ export async function signIn(
       now,
       expiresAt: now + SESSION_LIFETIME,
     });
+    const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
+    await recordAudit(trx, user, { action: 'session.created', resourceId: account.id });
     return { account };
   });
   if (outcome.account) return { account: outcome.account, sessionSecret };
   log.info({ reason: outcome.refusal, address }, 'sign-in refused');
   throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
+}
+
+/** The name is told of a known account alone: what else was typed may be a password in the wrong field. */
+async function recordRefusal(
+  trx: Db,
+  actor: Actor,
+  account: Account | undefined,
+  reason: string,
+): Promise<void> {
+  const details = account === undefined ? { reason } : { reason, username: account.username };
+  await recordAudit(trx, actor, { action: 'session.refused', resourceId: account?.id ?? null, details });
 }
 
 /** Why an account may not sign in, counting a wrong password; null when it may. */

@@ -1,6 +1,6 @@
 /** How often a password may be tried: counted in SQL, in windows of a minute that begin with the first attempt. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { countAttempt } from './queries.ts';
@@ -10,12 +10,20 @@ const WINDOW = MINUTE;
 
 /**
  * Counts an attempt from one source, such as a client's address.
+ * @param onFirstRefusal runs in the transaction that counts the first attempt too many of a window
  * @throws HawserError rate_limited beyond 30 attempts a minute
  */
-export async function throttle(database: Database, source: string, now: number): Promise<void> {
-  const { attempts, windowStart } = await database.write
-    .transaction()
-    .execute((trx) => countAttempt(trx, source, now, WINDOW));
+export async function throttle(
+  database: Database,
+  source: string,
+  now: number,
+  onFirstRefusal: (trx: Db) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const { attempts, windowStart } = await database.write.transaction().execute(async (trx) => {
+    const counted = await countAttempt(trx, source, now, WINDOW);
+    if (counted.attempts === MAX_ATTEMPTS_PER_WINDOW + 1) await onFirstRefusal(trx);
+    return counted;
+  });
   if (attempts <= MAX_ATTEMPTS_PER_WINDOW) return;
   const retryAfter = Math.max(1, Math.ceil((windowStart + WINDOW - now) / SECOND));
   throw new HawserError('rate_limited', 'rate_limited', 'Too many attempts; wait a little', { retryAfter });

@@ -5,10 +5,11 @@ import { created, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath, Paging } from '../../http/schemas.ts';
 import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
+import { recordAudit } from '../../security/audit.ts';
 import { TOKEN_PREFIX } from '../../security/identify.ts';
-import { insertToken, listTokens, revokeToken } from './queries.ts';
+import { findAccount, findToken, insertToken, listTokens, revokeToken } from './queries.ts';
 import { CreatedToken, NewToken, Token } from './schemas.ts';
 
 const TAGS = ['Tokens'];
@@ -39,7 +40,15 @@ function createRoute(database: Database): Route {
       const { name, scopes } = body;
       const prefix = secret.slice(0, SHOWN_CHARACTERS);
       const token = { id, userId: principal.userId, name, prefix, secret, scopes, expiresAt, now };
-      await insertToken(database.write, token);
+      await database.write.transaction().execute(async (trx) => {
+        // Deactivation revokes the tokens that are there; one made just after would live on.
+        if ((await findAccount(trx, principal.userId))?.is_active !== 1) {
+          throw unauthenticated('The session or token is not valid');
+        }
+        await insertToken(trx, token);
+        const details = { name, scopes, expiresAt: toOptionalTimestamp(expiresAt) };
+        await recordAudit(trx, facts.actor, { action: 'token.created', resourceId: id, details });
+      });
       const shown = { token: secret, tokenId: id, name, tokenPrefix: prefix, scopes };
       return created(`${PATH}/${id}`, {
         ...shown,
@@ -76,8 +85,14 @@ function revokeRoute(database: Database): Route {
     params: idsInPath('id'),
     answers: { 204: { description: 'Revoked; it stays listed' } },
     async handle({ principal, params, facts }) {
-      const found = await revokeToken(database.write, principal.userId, params.id, facts.now);
-      if (!found) throw notFound('No such token');
+      await database.write.transaction().execute(async (trx) => {
+        const token = await findToken(trx, principal.userId, params.id);
+        if (!token) throw notFound('No such token');
+        if (token.revoked_at !== null) return;
+        await revokeToken(trx, token.id, facts.now);
+        const details = { name: token.name };
+        await recordAudit(trx, facts.actor, { action: 'token.revoked', resourceId: token.id, details });
+      });
       return noContent();
     },
   });

@@ -37,7 +37,7 @@ function addRoute(tools: CompositeTools): Route {
     problems: ['published_version', 'nested_composite', 'child_exists', 'reserved_path'],
     async handle({ principal, resource, params, body, facts }) {
       const version = params['version'] ?? '';
-      const child = await addChild(tools, { resource, principal, version, now: facts.now }, body);
+      const child = await addChild(tools, { resource, principal, actor: facts.actor, version }, body);
       const base = `/api/v1/composite-configurations/${resource.name}/versions/${encodeURIComponent(version)}`;
       return created(`${base}/children/${child.id}`, await showItem(tools, child));
     },
@@ -55,7 +55,7 @@ function changeRoute(tools: CompositeTools): Route {
     answers: { 200: { description: 'The item as it is now', schema: ItemView } },
     problems: ['published_version'],
     async handle({ principal, resource, params, body, facts }) {
-      const target = { resource, principal, version: params['version'] ?? '', now: facts.now };
+      const target = { resource, principal, actor: facts.actor, version: params['version'] ?? '' };
       return json(await showItem(tools, await changeChild(tools, target, params['childId'] ?? '', body)));
     },
   });
@@ -70,7 +70,7 @@ function removeRoute(tools: CompositeTools): Route {
     answers: { 204: { description: 'The child is out' } },
     problems: ['published_version'],
     async handle({ principal, resource, params, facts }) {
-      const target = { resource, principal, version: params['version'] ?? '', now: facts.now };
+      const target = { resource, principal, actor: facts.actor, version: params['version'] ?? '' };
       await removeChild(tools, target, params['childId'] ?? '');
       return noContent();
     },

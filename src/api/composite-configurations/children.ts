@@ -1,6 +1,7 @@
 /** The children of a composite's draft: which configurations, at which versions, in which order. */
 
 import type { z } from 'zod';
+import { changedMembers } from '../../domain/changed-members.ts';
 import {
   type CompositeChild,
   type CompositeDocument,
@@ -11,7 +12,7 @@ import { conflict, HawserError, invalid, invalidField, notFound } from '../../li
 import { newId } from '../../lib/ids.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { ChildChange, NewChild } from './schemas.ts';
-import { type CompositeTools, changeDocument, type VersionTarget } from './versions.ts';
+import { type CompositeTools, changeDocument, type DocumentChange, type VersionTarget } from './versions.ts';
 
 /**
  * Adds a configuration that the caller may read.
@@ -24,7 +25,7 @@ export async function addChild(
   { childConfigurationName: name, activeVersion, order }: z.output<typeof NewChild>,
 ): Promise<CompositeChild> {
   const item = { id: newId(), configuration: name, version: activeVersion ?? null, order: order ?? 0 };
-  const add = async (document: CompositeDocument) => {
+  const add = async (document: CompositeDocument): Promise<DocumentChange> => {
     if (document.children.some((child) => child.configuration === name)) {
       throw conflict('child_exists', 'The configuration is a child of this version already');
     }
@@ -36,7 +37,8 @@ export async function addChild(
     }
     await requireVersion(tools, name, item.version);
     item.order = order ?? nextOrder(document);
-    return { ...document, children: [...document.children, item] };
+    const changed = { ...document, children: [...document.children, item] };
+    return { document: changed, action: 'child_added', details: detailsOf(item) };
   };
   await underChildsLock(tools, target, name, () => changeDocument(tools, target, add));
   return item;
@@ -62,6 +64,10 @@ async function underChildsLock(
   }
 }
 
+function detailsOf({ id, configuration, version, order }: CompositeChild) {
+  return { childId: id, childConfigurationName: configuration, activeVersion: version, order };
+}
+
 /** @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version` */
 export async function changeChild(
   tools: CompositeTools,
@@ -73,15 +79,14 @@ export async function changeChild(
   await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
     if (activeVersion !== undefined) await requireVersion(tools, child.configuration, activeVersion);
-    changed = {
-      ...child,
-      version: activeVersion === undefined ? child.version : activeVersion,
-      order: order ?? child.order,
-    };
-    return {
-      ...document,
-      children: document.children.map((other) => (other === child ? (changed ?? child) : other)),
-    };
+    const version = activeVersion === undefined ? child.version : activeVersion;
+    const after = { ...child, version, order: order ?? child.order };
+    changed = after;
+    const changes = changedMembers(detailsOf(child), detailsOf(after));
+    if (changes === null) return null;
+    const children = document.children.map((other) => (other === child ? after : other));
+    const details = { childId, childConfigurationName: child.configuration, ...changes };
+    return { document: { ...document, children }, action: 'child_changed', details };
   });
   if (changed === undefined) throw noSuchChild();
   return changed;
@@ -95,7 +100,8 @@ export async function removeChild(
 ): Promise<void> {
   await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
-    return { ...document, children: document.children.filter((other) => other !== child) };
+    const children = document.children.filter((other) => other !== child);
+    return { document: { ...document, children }, action: 'child_removed', details: detailsOf(child) };
   });
 }
 

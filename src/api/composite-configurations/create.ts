@@ -11,6 +11,7 @@ import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { grantToCreator } from '../permissions/queries.ts';
 import { deleteCompositeRow, insertComposite, isCompositeNameTaken } from './queries.ts';
@@ -37,9 +38,8 @@ export interface CompositeStores {
  */
 export async function createComposite(
   { database, store, names }: CompositeStores,
-  principal: UserPrincipal,
+  { principal, actor }: { principal: UserPrincipal; actor: Actor },
   composite: z.output<typeof NewComposite>,
-  now: number,
 ): Promise<string> {
   const { name } = composite;
   const settings: RepositorySettings = {
@@ -48,13 +48,13 @@ export async function createComposite(
     createdBy: principal.userId,
     useServerManagedParameters: false,
     entryPoint: normalizePath(composite.entryPoint ?? DEFAULT_ENTRY_POINT),
-    createdAt: now,
+    createdAt: actor.at,
   };
   await names.run(name.toLowerCase(), async () => {
     if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
     await store.create(repositoryOf({ name }), settings, null);
     try {
-      await registerComposite(database, name, settings);
+      await registerComposite(database, name, settings, { how: 'created', actor });
     } catch (error) {
       // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
       await store.remove(repositoryOf({ name })).catch(() => undefined);
@@ -69,8 +69,10 @@ export async function registerComposite(
   database: Database,
   name: string,
   settings: RepositorySettings,
+  { how, actor }: { how: 'created' | 'adopted'; actor: Actor },
 ): Promise<void> {
-  const { id, description, createdAt, createdBy, entryPoint } = settings;
+  const { id, description, createdAt, createdBy } = settings;
+  const entryPoint = settings.entryPoint ?? DEFAULT_ENTRY_POINT;
   await orConflict('composites.name_key', nameTaken(), () =>
     database.write.transaction().execute(async (trx) => {
       await strikeRemoval(trx, { kind: 'composites', name });
@@ -78,10 +80,12 @@ export async function registerComposite(
         id,
         name,
         description,
-        entry_point: entryPoint ?? DEFAULT_ENTRY_POINT,
+        entry_point: entryPoint,
         created_at: createdAt,
       });
       await grantToCreator(trx, { on: 'composite', resourceId: id }, createdBy, createdAt);
+      const details = { name, description, entryPoint };
+      await recordAudit(trx, actor, { action: `composite.${how}`, resourceId: id, details });
     }),
   );
 }
@@ -89,23 +93,21 @@ export async function registerComposite(
 /** @throws HawserError not_found when somebody else was faster, conflict `in_use` while it is assigned to a node */
 export async function deleteComposite(
   { database, store }: Omit<CompositeStores, 'names'>,
-  { id, name }: GrantedResource,
+  { resource, actor }: { resource: GrantedResource; actor: Actor },
 ): Promise<void> {
-  const repository = repositoryOf({ name });
+  const repository = repositoryOf(resource);
   // Only who removes the row goes on to the repository: by then the name may be that of a new composite.
-  await dropRow(database, { id, name });
+  await dropRow(database, resource, actor);
   await store.remove(repository);
   await strikeRemoval(database.write, repository);
 }
 
-async function dropRow(
-  database: Database,
-  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
-): Promise<void> {
+async function dropRow(database: Database, { id, name }: GrantedResource, actor: Actor): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
       if (!(await deleteCompositeRow(trx, id))) throw notFound('No composite configuration of this name');
       await noteRemoval(trx, repositoryOf({ name }));
+      await recordAudit(trx, actor, { action: 'composite.deleted', resourceId: id, details: { name } });
     });
   } catch (error) {
     if (breaksReference(error)) throw conflict('in_use', 'It is assigned to a node');

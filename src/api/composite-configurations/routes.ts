@@ -74,7 +74,8 @@ function createRoute({ database, store }: CompositeTools): Route {
     answers: { 201: { description: 'The composite, still without versions', schema: CompositeView } },
     problems: ['name_taken', 'invalid_path'],
     async handle({ principal, body, facts }) {
-      const id = await createComposite({ database, store, names }, principal, body, facts.now);
+      const caller = { principal, actor: facts.actor };
+      const id = await createComposite({ database, store, names }, caller, body);
       const row = await findComposite(database.read, id);
       if (!row) throw notFound('No composite configuration of this name');
       return created(`${COMPOSITES}/${row.name}`, toComposite(row, await store.index(repositoryOf(row))));
@@ -111,8 +112,8 @@ function deleteRoute({ database, store }: CompositeTools): Route {
     access: { kind: 'grant', on: 'composite', level: 'Manage' },
     answers: { 204: { description: 'The composite is gone' } },
     problems: ['in_use'],
-    async handle({ resource }) {
-      await deleteComposite({ database, store }, resource);
+    async handle({ resource, facts }) {
+      await deleteComposite({ database, store }, { resource, actor: facts.actor });
       return noContent();
     },
   });

@@ -81,7 +81,8 @@ function createRoute(tools: CompositeTools): Route {
     answers: { 201: { description: 'The draft', schema: CompositeVersionView } },
     problems: ['version_exists'],
     async handle({ principal, resource, body, facts }) {
-      const { version } = await createCompositeDraft(tools, { resource, principal, now: facts.now }, body);
+      const caller = { resource, principal, actor: facts.actor };
+      const { version } = await createCompositeDraft(tools, caller, body);
       const location = `/api/v1/composite-configurations/${resource.name}/versions/${encodeURIComponent(version)}`;
       return created(location, await showVersion(tools, resource, version));
     },
@@ -109,8 +110,8 @@ function deleteRoute(tools: CompositeTools): Route {
     access: managing,
     answers: { 204: { description: 'The draft is gone' } },
     problems: ['published_version'],
-    async handle({ resource, params }) {
-      await deleteCompositeDraft(tools, resource, params['version'] ?? '');
+    async handle({ resource, params, facts }) {
+      await deleteCompositeDraft(tools, { resource, actor: facts.actor, version: params['version'] ?? '' });
       return noContent();
     },
   });
@@ -128,7 +129,7 @@ function publishRoute(tools: CompositeTools): Route {
     problems: ['already_published', 'no_children', 'unpublished_child'],
     async handle({ principal, resource, params, facts }) {
       const version = params['version'] ?? '';
-      await publishComposite(tools, { resource, principal, version, now: facts.now });
+      await publishComposite(tools, { resource, principal, actor: facts.actor, version });
       return json(await showVersion(tools, resource, version));
     },
   });

@@ -10,6 +10,7 @@ import type { VersionRef } from '../../git/version-index.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { repositoryOf } from './create.ts';
 import { type CompositeRow, findComposite } from './queries.ts';
@@ -21,70 +22,104 @@ export interface CompositeTools {
   composites: CompositeReader;
 }
 
-/** Who works on which version of which composite, and when. */
+/** Who works on which version of which composite. */
 export interface VersionTarget {
   resource: GrantedResource;
   principal: UserPrincipal;
+  actor: Actor;
   version: string;
-  now: number;
+}
+
+/** A document as it is to be, and what the audit trail says of the way there. */
+export interface DocumentChange {
+  document: CompositeDocument;
+  action: 'child_added' | 'child_changed' | 'child_removed';
+  details: Record<string, unknown>;
 }
 
 /** @throws HawserError conflict `version_exists`, invalid for a channel that is not the version's */
 export async function createCompositeDraft(
   tools: CompositeTools,
-  { resource, principal, now }: Omit<VersionTarget, 'version'>,
+  caller: Omit<VersionTarget, 'version'>,
   { version, prereleaseChannel }: z.output<typeof NewCompositeVersion>,
 ): Promise<VersionDetails> {
   if ((prereleaseChannel ?? null) !== null && prereleaseChannel !== prereleaseChannelOf(version)) {
     const message = "Not the first part of the version's prerelease";
     throw invalidField('/prereleaseChannel', message, 'prerelease_channel_mismatch');
   }
-  return exclusively(tools, resource, (locked, row) => {
+  const { resource, principal, actor } = caller;
+  return exclusively(tools, resource, async (locked, row) => {
     const content = toFile({ entryPoint: row.entry_point, children: [] });
-    return locked.writeDraft({ version, ...content, author: personOf(principal), at: now });
+    const draft = { version, ...content, author: personOf(principal), at: actor.at };
+    const made = await locked.writeDraft(draft);
+    await record(tools, { ...caller, version }, 'version_created', { commit: made.commit });
+    return made;
   });
 }
 
 /**
  * Changes a draft's document under the lock.
+ * @param change gives null where there is nothing to change
  * @throws HawserError not_found without such a version, conflict `published_version`
  */
 export function changeDocument(
   tools: CompositeTools,
-  { resource, principal, version, now }: VersionTarget,
-  change: (document: CompositeDocument) => Promise<CompositeDocument>,
-): Promise<VersionDetails> {
+  target: VersionTarget,
+  change: (document: CompositeDocument) => Promise<DocumentChange | null>,
+): Promise<void> {
+  const { resource, principal, version, actor } = target;
   return exclusively(tools, resource, async (locked) => {
     const ref = findDraft(locked, version);
-    const document = await change(await tools.composites.document(repositoryOf(resource), ref));
-    return locked.replaceDraft(version, { ...toFile(document), committer: personOf(principal), at: now });
+    const changed = await change(await tools.composites.document(repositoryOf(resource), ref));
+    if (changed === null) return;
+    const content = toFile(changed.document);
+    await locked.replaceDraft(version, { ...content, committer: personOf(principal), at: actor.at });
+    await record(tools, target, changed.action, changed.details);
   });
 }
 
 /** @throws HawserError not_found without such a version, conflict `published_version` */
 export function deleteCompositeDraft(
   tools: CompositeTools,
-  resource: GrantedResource,
-  version: string,
+  target: Omit<VersionTarget, 'principal'>,
 ): Promise<void> {
+  const { resource, version } = target;
   return exclusively(tools, resource, async (locked) => {
-    findDraft(locked, version);
+    // The id of a draft is that of its commit.
+    const { oid: commit } = findDraft(locked, version);
     await locked.deleteDraft(version);
+    await record(tools, target, 'version_deleted', { commit });
   });
 }
 
 /** @throws HawserError not_found, conflict `already_published`, `no_children` or `unpublished_child` */
-export function publishComposite(
-  tools: CompositeTools,
-  { resource, principal, version, now }: VersionTarget,
-): Promise<VersionDetails> {
+export function publishComposite(tools: CompositeTools, target: VersionTarget): Promise<VersionDetails> {
+  const { resource, principal, version, actor } = target;
   return exclusively(tools, resource, async (locked) => {
     const ref = locked.index.get(version);
     if (ref?.status === 'Draft') {
       const document = await tools.composites.document(repositoryOf(resource), ref);
       await requirePublishedChildren(tools.store, document);
     }
-    return locked.publish(version, personOf(principal), now);
+    const made = await locked.publish(version, personOf(principal), actor.at);
+    await record(tools, target, 'version_published', { commit: made.commit });
+    return made;
+  });
+}
+
+type VersionAction = 'version_created' | 'version_published' | 'version_deleted';
+
+/** Still under the lock, so that the entries stand in the order of the changes. */
+function record(
+  { database }: CompositeTools,
+  { resource, actor, version }: Omit<VersionTarget, 'principal'>,
+  action: VersionAction | DocumentChange['action'],
+  details: Record<string, unknown>,
+): Promise<void> {
+  return recordAudit(database.write, actor, {
+    action: `composite.${action}`,
+    resourceId: resource.id,
+    details: { name: resource.name, version, ...details },
   });
 }
 

@@ -4,37 +4,56 @@ import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import type { GitStore } from '../../git/store.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { refuseReserved } from './drafts.ts';
-import { updateConfiguration } from './queries.ts';
+import { type ConfigurationRow, updateConfiguration } from './queries.ts';
 import type { ConfigurationChange } from './schemas.ts';
 import { exclusively, repositoryOf } from './versions.ts';
 import { noConfiguration, whileThere } from './while-there.ts';
 
-/** @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite */
+/**
+ * Changes nothing, the time of the last change included, where all is so already.
+ * @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite
+ */
 export async function changeConfiguration(
   { database, store }: { database: Database; store: GitStore },
-  resource: GrantedResource,
+  { resource, actor }: { resource: GrantedResource; actor: Actor },
   change: z.output<typeof ConfigurationChange>,
-  now: number,
 ): Promise<void> {
-  const { description, useServerManagedParameters: managed } = change;
   // Under the lock, so that no draft with a reserved path slips in between.
   await exclusively({ database, store }, resource, async ({ index }, row) => {
+    const changes = changedMembers(changeableOf(row), change);
+    if (changes === null) return;
     const highest = index.versions[0];
-    const switchesOn = managed === true && row.use_server_managed_parameters === 0;
-    if (switchesOn && highest) {
+    if (highest && changes['useServerManagedParameters']?.to === true) {
       refuseReserved((await store.details(repositoryOf(resource), highest)).files);
     }
-    await updateConfiguration(database.write, resource.id, {
-      ...(description === undefined ? {} : { description }),
-      ...(managed === undefined ? {} : { use_server_managed_parameters: managed ? 1 : 0 }),
-      updated_at: now,
+    const { id: resourceId, name } = resource;
+    await database.write.transaction().execute(async (trx) => {
+      await updateConfiguration(trx, resourceId, { ...toColumns(change), updated_at: actor.at });
+      const details = { name, ...changes };
+      await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });
     });
   });
+}
+
+function changeableOf({ description, use_server_managed_parameters: managed }: ConfigurationRow) {
+  return { description, useServerManagedParameters: managed === 1 };
+}
+
+function toColumns({
+  description,
+  useServerManagedParameters: managed,
+}: z.output<typeof ConfigurationChange>) {
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(managed === undefined ? {} : { use_server_managed_parameters: managed ? 1 : 0 }),
+  };
 }
 
 /**
@@ -43,12 +62,12 @@ export async function changeConfiguration(
  */
 export async function deleteConfiguration(
   { database, store, composites }: { database: Database; store: GitStore; composites: CompositeReader },
-  resource: GrantedResource,
+  { resource, actor }: { resource: GrantedResource; actor: Actor },
 ): Promise<void> {
   const repository = repositoryOf(resource);
   const drop = async () => {
     if (await composites.isChild(resource.name)) throw inUse('A composite configuration has it as a child');
-    await dropRow(database, resource);
+    await dropRow(database, resource, actor);
   };
   if (await store.has(repository)) {
     // Whoever adds it to a composite holds this lock too.
@@ -61,13 +80,14 @@ export async function deleteConfiguration(
   await strikeRemoval(database.write, { kind: 'configurations', name: resource.name });
 }
 
-async function dropRow(database: Database, { id, name }: GrantedResource): Promise<void> {
+async function dropRow(database: Database, { id, name }: GrantedResource, actor: Actor): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
       await noteRemoval(trx, { kind: 'configurations', name });
       const gone = await trx.deleteFrom('configurations').where('id', '=', id).executeTakeFirst();
       // Somebody else was faster; what has the name by now is not to be removed.
       if (gone.numDeletedRows === 0n) throw noConfiguration();
+      await recordAudit(trx, actor, { action: 'configuration.deleted', resourceId: id, details: { name } });
     });
   } catch (error) {
     if (breaksReference(error)) throw inUse('It is assigned to a node');

@@ -9,6 +9,7 @@ import type { FileContent, RepositorySettings } from '../../git/types.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { grantToCreator } from '../permissions/queries.ts';
 import { readValidationSettings } from '../settings/queries.ts';
@@ -33,9 +34,9 @@ export interface CreateOptions {
  */
 export async function createConfiguration(
   { database, store, names }: CreateOptions,
-  principal: UserPrincipal,
+  { principal, actor }: { principal: UserPrincipal; actor: Actor },
   form: z.output<typeof NewConfiguration>,
-  upload: { files: readonly FileContent[]; now: number },
+  files: readonly FileContent[],
 ): Promise<string> {
   const useServerManagedParameters = form.useServerManagedParameters ?? true;
   const draft = checkDraft({
@@ -45,7 +46,8 @@ export async function createConfiguration(
     requireSemVer: (await readValidationSettings(database.read)).requireSemVer,
     useServerManagedParameters,
     principal,
-    ...upload,
+    files,
+    now: actor.at,
   });
   const settings: RepositorySettings = {
     id: newId(),
@@ -53,14 +55,14 @@ export async function createConfiguration(
     createdBy: principal.userId,
     useServerManagedParameters,
     entryPoint: null,
-    createdAt: upload.now,
+    createdAt: actor.at,
   };
   const repository = { kind: 'configurations', name: form.name } as const;
   await names.run(form.name.toLowerCase(), async () => {
     if (await isNameTaken(database.read, form.name)) throw nameTaken();
     await store.create(repository, settings, draft);
     try {
-      await register(database, form.name, settings);
+      await register(database, form.name, settings, { how: 'created', actor, version: draft.version });
     } catch (error) {
       // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
       await store.remove(repository).catch(() => undefined);
@@ -70,11 +72,19 @@ export async function createConfiguration(
   return settings.id;
 }
 
+interface Origin {
+  how: 'created' | 'adopted';
+  actor: Actor;
+  /** The first draft's. */
+  version?: string;
+}
+
 /** Makes the row, and the creator's grant, from what the repository says of itself. */
 export async function register(
   database: Database,
   name: string,
   settings: RepositorySettings,
+  { how, actor, version }: Origin,
 ): Promise<void> {
   const { id, description, createdAt, createdBy, useServerManagedParameters } = settings;
   await orConflict('configurations.name_key', nameTaken(), () =>
@@ -88,6 +98,8 @@ export async function register(
         created_at: createdAt,
       });
       await grantToCreator(trx, { on: 'configuration', resourceId: id }, createdBy, createdAt);
+      const details = { name, description, useServerManagedParameters, version };
+      await recordAudit(trx, actor, { action: `configuration.${how}`, resourceId: id, details });
     }),
   );
 }

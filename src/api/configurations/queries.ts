@@ -59,7 +59,7 @@ export async function updateConfiguration(
   await db.updateTable('configurations').set(change).where('id', '=', id).execute();
 }
 
-type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
+export type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
 
 const INHERITED: SettingsRow = {
   require_semver: null,

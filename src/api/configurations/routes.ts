@@ -83,8 +83,8 @@ function createRoute(database: Database, store: GitStore): Route {
     answers: { 201: { description: 'The configuration', schema: ConfigurationView } },
     problems: ['name_taken', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
     async handle({ principal, body, files, facts }) {
-      const upload = { files, now: facts.now };
-      const id = await createConfiguration({ database, store, names }, principal, body, upload);
+      const caller = { principal, actor: facts.actor };
+      const id = await createConfiguration({ database, store, names }, caller, body, files);
       return created(`${CONFIGURATIONS}/${body.name}`, await view(database, store, id));
     },
   });
@@ -115,7 +115,7 @@ function changeRoute(database: Database, store: GitStore): Route {
     answers: { 200: { description: 'The configuration as it is now', schema: ConfigurationView } },
     problems: ['reserved_path'],
     async handle({ resource, body, facts }) {
-      await changeConfiguration({ database, store }, resource, body, facts.now);
+      await changeConfiguration({ database, store }, { resource, actor: facts.actor }, body);
       return json(await view(database, store, resource.id));
     },
   });
@@ -130,8 +130,8 @@ function deleteRoute(options: ConfigurationRouteOptions): Route {
     access: { kind: 'grant', on: 'configuration', level: 'Manage' },
     answers: { 204: { description: 'The configuration is gone' } },
     problems: ['in_use'],
-    async handle({ resource }) {
-      await deleteConfiguration(options, resource);
+    async handle({ resource, facts }) {
+      await deleteConfiguration(options, { resource, actor: facts.actor });
       return noContent();
     },
   });

@@ -1,12 +1,18 @@
 /** `/api/v1/configurations/{name}/settings`: overrides of the server's settings and of retention. */
 
 import type { ZodType } from 'zod';
-import { breaksReference } from '../../db/errors.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { json, noContent } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
+import { findConfiguration } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
-import { changeRetention, changeSettings, readEffectiveSettings, readRetention } from './settings.ts';
+import {
+  changeRetention,
+  changeSettings,
+  readEffectiveSettings,
+  readRetention,
+  type SettingsTarget,
+} from './settings.ts';
 import { noConfiguration } from './while-there.ts';
 
 const SETTINGS = '/api/v1/configurations/{name}/settings';
@@ -19,7 +25,7 @@ interface Overrides<C> {
   change: ZodType<C>;
   problems?: readonly string[];
   read(db: Db, configurationId: string): Promise<unknown>;
-  save(trx: Db, configurationId: string, change: C): Promise<void>;
+  save(trx: Db, target: SettingsTarget, change: C): Promise<void>;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
@@ -70,9 +76,9 @@ function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[]
       body: { kind: 'json', schema: change },
       answers: { 200: { description: 'The settings as they are now', schema: view } },
       problems,
-      async handle({ resource, body }) {
-        const settings = await inTransaction(database, async (trx) => {
-          await save(trx, resource.id, body);
+      async handle({ resource, body, facts }) {
+        const settings = await inTransaction(database, resource.id, async (trx) => {
+          await save(trx, { resource, actor: facts.actor }, body);
           return read(trx, resource.id);
         });
         return json(settings);
@@ -84,8 +90,9 @@ function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[]
       summary: `Go back to what is inherited for ${label}`,
       access: managing,
       answers: { 204: { description: 'Everything is inherited' } },
-      async handle({ resource }) {
-        await inTransaction(database, (trx) => save(trx, resource.id, inherit));
+      async handle({ resource, facts }) {
+        const target = { resource, actor: facts.actor };
+        await inTransaction(database, resource.id, (trx) => save(trx, target, inherit));
         return noContent();
       },
     }),
@@ -93,11 +100,13 @@ function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[]
 }
 
 /** The configuration may have been deleted since access was checked. */
-async function inTransaction<T>(database: Database, work: (trx: Db) => Promise<T>): Promise<T> {
-  try {
-    return await database.write.transaction().execute(work);
-  } catch (error) {
-    if (breaksReference(error)) throw noConfiguration();
-    throw error;
-  }
+async function inTransaction<T>(
+  database: Database,
+  configurationId: string,
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  return database.write.transaction().execute(async (trx) => {
+    if (!(await findConfiguration(trx, configurationId))) throw noConfiguration();
+    return work(trx);
+  });
 }

@@ -88,8 +88,8 @@ function createRoute(database: Database, store: GitStore): Route {
     answers: { 201: { description: 'The draft', schema: VersionView } },
     problems: ['version_exists', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
     async handle({ principal, resource, body, files, facts }) {
-      const draft = { form: body, files, now: facts.now };
-      const details = await createDraft({ database, store }, { resource, principal }, draft);
+      const target = { resource, principal, actor: facts.actor };
+      const details = await createDraft({ database, store }, target, { form: body, files });
       const location = `/api/v1/configurations/${resource.name}/versions/${encodeURIComponent(details.version)}`;
       return created(location, toVersion(details));
     },
@@ -137,10 +137,9 @@ function replaceRoute(database: Database, store: GitStore): Route {
       if (body.version !== undefined && body.version !== version) {
         throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
       }
-      const draft = { form: body, files, now: facts.now };
-      return json(
-        toVersion(await replaceDraft({ database, store }, { resource, principal }, version, draft)),
-      );
+      const target = { resource, principal, actor: facts.actor };
+      const draft = { form: body, files };
+      return json(toVersion(await replaceDraft({ database, store }, target, version, draft)));
     },
   });
 }
@@ -154,8 +153,8 @@ function deleteRoute(database: Database, store: GitStore): Route {
     access: managing,
     answers: { 204: { description: 'The draft is gone' } },
     problems: ['published_version'],
-    async handle({ resource, params }) {
-      await deleteDraft({ database, store }, resource, params['version'] ?? '');
+    async handle({ resource, params, facts }) {
+      await deleteDraft({ database, store }, { resource, actor: facts.actor }, params['version'] ?? '');
       return noContent();
     },
   });
@@ -172,10 +171,8 @@ function publishRoute(database: Database, store: GitStore): Route {
     answers: { 200: { description: 'The published version', schema: VersionView } },
     problems: ['already_published'],
     async handle({ principal, resource, params, facts }) {
-      const target = { resource, principal };
-      return json(
-        toVersion(await publishVersion({ database, store }, target, params['version'] ?? '', facts.now)),
-      );
+      const target = { resource, principal, actor: facts.actor };
+      return json(toVersion(await publishVersion({ database, store }, target, params['version'] ?? '')));
     },
   });
 }

@@ -7,6 +7,7 @@ import type { GitStore } from '../../git/store.ts';
 import type { FileContent, LockedRepository, RepositoryRef, VersionDetails } from '../../git/types.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
 import { type ConfigurationRow, findConfiguration } from './queries.ts';
@@ -26,12 +27,12 @@ interface Stores {
 interface Target {
   resource: GrantedResource;
   principal: UserPrincipal;
+  actor: Actor;
 }
 
 interface Draft {
   form: z.output<typeof NewVersion>;
   files: readonly FileContent[];
-  now: number;
 }
 
 /** @throws HawserError conflict `version_exists`, or what `checkDraft` finds */
@@ -45,7 +46,10 @@ export function createDraft(stores: Stores, target: Target, draft: Draft): Promi
     const inherited = highest && (await store.details(repositoryOf(resource), highest)).entryPoint;
     const entryPoint = draft.form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
     const { requireSemVer } = await readEffectiveSettings(database.read, resource.id);
-    return locked.writeDraft(checked(row, target, draft, { version, entryPoint, requireSemVer }));
+    const named = { version, entryPoint, requireSemVer };
+    const made = await locked.writeDraft(checked(row, target, draft, named));
+    await record(stores, target, 'version_created', { version, commit: made.commit });
+    return made;
   });
 }
 
@@ -68,27 +72,54 @@ export function replaceDraft(
     // The version has its name already: a rule that came later asks no other of it.
     const named = { version, entryPoint, requireSemVer: false };
     const { files, author, at, ...rest } = checked(row, target, draft, named);
-    return locked.replaceDraft(version, { entryPoint: rest.entryPoint, files, committer: author, at });
+    const change = { entryPoint: rest.entryPoint, files, committer: author, at };
+    const made = await locked.replaceDraft(version, change);
+    const commit = { from: details.commit, to: made.commit };
+    await record(stores, target, 'version_replaced', { version, commit });
+    return made;
   });
 }
 
 /** @throws HawserError not_found without such a version, conflict `published_version` */
-export function deleteDraft(stores: Stores, resource: GrantedResource, version: string): Promise<void> {
-  return exclusively(stores, resource, async (locked) => {
-    if (existing(locked, version).status === 'Published') throw published('A published version stays');
+export function deleteDraft(
+  stores: Stores,
+  target: Omit<Target, 'principal'>,
+  version: string,
+): Promise<void> {
+  return exclusively(stores, target.resource, async (locked) => {
+    const { status, oid } = existing(locked, version);
+    if (status === 'Published') throw published('A published version stays');
     await locked.deleteDraft(version);
+    // The id of a draft is that of its commit.
+    await record(stores, target, 'version_deleted', { version, commit: oid });
   });
 }
 
 /** @throws HawserError not_found without such a version, conflict `already_published` */
-export function publishVersion(
-  stores: Stores,
-  { resource, principal }: Target,
-  version: string,
-  now: number,
-): Promise<VersionDetails> {
+export function publishVersion(stores: Stores, target: Target, version: string): Promise<VersionDetails> {
+  const { resource, principal, actor } = target;
   const tagger = { name: principal.username, email: principal.email };
-  return exclusively(stores, resource, (locked) => locked.publish(version, tagger, now));
+  return exclusively(stores, resource, async (locked) => {
+    const made = await locked.publish(version, tagger, actor.at);
+    await record(stores, target, 'version_published', { version, commit: made.commit });
+    return made;
+  });
+}
+
+type VersionAction = 'version_created' | 'version_replaced' | 'version_published' | 'version_deleted';
+
+/** Still under the lock, so that the entries stand in the order of the changes. */
+function record(
+  { database }: Stores,
+  { resource, actor }: Omit<Target, 'principal'>,
+  action: VersionAction,
+  details: { version: string; commit: unknown },
+): Promise<void> {
+  return recordAudit(database.write, actor, {
+    action: `configuration.${action}`,
+    resourceId: resource.id,
+    details: { name: resource.name, ...details },
+  });
 }
 
 /** Details of a version that is named in a path. @throws HawserError not_found */
@@ -130,11 +161,12 @@ export function exclusively<T>(
 /** Checks a draft by the configuration's flags as they are now, under the lock. */
 function checked(
   row: ConfigurationRow,
-  { principal }: Target,
-  { form, files, now }: Draft,
+  { principal, actor }: Target,
+  { form, files }: Draft,
   named: { version: string; entryPoint: string; requireSemVer: boolean },
 ) {
   const { prereleaseChannel } = form;
   const useServerManagedParameters = row.use_server_managed_parameters === 1;
+  const now = actor.at;
   return checkDraft({ ...named, prereleaseChannel, useServerManagedParameters, files, principal, now });
 }

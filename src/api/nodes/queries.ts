@@ -59,8 +59,11 @@ export async function insertNode(
     .execute();
 }
 
+/** Writes only what differs from before. */
 export async function updateReported(db: Db, nodeId: string, settings: ReportedSettings): Promise<void> {
-  if (Object.keys(settings).length === 0) return;
+  const known = await db.selectFrom('nodes').selectAll().where('id', '=', nodeId).executeTakeFirst();
+  const names = Object.keys(settings) as (keyof ReportedSettings)[];
+  if (names.every((name) => known?.[name] === settings[name])) return;
   await db.updateTable('nodes').set(settings).where('id', '=', nodeId).execute();
 }
 
@@ -108,6 +111,25 @@ export async function saveAssignment(db: Db, assignment: NewAssignmentRow): Prom
     .values({ node_id: assignment.nodeId, ...target })
     .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
     .execute();
+}
+
+/** A node's name and what is assigned to it, null where nothing is; undefined when there is no such node. */
+export function findAssigned(db: Db, nodeId: string) {
+  return db
+    .selectFrom('nodes')
+    .leftJoin('assignments', 'assignments.node_id', 'nodes.id')
+    .leftJoin('configurations', 'configurations.id', 'assignments.configuration_id')
+    .leftJoin('composites', 'composites.id', 'assignments.composite_id')
+    .select([
+      'nodes.fqdn',
+      'assignments.configuration_id as configurationId',
+      'assignments.composite_id as compositeId',
+      'assignments.major_version as majorVersion',
+      'assignments.prerelease_channel as prereleaseChannel',
+      (of) => of.fn.coalesce('configurations.name', 'composites.name').as('configurationName'),
+    ])
+    .where('nodes.id', '=', nodeId)
+    .executeTakeFirst();
 }
 
 export async function deleteAssignment(db: Db, nodeId: string): Promise<void> {

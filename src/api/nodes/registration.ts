@@ -5,6 +5,7 @@ import { normalizeHostName } from '../../domain/host-name.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 import {
@@ -16,6 +17,7 @@ import {
   replaceCertificates,
   updateReported,
 } from './queries.ts';
+import { KeyRejected, noteRefusal } from './registration-refusal.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;
@@ -25,8 +27,7 @@ export interface RegistrationRequest {
   csr: string | null;
   /** Certificate of the connection, and whether the configured node CA stands behind it. */
   certificate: (CertificateRow & { isTrusted: boolean }) | null;
-  address: string;
-  requestId: string;
+  actor: Actor;
   now: number;
 }
 
@@ -45,6 +46,7 @@ export interface RegistrationOptions {
 }
 
 /**
+ * Every refusal is logged and recorded in the audit trail, with its reason.
  * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `invalid_csr`), forbidden
  *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
@@ -52,23 +54,34 @@ export async function registerNode(
   options: RegistrationOptions,
   request: RegistrationRequest,
 ): Promise<RegistrationResult> {
-  const { database } = options;
   const fqdn = normalizeHostName(request.fqdn);
-  if (fqdn === null) throw invalidField('/fqdn', 'Not a host name', 'invalid_host_name');
+  try {
+    if (fqdn === null) throw invalidField('/fqdn', 'Not a host name', 'invalid_host_name');
+    return await register(options, request, fqdn);
+  } catch (error) {
+    if (error instanceof HawserError) await noteRefusal(options, request.actor, fqdn, error);
+    throw error;
+  }
+}
+
+async function register(
+  options: RegistrationOptions,
+  request: RegistrationRequest,
+  fqdn: string,
+): Promise<RegistrationResult> {
+  const { database } = options;
   if (request.csr === null) checkPresented(request);
   else if (!options.issuesCertificates) throw certificateRequired(NOT_ISSUING);
   // Before anything is signed for a stranger; the transaction below asks again.
-  await orLog(options.log, request, fqdn, () => requireGoodKey(database.read, request));
+  await requireGoodKey(database.read, request);
   const issued =
     request.csr === null
       ? null
       : await issueNodeCertificate(options.authority, request.csr, fqdn, request.now);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired('Connect with a client certificate, or send a csr');
-  const nodeId = await orLog(options.log, request, fqdn, () =>
-    database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate)),
-  );
-  const { requestId, address } = request;
+  const nodeId = await database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate));
+  const { requestId, address } = request.actor;
   options.log.info(
     { requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint },
     'node registered',
@@ -115,17 +128,10 @@ async function admit(
   else await insertNode(trx, { id: nodeId, fqdn, now: request.now, settings: request.settings });
   await replaceCertificates(trx, nodeId, certificate, request.now);
   await countUse(trx, key.id);
+  const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
+  const action = known ? 'node.reregistered' : 'node.registered';
+  await recordAudit(trx, request.actor, { action, resourceId: nodeId, details });
   return nodeId;
-}
-
-/** Carries the reason for the log only; the answer is the same for all four. */
-class KeyRejected extends HawserError {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    super('forbidden', 'registration_key_rejected', 'The registration key is not accepted');
-    this.reason = reason;
-  }
 }
 
 async function requireGoodKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
@@ -135,22 +141,4 @@ async function requireGoodKey(db: Db, request: RegistrationRequest): Promise<Reg
   if (key.expires_at <= request.now) throw new KeyRejected('expired');
   if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
   return key;
-}
-
-async function orLog<T>(
-  log: Log,
-  request: RegistrationRequest,
-  fqdn: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof HawserError) {
-      const reason = error instanceof KeyRejected ? `registration key ${error.reason}` : error.code;
-      const { address, requestId } = request;
-      log.warn({ requestId, fqdn, address, reason }, 'registration refused');
-    }
-    throw error;
-  }
 }

@@ -7,16 +7,8 @@ import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Resolver } from '../../resolve/resolver.ts';
-import { assignConfiguration } from './assignment.ts';
-import {
-  deleteAssignment,
-  findNode,
-  listCertificates,
-  listNodes,
-  listTags,
-  nodeExists,
-  type ReportedSettings,
-} from './queries.ts';
+import { assignConfiguration, unassignConfiguration } from './assignment.ts';
+import { findNode, listCertificates, listNodes, listTags, type ReportedSettings } from './queries.ts';
 import { type RegistrationOptions, registerNode } from './registration.ts';
 import { NewAssignment, NodeDetails, NodeFilter, NodeSummary, Registered, Registration } from './schemas.ts';
 import { toAssignment, toCertificate, toNodeSummary, toNodeTag } from './views.ts';
@@ -66,8 +58,7 @@ function registerRoute(options: NodeRouteOptions): Route {
         settings: toReported(body),
         csr: body.csr ?? null,
         certificate: facts.certificate,
-        address: facts.address,
-        requestId: facts.requestId,
+        actor: facts.actor,
         now: facts.now,
       });
       if (certificate === null) return json({ nodeId });
@@ -155,6 +146,7 @@ function assignRoute(database: Database, resolver: Resolver): Route {
         isComposite: body.isComposite ?? false,
         majorVersion: body.majorVersion ?? null,
         prereleaseChannel: body.prereleaseChannel ?? null,
+        actor: facts.actor,
         now: facts.now,
       });
       return noContent();
@@ -171,9 +163,8 @@ function unassignRoute(database: Database): Route {
     access: { kind: 'permission', permission: 'nodes.assign-configuration' },
     params: idsInPath('nodeId'),
     answers: { 204: { description: 'Nothing is assigned any more' } },
-    async handle({ params }) {
-      if (!(await nodeExists(database.read, params.nodeId))) throw notFound('No such node');
-      await deleteAssignment(database.write, params.nodeId);
+    async handle({ params, facts }) {
+      await unassignConfiguration(database, params.nodeId, facts.actor);
       return noContent();
     },
   });

@@ -59,6 +59,23 @@ export async function principalExists(db: Db, { principalType, principalId }: Gr
   return row !== undefined;
 }
 
+/** The level that is granted to this very holder; undefined for none. */
+export async function findGrantedLevel(
+  db: Db,
+  target: GrantTarget,
+  holder: GrantHolder,
+): Promise<GrantLevel | undefined> {
+  const row = await db
+    .selectFrom('grants')
+    .select('level')
+    .where('resource_kind', '=', target.on)
+    .where('resource_id', '=', target.resourceId)
+    .where('principal_type', '=', holder.principalType)
+    .where('principal_id', '=', holder.principalId)
+    .executeTakeFirst();
+  return row?.level;
+}
+
 /** Grants a level, in place of one that the holder may have. */
 export async function saveGrant(
   db: Db,
@@ -96,8 +113,12 @@ export async function grantToCreator(
   await saveGrant(db, target, holder, { level: 'Manage', grantedBy: userId, now });
 }
 
-/** @returns whether there was such a grant */
-export async function deleteGrant(db: Db, target: GrantTarget, holder: GrantHolder): Promise<boolean> {
+/** @returns the level that was granted; undefined where there was no such grant */
+export async function deleteGrant(
+  db: Db,
+  target: GrantTarget,
+  holder: GrantHolder,
+): Promise<GrantLevel | undefined> {
   const row = await db
     .deleteFrom('grants')
     .where('resource_kind', '=', target.on)
@@ -106,5 +127,5 @@ export async function deleteGrant(db: Db, target: GrantTarget, holder: GrantHold
     .where('principal_id', '=', holder.principalId)
     .returning('level')
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.level;
 }

@@ -6,8 +6,8 @@ import { noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { notFound } from '../../lib/errors.ts';
-import { deleteGrant, listGrants, principalExists, saveGrant, targetExists } from './queries.ts';
+import { grantLevel, LABELS, noGrant, revokeGrant } from './change.ts';
+import { listGrants } from './queries.ts';
 import { Grant, NewGrant, PrincipalType } from './schemas.ts';
 
 /** Where each kind's grants have their address. */
@@ -53,14 +53,8 @@ function grantRoute(database: Database, on: GrantKind, common: Common): Route {
     answers: { 204: { description: 'Granted, in place of an earlier level' } },
     async handle({ principal, resource, body, facts }) {
       const { level, ...holder } = body;
-      const target = { on, resourceId: resource.id };
-      await database.write.transaction().execute(async (trx) => {
-        // It may have been deleted while the body came in; the grant would stay for good.
-        if (!(await targetExists(trx, target))) throw notFound(`No ${LABELS[on]} of this name`);
-        if (!(await principalExists(trx, holder))) throw notFound('No such user or group');
-        const grant = { level, grantedBy: principal.userId, now: facts.now };
-        await saveGrant(trx, target, holder, grant);
-      });
+      const grant = { level, grantedBy: principal.userId };
+      await grantLevel(database, { on, resource, actor: facts.actor }, holder, grant);
       return noContent();
     },
   });
@@ -73,25 +67,15 @@ function revokeRoute(database: Database, on: GrantKind, common: Common): Route {
     path: `${PATHS[on]}/{principalType}/{principalId}`,
     summary: `Revoke a grant on a ${LABELS[on]}`,
     answers: { 204: { description: 'Revoked' } },
-    async handle({ resource, params }) {
+    async handle({ resource, params, facts }) {
       const principalType = PrincipalType.safeParse(params['principalType']);
-      const holder = {
-        principalType: principalType.data ?? 'User',
-        principalId: params['principalId'] ?? '',
-      };
-      const target = { on, resourceId: resource.id };
-      const found = principalType.success && (await deleteGrant(database.write, target, holder));
-      if (!found) throw notFound('No such grant');
+      if (!principalType.success) throw noGrant();
+      const holder = { principalType: principalType.data, principalId: params['principalId'] ?? '' };
+      await revokeGrant(database, { on, resource, actor: facts.actor }, holder);
       return noContent();
     },
   });
 }
-
-const LABELS: Record<GrantKind, string> = {
-  configuration: 'configuration',
-  composite: 'composite configuration',
-  parameters: "configuration's parameters",
-};
 
 type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];
 

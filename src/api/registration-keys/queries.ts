@@ -69,26 +69,14 @@ export async function listKeys(db: Db, { take, skip }: { take: number; skip: num
   return { rows, total };
 }
 
-export function describeKey(
-  db: Db,
-  id: string,
-  description: string | null,
-): Promise<RegistrationKeyRow | undefined> {
-  return db
-    .updateTable('registration_keys')
-    .set({ description })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
+export function findKey(db: Db, id: string): Promise<RegistrationKeyRow | undefined> {
+  return db.selectFrom('registration_keys').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Revoking twice keeps the first time. @returns whether there is such a key */
-export async function revokeKey(db: Db, id: string, now: number): Promise<boolean> {
-  const row = await db
-    .updateTable('registration_keys')
-    .set((old) => ({ revoked_at: old.fn.coalesce('revoked_at', old.val(now)) }))
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+export async function describeKey(db: Db, id: string, description: string | null): Promise<void> {
+  await db.updateTable('registration_keys').set({ description }).where('id', '=', id).execute();
+}
+
+export async function revokeKey(db: Db, id: string, now: number): Promise<void> {
+  await db.updateTable('registration_keys').set({ revoked_at: now }).where('id', '=', id).execute();
 }

@@ -1,13 +1,15 @@
 /** `/api/v1/admin/registration-keys`: the keys with which new nodes register. */
 
 import type { Database } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath, Paging } from '../../http/schemas.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
-import { describeKey, insertKey, listKeys, type RegistrationKeyRow, revokeKey } from './queries.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { describeKey, findKey, insertKey, listKeys, type RegistrationKeyRow, revokeKey } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
 const PATH = '/api/v1/admin/registration-keys';
@@ -36,15 +38,18 @@ function createRoute(database: Database): Route {
       const expiresAt = body.expiresAt ?? now + DEFAULT_LIFETIME;
       if (expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
       const secret = newSecret('reg_');
-      const row = await insertKey(database.write, {
-        id: newId(),
-        secret,
-        prefix: secret.slice(0, SHOWN_CHARACTERS),
-        description: body.description,
-        createdAt: now,
-        expiresAt,
-        maxUses: body.maxUses ?? null,
-        allowReregistration: body.allowReregistration,
+      const { description, maxUses = null, allowReregistration } = body;
+      const wish = { description, maxUses, allowReregistration };
+      const row = await database.write.transaction().execute(async (trx) => {
+        const prefix = secret.slice(0, SHOWN_CHARACTERS);
+        const key = await insertKey(trx, { id: newId(), secret, prefix, createdAt: now, expiresAt, ...wish });
+        const details = { ...wish, expiresAt: toTimestamp(expiresAt) };
+        await recordAudit(trx, facts.actor, {
+          action: 'registration_key.created',
+          resourceId: key.id,
+          details,
+        });
+        return key;
       });
       return created(`${PATH}/${row.id}`, toRegistrationKey(row, secret));
     },
@@ -76,9 +81,20 @@ function describeRoute(database: Database): Route {
     params: idsInPath('keyId'),
     body: { kind: 'json', schema: RegistrationKeyChange },
     answers: { 200: { description: 'The key as it is now', schema: RegistrationKey } },
-    async handle({ params, body }) {
-      const row = await describeKey(database.write, params.keyId, body.description);
-      if (!row) throw notFound('No such registration key');
+    async handle({ params, body: { description }, facts }) {
+      const row = await database.write.transaction().execute(async (trx) => {
+        const key = await findKey(trx, params.keyId);
+        if (!key) throw notFound('No such registration key');
+        const details = changedMembers(key, { description });
+        if (details === null) return key;
+        await describeKey(trx, key.id, description);
+        await recordAudit(trx, facts.actor, {
+          action: 'registration_key.updated',
+          resourceId: key.id,
+          details,
+        });
+        return { ...key, description };
+      });
       return json(toRegistrationKey(row, null));
     },
   });
@@ -93,8 +109,18 @@ function revokeRoute(database: Database): Route {
     params: idsInPath('keyId'),
     answers: { 204: { description: 'Revoked; it stays listed' } },
     async handle({ params, facts }) {
-      const found = await revokeKey(database.write, params.keyId, facts.now);
-      if (!found) throw notFound('No such registration key');
+      await database.write.transaction().execute(async (trx) => {
+        const key = await findKey(trx, params.keyId);
+        if (!key) throw notFound('No such registration key');
+        if (key.revoked_at !== null) return;
+        await revokeKey(trx, key.id, facts.now);
+        const details = { description: key.description };
+        await recordAudit(trx, facts.actor, {
+          action: 'registration_key.revoked',
+          resourceId: key.id,
+          details,
+        });
+      });
       return noContent();
     },
   });

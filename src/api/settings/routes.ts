@@ -1,8 +1,11 @@
 /** `/api/v1/settings`: what holds for the whole server. */
 
 import type { Database } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
+import type { ValidationSettings } from '../../domain/server-settings.ts';
 import { json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { readValidationSettings, saveSettings } from './queries.ts';
 import { ValidationSettingsChange, ValidationSettingsView } from './schemas.ts';
 
@@ -25,13 +28,19 @@ export function settingsRoutes(database: Database): Route[] {
       access: { kind: 'permission', permission: 'server.settings.write' },
       body: { kind: 'json', schema: ValidationSettingsChange },
       answers: { 200: { description: 'The settings as they are now', schema: ValidationSettingsView } },
-      async handle({ body }) {
-        const settings = await database.write.transaction().execute(async (trx) => {
-          await saveSettings(trx, body);
-          return readValidationSettings(trx);
-        });
-        return json(settings);
-      },
+      handle: async ({ body, facts }) => json(await changeValidation(database, facts.actor, body)),
     }),
   ];
+}
+
+function changeValidation(database: Database, actor: Actor, change: object): Promise<ValidationSettings> {
+  return database.write.transaction().execute(async (trx) => {
+    const before = await readValidationSettings(trx);
+    const changes = changedMembers(before, change);
+    if (changes === null) return before;
+    await saveSettings(trx, change);
+    const details = { settings: 'validation', ...changes };
+    await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
+    return readValidationSettings(trx);
+  });
 }

@@ -1,0 +1,48 @@
+/** `/api/v1/audit`: the trail of who changed what. It can be read; nothing here writes to it. */
+
+import type { Database } from '../../db/open.ts';
+import { page } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { type AuditEntryRow, listEntries } from './queries.ts';
+import { AuditEntry, AuditFilter } from './schemas.ts';
+
+export function auditRoutes(database: Database): Route[] {
+  return [listRoute(database)];
+}
+
+function listRoute(database: Database): Route {
+  return route({
+    method: 'GET',
+    path: '/api/v1/audit',
+    summary: 'List entries of the audit trail, newest first',
+    description:
+      'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
+      'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
+      '`userId` is the id of who acted. No route changes or deletes entries.',
+    tags: ['Audit'],
+    access: { kind: 'permission', permission: 'audit.read' },
+    query: AuditFilter,
+    answers: { 200: { description: 'The entries that match', schema: AuditEntry.array() } },
+    async handle({ query }) {
+      const { rows, total } = await listEntries(database.read, query);
+      return page(rows.map(toAuditEntry), total, query);
+    },
+  });
+}
+
+function toAuditEntry(row: AuditEntryRow) {
+  return {
+    id: row.id,
+    timestamp: toTimestamp(row.timestamp),
+    actorType: row.actor_type,
+    actorId: row.actor_id,
+    actorName: row.actor_name,
+    action: row.action,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    details: row.details === null ? null : (JSON.parse(row.details) as Record<string, unknown>),
+    ipAddress: row.ip_address,
+    requestId: row.request_id,
+  };
+}

@@ -1,0 +1,34 @@
+/** Shapes of roles. */
+
+import { z } from 'zod';
+import { PERMISSION_NAMES, type Permission } from '../../domain/permissions.ts';
+import { Description, Id, Label, Timestamp } from '../../http/schemas.ts';
+
+const KNOWN: ReadonlySet<string> = new Set(PERMISSION_NAMES);
+
+const KnownPermission = z.string().refine((name): name is Permission => KNOWN.has(name), {
+  message: 'No such permission',
+  params: { code: 'unknown_permission' },
+});
+
+/** Repeated permissions count once, in the order of the list of all. */
+export const RoleContent = z.strictObject({
+  name: Label,
+  description: Description,
+  permissions: z
+    .array(KnownPermission)
+    .max(1_000)
+    .transform((given) => PERMISSION_NAMES.filter((name) => given.includes(name))),
+});
+
+export type RoleContent = z.output<typeof RoleContent>;
+
+export const Role = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string().nullable(),
+  permissions: z.array(z.enum(PERMISSION_NAMES)).meta({ description: 'In the order of /api/v1/permissions' }),
+  isSystemRole: z.boolean(),
+  createdAt: Timestamp,
+  modifiedAt: Timestamp,
+});

@@ -1,0 +1,52 @@
+/** `/api/v1/users/{id}/reset-password` and `/unlock`: for those who cannot get in any more. */
+
+import { noContent } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { unlockUser } from './change.ts';
+import { type ResetOptions, resetPassword } from './reset-password.ts';
+import { PasswordReset } from './schemas.ts';
+
+const PATH = '/api/v1/users/{id}';
+
+const COMMON = { tags: ['Users'], access: { kind: 'permission', permission: 'users.manage' } } as const;
+
+export function passwordRoutes(options: ResetOptions): Route[] {
+  return [resetRoute(options), unlockRoute(options)];
+}
+
+function resetRoute(options: ResetOptions): Route {
+  return route({
+    ...COMMON,
+    method: 'POST',
+    path: `${PATH}/reset-password`,
+    summary: "Set a user's password",
+    description:
+      'The user must change it at the next sign-in. Whoever sets a password could act as the user, so the caller ' +
+      'needs every permission that the user holds.',
+    params: idsInPath('id'),
+    body: { kind: 'json', schema: PasswordReset },
+    answers: { 204: { description: 'Set; all sessions of the user and a lock have ended' } },
+    problems: ['service_account', 'beyond_own_permissions'],
+    async handle({ principal, params, body, facts }) {
+      const reset = { userId: params.id, newPassword: body.newPassword };
+      await resetPassword(options, principal, facts.actor, reset);
+      return noContent();
+    },
+  });
+}
+
+function unlockRoute({ database }: ResetOptions): Route {
+  return route({
+    ...COMMON,
+    method: 'POST',
+    path: `${PATH}/unlock`,
+    summary: "End a user's lock",
+    params: idsInPath('id'),
+    answers: { 204: { description: 'Not locked, and no failed sign-in counts any more' } },
+    async handle({ params, facts }) {
+      await database.write.transaction().execute((trx) => unlockUser(trx, facts.actor, params.id));
+      return noContent();
+    },
+  });
+}

@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import {
+  GRANT_RULES,
+  type GrantLevel,
+  PERMISSION_NAMES,
+  type Permission,
+  TOKEN_SCOPES,
+} from '../../src/domain/permissions.ts';
+import type { Route } from '../../src/http/route.ts';
+import { MINUTE } from '../../src/lib/clock.ts';
+import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
+import type { Client, Reply } from '../support/client.ts';
+import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
+import { type Grant, makeUser } from '../support/users.ts';
+
+const BELOW: Record<GrantLevel, GrantLevel | null> = { Read: null, Modify: 'Read', Manage: 'Modify' };
+/** Those that no route asks for yet. */
+const LATER: readonly Permission[] = [
+  ...(['nodes.write', 'nodes.delete', 'reports.read', 'reports.read-all', 'retention.manage'] as const),
+  // Asked for by a grant's access, beside the grant.
+  ...PERMISSION_NAMES.filter((name) => name.endsWith('.admin-override')),
+];
+
+/** Nothing has this ETag: whoever is let in gets 412 instead of changing what later calls need. */
+const UNTOUCHED = { 'If-Match': '"nothing-has-this"' };
+
+describe('who is let in by each route', () => {
+  let hawser: Hawser;
+  let world: AccessWorld;
+  let node: NodeUnderTest;
+  let routes: Route[];
+  let users = 0;
+
+  before(async () => {
+    routes = await declaredRoutes();
+    hawser = await startHawser();
+    node = await hawser.registerNode('web-01.example.org');
+    world = await buildAccessWorld(hawser, node);
+  });
+  after(() => hawser.close());
+
+  /** Somebody new with these permissions and grants; a minute later, since sign-ins are limited. */
+  function someone(permissions: readonly Permission[], grants: readonly Grant[] = []): Promise<Client> {
+    hawser.clock.advance(MINUTE);
+    users += 1;
+    return makeUser(hawser, { username: `user-${users}`, permissions, grants });
+  }
+
+  async function withToken(client: Client, scopes: readonly string[]): Promise<Client> {
+    const reply = await client.post('/api/v1/auth/tokens', { name: 'test', scopes });
+    expect(reply.status).to.equal(201);
+    return hawser.client().with({ Authorization: `Bearer ${reply.json.token}` });
+  }
+
+  const call = (client: Client, route: Route): Promise<Reply> => {
+    const service = route.path.endsWith('/info/refs') ? '?service=git-upload-pack' : '';
+    return client.call(route.method, addressOf(route, world.valuesOf(route)) + service, {
+      headers: UNTOUCHED,
+    });
+  };
+
+  async function expectIn(client: Client, chosen: readonly Route[]): Promise<void> {
+    // Pushing is refused to everybody, whoever they are.
+    for (const route of chosen.filter(({ path }) => !path.endsWith('/git-receive-pack'))) {
+      const { status, text } = await call(client, route);
+      expect([401, 403, 404, 405, 500], `${route.method} ${route.path}: ${status} ${text}`).to.not.include(
+        status,
+      );
+    }
+  }
+
+  async function expectOut(client: Client, chosen: readonly Route[], expected: string): Promise<void> {
+    for (const route of chosen) {
+      const { status, json } = await call(client, route);
+      expect(`${route.method} ${route.path}: ${status} ${json.code}`).to.equal(
+        `${route.method} ${route.path}: ${expected}`,
+      );
+    }
+  }
+
+  const without = <T>(all: Iterable<T>, ...left: unknown[]): T[] =>
+    [...all].filter((item) => !left.includes(item));
+  const having = (select: (route: Route) => boolean): Route[] => {
+    const chosen = routes.filter(select);
+    expect(chosen).to.not.have.length(0);
+    return chosen;
+  };
+
+  for (const permission of PERMISSION_NAMES.filter((name) => !LATER.includes(name))) {
+    it(`where ${permission} is asked for: who has exactly it, by session or by a token of that scope`, async () => {
+      const chosen = having(({ access }) => 'permission' in access && access.permission === permission);
+      const exactly = await someone([permission]);
+      await expectIn(exactly, chosen);
+      await expectIn(await withToken(exactly, [permission]), chosen);
+      await expectOut(await withToken(exactly, without(TOKEN_SCOPES, permission)), chosen, '403 forbidden');
+      await expectOut(await someone(without(PERMISSION_NAMES, permission)), chosen, '403 forbidden');
+    });
+  }
+
+  it('asks for every permission somewhere, but for those that later routes will ask for', () => {
+    const asked = new Set(
+      routes.flatMap(({ access }) => ('permission' in access ? [access.permission] : [])),
+    );
+    expect(without(PERMISSION_NAMES, ...asked).sort()).to.deep.equal([...LATER].sort());
+  });
+
+  for (const on of ['configuration', 'composite'] as const) {
+    for (const level of ['Read', 'Modify', 'Manage'] as const) {
+      it(`where ${level} on a ${on} is asked for: who holds exactly that, by session or by a token for grants`, async () => {
+        const chosen = having(
+          ({ access }) => access.kind === 'grant' && access.on === on && access.level === level,
+        );
+        const holder = await someone([], [{ on, name: 'web', level }]);
+        await expectIn(holder, chosen);
+        await expectIn(await withToken(holder, [GRANT_RULES[on].scope]), chosen);
+        const otherScopes = await withToken(holder, without(TOKEN_SCOPES, GRANT_RULES[on].scope));
+        await expectOut(otherScopes, chosen, '404 not_found');
+        const below = BELOW[level];
+        const lower = await someone([], below === null ? [] : [{ on, name: 'web', level: below }]);
+        await expectOut(lower, chosen, below === null ? '404 not_found' : '403 forbidden');
+      });
+    }
+  }
+
+  for (const [on, { override }] of Object.entries(GRANT_RULES)) {
+    if (on === 'parameters') continue;
+    it(`every grant on a ${on}: who has ${override}, by session or by a token of that scope`, async () => {
+      const chosen = having(({ access }) => access.kind === 'grant' && access.on === on);
+      const manager = await someone([override]);
+      await expectIn(manager, chosen);
+      await expectIn(await withToken(manager, [override]), chosen);
+      await expectOut(await withToken(manager, without(TOKEN_SCOPES, override)), chosen, '404 not_found');
+    });
+  }
+
+  it('what a node gets: who has nodes.read and may read the configuration', async () => {
+    const chosen = having(({ access }) => access.kind === 'node:self-or-reader');
+    const grant = { on: 'configuration', name: 'web', level: 'Read' } as const;
+    const reader = await someone(['nodes.read'], [grant]);
+    await expectIn(reader, chosen);
+    await expectIn(await withToken(reader, ['nodes.read', 'configurations.grants']), chosen);
+    await expectOut(await withToken(reader, ['nodes.read']), chosen, '404 not_found');
+    await expectOut(await withToken(reader, ['configurations.grants']), chosen, '403 forbidden');
+    await expectOut(await someone(['nodes.read']), chosen, '404 not_found');
+    await expectOut(await someone([], [grant]), chosen, '403 forbidden');
+  });
+
+  it("a node's own routes: the node with its certificate", async () => {
+    await expectIn(
+      node.client,
+      having(({ access }) => access.kind.startsWith('node:self')),
+    );
+  });
+
+  it('any signed-in user, without a single permission, and by token where no session is asked for', async () => {
+    const ordinary = ({ access, path }: Route) =>
+      access.kind === 'user' && !path.endsWith('/logout') && !path.endsWith('/logout-redirect');
+    const user = await someone([]);
+    // The token of the path is somebody else's, and 404 to everyone but its owner.
+    await expectIn(
+      user,
+      having((route) => ordinary(route) && route.path !== '/api/v1/auth/tokens/{id}'),
+    );
+    const token = await withToken(user, ['nodes.read']);
+    const sessionOnly = ({ access }: Route) => access.kind === 'user' && access.session === true;
+    await expectIn(
+      token,
+      having((route) => ordinary(route) && !sessionOnly(route)),
+    );
+    await expectOut(token, having(sessionOnly), '403 session_required');
+  });
+
+  it('has an address that exists for every parameter, so that no 404 hides a check', () => {
+    for (const route of routes) {
+      expect(addressOf(route, world.valuesOf(route)), describeAccess(route.access)).to.not.match(
+        /undefined|[{}]/,
+      );
+    }
+  });
+});

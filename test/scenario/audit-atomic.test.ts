@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import type { Reply } from '../support/client.ts';
+import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
+import {
+  addVersion,
+  CONFIGURATIONS,
+  create,
+  expectProblem,
+  ok,
+  versionsOf,
+} from '../support/configurations.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { addUser, type Person } from '../support/people.ts';
+import { withDatabase } from '../support/users.ts';
+
+const SERVER = '/api/v1/settings/validation';
+
+/** A trigger stands in for a disk that is full just when the entry is to be written. */
+describe('while no entry can be written to the audit trail', () => {
+  let hawser: Hawser;
+  let bob: Person;
+
+  const run = (statement: string) => withDatabase(hawser, ({ write }) => sql.raw(statement).execute(write));
+
+  before(async () => {
+    hawser = await startHawser();
+    bob = await addUser(hawser, 'bob', 'Viewer');
+    await ok(201, create(hawser.admin, 'web'));
+    await ok(201, createComposite(hawser.admin, 'site'));
+    await run(`create trigger no_entries before insert on audit_entries
+      begin select raise(abort, 'no entry can be written'); end`);
+  });
+
+  after(() => hawser.close());
+
+  /** What all of the addresses answer, bytes and all. */
+  const state = async () => {
+    const paths = [
+      ...[CONFIGURATIONS, COMPOSITES, compositeOf('site'), SERVER, `${CONFIGURATIONS}/web/settings`],
+      ...[`${CONFIGURATIONS}/web/settings/retention`, `${CONFIGURATIONS}/web/permissions`],
+    ];
+    return Promise.all(paths.map(async (path) => (await hawser.admin.get(path)).text));
+  };
+
+  it('nothing in the database changes', async () => {
+    const before = await state();
+    const { admin } = hawser;
+    const web = `${CONFIGURATIONS}/web`;
+    const [creator] = await ok(200, admin.get(`${web}/permissions`));
+    const holder = { principalType: 'User', principalId: bob.userId };
+    const calls: (() => Promise<Reply>)[] = [
+      () => create(admin, 'other'),
+      () => createComposite(admin, 'other'),
+      () => admin.call('PATCH', web, { json: { description: 'x' } }),
+      () => admin.put(`${web}/settings`, { requireSemVer: false }),
+      () => admin.put(`${web}/settings/retention`, { keepVersions: 1 }),
+      () => admin.put(`${web}/permissions`, { ...holder, level: 'Read' }),
+      () => admin.delete(`${web}/permissions/User/${creator.principalId}`),
+      () => admin.put(SERVER, { requireSemVer: false }),
+      () => admin.delete(web),
+      () => admin.delete(compositeOf('site')),
+    ];
+    for (const call of calls) await expectProblem(call(), 500, 'internal_error', `${call}`);
+    expect(await state()).to.deep.equal(before);
+  });
+
+  it('a change in Git stands, and its author is told of the fault', async () => {
+    await expectProblem(addVersion(hawser.admin, 'web', { version: '3.0.0' }), 500, 'internal_error');
+    const versions = await ok(200, hawser.admin.get(versionsOf('web')));
+    expect(versions.map((of: { version: string }) => of.version)).to.deep.equal(['3.0.0', '1.0.0']);
+  });
+
+  it('and when it can again, names that failed are free and all goes on', async () => {
+    await run('drop trigger no_entries');
+    await ok(201, create(hawser.admin, 'other'));
+    await ok(201, createComposite(hawser.admin, 'other'));
+    await ok(200, hawser.admin.put(`${versionsOf('web')}/3.0.0/publish`));
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
+  });
+});

@@ -1,0 +1,54 @@
+/** One of everything that a path can name, so that a matrix of callers and routes meets no 404 by accident. */
+
+import type { Route } from '../../src/http/route.ts';
+import type { Reply } from './client.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
+
+export interface AccessWorld {
+  /** A value for each parameter of the route's path. */
+  valuesOf(route: Route): Record<string, string>;
+}
+
+/** Makes a configuration and a composite `web`, assigned to the node, and one user, group, role and so on. */
+export async function buildAccessWorld({ admin }: Hawser, node: NodeUnderTest): Promise<AccessWorld> {
+  await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+  await admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
+  const make = async (path: string, body: unknown): Promise<Reply['json']> => {
+    const reply = await admin.post(path, body);
+    if (reply.status !== 201) throw new Error(`${path} answered ${reply.status} ${reply.text}`);
+    return reply.json;
+  };
+  const composites = '/api/v1/composite-configurations';
+  await make(composites, { name: 'web' });
+  await make(`${composites}/web/versions`, { version: '1.0.0' });
+  const child = await make(`${composites}/web/versions/1.0.0/children`, { childConfigurationName: 'web' });
+  const key = await make('/api/v1/admin/registration-keys', {});
+  const user = await make('/api/v1/users', {
+    ...{ username: 'somebody', email: 'somebody@example.org', password: 'a-password-of-somebody' },
+  });
+  const group = await make('/api/v1/groups', { name: 'some group' });
+  const role = await make('/api/v1/roles', { name: 'some role', permissions: [] });
+  const external = { provider: 'entra', externalGroupId: 'g-1', externalGroupName: 'G 1', groupId: group.id };
+  const mapping = await make('/api/v1/groups/external-mappings', external);
+  const tokens = await admin.get('/api/v1/auth/tokens');
+  await admin.put('/api/v1/configurations/web/permissions', {
+    ...{ principalType: 'User', principalId: user.id, level: 'Read' },
+  });
+  await admin.put(`${composites}/web/permissions`, {
+    ...{ principalType: 'User', principalId: user.id, level: 'Read' },
+  });
+  const ids: readonly [prefix: string, id: string][] = [
+    ['/api/v1/auth/tokens/', tokens.json[0].id],
+    ['/api/v1/users/', user.id],
+    ['/api/v1/groups/external-mappings/', mapping.id],
+    ['/api/v1/groups/', group.id],
+    ['/api/v1/roles/', role.id],
+  ];
+  return {
+    valuesOf: ({ path }) => ({
+      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
+      ...{ principalType: 'User', principalId: user.id, childId: child.id, keyId: key.id },
+      id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
+    }),
+  };
+}

@@ -1,0 +1,37 @@
+/** Looks into the audit trail the way an operator does: through its route. */
+
+import type { Hawser } from './hawser.ts';
+
+export interface Entry {
+  id: string;
+  timestamp: string;
+  actorType: string;
+  actorId: string | null;
+  actorName: string | null;
+  action: string;
+  resourceType: string;
+  resourceId: string | null;
+  details: Record<string, unknown> | null;
+  ipAddress: string | null;
+  requestId: string | null;
+}
+
+/** @param query such as `action=user.created&take=5` */
+export async function auditEntries(hawser: Hawser, query = ''): Promise<Entry[]> {
+  const reply = await hawser.admin.get(`/api/v1/audit?${query}`);
+  if (reply.status !== 200) throw new Error(`the audit trail answered ${reply.status} ${reply.text}`);
+  return reply.json;
+}
+
+async function countAuditEntries(hawser: Hawser): Promise<number> {
+  const reply = await hawser.admin.get('/api/v1/audit?take=1');
+  return Number(reply.headers['x-total-count']);
+}
+
+/** The entries that the work has left, oldest first. */
+export async function auditedDuring(hawser: Hawser, work: () => Promise<unknown>): Promise<Entry[]> {
+  const before = await countAuditEntries(hawser);
+  await work();
+  const added = (await countAuditEntries(hawser)) - before;
+  return added === 0 ? [] : (await auditEntries(hawser, `take=${added}`)).reverse();
+}
