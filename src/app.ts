@@ -9,11 +9,18 @@ import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { nodeRoutes } from './api/nodes/routes.ts';
+import { tagRoutes } from './api/nodes/tag-routes.ts';
+import { parameterRoutes } from './api/parameters/routes.ts';
+import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
 import { permissionRoutes } from './api/permissions/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { roleRoutes } from './api/roles/routes.ts';
+import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
+import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { scopeValueRoutes } from './api/scope-types/value-routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { translateDatabaseError } from './db/errors.ts';
@@ -26,11 +33,17 @@ import type { Route } from './http/route.ts';
 import { mountRoutes, type RequestHandler, routeDirectly } from './http/routing.ts';
 import { type RequestLimits, RouteServer } from './http/serve.ts';
 import type { Clock } from './lib/clock.ts';
+import { Gate } from './lib/gate.ts';
 import type { Log } from './lib/log.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import { pullRoutes } from './pull/routes.ts';
+import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
+import { Explainer } from './resolve/explain.ts';
+import { ParameterReader } from './resolve/parameters.ts';
+import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
+import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 
 export interface AppOptions {
@@ -51,7 +64,15 @@ export interface AppOptions {
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, log, dataDir } = options;
   const composites = new CompositeReader(store);
-  const resolver = new Resolver(database, store, composites);
+  const parameters = new ParameterReader(store);
+  const planner = new Planner(database, store, { composites, parameters });
+  const resolver = new Resolver(database, store, { planner, parameters });
+  const schemas = new SchemaReader(store, parameters);
+  const explainer = new Explainer(database, store, { planner, parameters, schemas });
+  const compatibility = new CompatibilityGuard(schemas, parameters);
+  const gate = new Gate();
+  const parameterTools = { database, store, parameters, schemas, gate };
+  const scopes = { database, hasParameterFiles: parameterFileLookup(store), gate };
   return {
     pull: pullRoutes(resolver, new BundleCache(resolver, options.bundleCacheBytes)),
     api: [
@@ -62,11 +83,18 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, resolver }),
-      ...configurationRoutes({ database, store, composites }),
+      ...nodeRoutes({ ...options, planner, explainer }),
+      ...nodeParameterRoutes({ database, explainer }),
+      ...tagRoutes(database),
+      ...configurationRoutes({ database, store, composites, compatibility }),
       ...compositeRoutes({ database, store, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
+      ...permissionRoutes(database, 'parameters'),
+      ...parameterRoutes(parameterTools),
+      ...schemaRoutes({ ...parameterTools, compatibility }),
+      ...scopeTypeRoutes(scopes),
+      ...scopeValueRoutes(scopes),
       permissionCatalogueRoute(),
       ...groupRoutes(database),
       ...roleRoutes(database),

@@ -1,10 +1,11 @@
 /**
  * Start-up comparison of the two stores: removals that a crash cut off are ended, a repository without a row is
- * adopted, a row without a repository is reported.
+ * adopted, a row without a repository is reported, and so are parameters without a configuration.
  */
 
 import { registerComposite } from './api/composite-configurations/create.ts';
 import { register as registerConfiguration } from './api/configurations/create.ts';
+import { noteParameters } from './api/configurations/queries.ts';
 import type { Database } from './db/open.ts';
 import { listRemovals, strikeRemoval } from './db/removals.ts';
 import { isResourceName } from './domain/names.ts';
@@ -34,6 +35,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
     await strikeRemoval(database.write, repository);
   }
   for (const kind of Object.keys(REGISTERS) as RegisteredKind[]) await compare(options, kind);
+  await compareParameters(options);
 }
 
 async function compare(options: ReconcileOptions, kind: RegisteredKind): Promise<void> {
@@ -47,6 +49,33 @@ async function compare(options: ReconcileOptions, kind: RegisteredKind): Promise
     log.error({ repository: { kind, name } }, 'the repository of this row is missing');
     // Asked for once, the store knows of it, and readiness names it from the start.
     await store.index({ kind, name }).catch(() => undefined);
+  }
+}
+
+/**
+ * Parameters without a configuration, and the other way round. Those whose configuration is nowhere are kept, as they may hold what cannot be had again, and given to nobody.
+ * Their name stays taken until an administrator brings the configuration back or moves them away.
+ */
+async function compareParameters({ database, store, log }: ReconcileOptions): Promise<void> {
+  const rows = await database.read.selectFrom('configurations').selectAll().execute();
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  for (const name of await store.list('parameters')) {
+    const row = byName.get(name);
+    byName.delete(name);
+    // A crash may have come between the first file and the note of it.
+    if (row) await noteParameters(database.write, row.id);
+    else
+      log.error(
+        { repository: { kind: 'parameters', name } },
+        'there is no configuration for these parameters',
+      );
+  }
+  for (const { name, has_parameters } of byName.values()) {
+    if (has_parameters === 0) continue;
+    log.error(
+      { repository: { kind: 'parameters', name } },
+      'the parameters of this configuration are missing',
+    );
   }
 }
 

@@ -238,7 +238,7 @@ function assignmentRow({ id, configuration }: PlannedNode, now: number) {
   };
 }
 
-function* inBatches<T>(rows: readonly T[]): Generator<T[]> {
+export function* inBatches<T>(rows: readonly T[]): Generator<T[]> {
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) yield rows.slice(at, at + ROWS_PER_INSERT);
 }
 

@@ -1,9 +1,10 @@
 /**
  * The load generator, a process of its own: nodes that poll in a closed loop, each sending its next request
- * once the last is answered. Raw requests over TLS sockets, because `https.Agent` costs more than the server.
+ * once the last is answered.
  */
 
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { openConnection, percentile, stayAwake } from './connections.ts';
 import type { Endpoint, LoadClient, LoadOrder, LoadResult } from './messages.ts';
 import { AnswerReader } from './wire.ts';
 
@@ -35,8 +36,7 @@ class Round {
   }
 
   percentile(share: number): number {
-    const sorted = this.times.sort((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    return percentile(this.times, share);
   }
 }
 
@@ -56,20 +56,6 @@ async function run({ endpoint, clients, newConnections, requests }: LoadOrder): 
   const seconds = (performance.now() - start) / 1000;
   rest();
   return { kind: 'done', seconds, p50: round.percentile(0.5), p99: round.percentile(0.99) };
-}
-
-/**
- * Keeps this process's core busy. Over loopback the server's own write wakes a sleeping client, on a virtual
- * machine for some 10 us that no remote client would cost it; the faster the server, the less often.
- * @returns a function that ends it
- */
-function stayAwake(): () => void {
-  let next: NodeJS.Immediate;
-  const spin = (): void => {
-    next = setImmediate(spin);
-  };
-  spin();
-  return () => clearImmediate(next);
 }
 
 /** Sends request after request over one connection until the round has no more. */
@@ -106,7 +92,7 @@ function pollOver(socket: TLSSocket, client: LoadClient, round: Round): Promise<
 async function connectAndPoll(endpoint: Endpoint, client: LoadClient, round: Round): Promise<void> {
   while (round.begin()) {
     const start = performance.now();
-    const socket = await openConnection(endpoint, client);
+    const socket = await openConnection(endpoint.port, contextOf(endpoint, client));
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await askOnce(socket, client);
     round.took(performance.now() - start);
@@ -135,29 +121,9 @@ async function keptConnection(endpoint: Endpoint, client: LoadClient): Promise<T
   const key = `${endpoint.port} ${client.identity.thumbprint}`;
   const known = kept.get(key);
   if (known && !known.destroyed) return known;
-  const socket = await openConnection(endpoint, client);
+  const socket = await openConnection(endpoint.port, contextOf(endpoint, client));
   kept.set(key, socket);
   return socket;
-}
-
-function openConnection(endpoint: Endpoint, client: LoadClient): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({
-      host: '127.0.0.1',
-      port: endpoint.port,
-      servername: 'localhost',
-      secureContext: contextOf(endpoint, client),
-    });
-    socket.setNoDelay(true);
-    socket.once('error', reject);
-    socket.once('secureConnect', () => {
-      socket.off('error', reject);
-      // No session is ever handed in, so this cannot be; a resumed handshake would make the numbers a lie.
-      if (socket.isSessionReused()) reject(new Error('a session was resumed'));
-      else if (!socket.authorized) reject(new Error(`server certificate: ${socket.authorizationError}`));
-      else resolve(socket);
-    });
-  });
 }
 
 /** Made once per client and server, as reading keys and certificates is not what is measured. */

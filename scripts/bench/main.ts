@@ -1,6 +1,6 @@
 /**
  * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --only polls|versions] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
+ * `npm run bench [-- --quick] [-- --only polls|versions|parameters] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,39 +9,50 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
+import { formatParameters, measureParameters, type ParameterResults } from './parameters.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
+import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
-import { formatScale, type Hosted, measureLists, measureVersions, type ScaleRow } from './versions.ts';
+import { type Hosted, measureLists, measureVersions } from './versions.ts';
 
 interface Stage {
   generator: LoadGenerator;
   bare: BareServer;
-  /** The repository that all others are copies of. */
-  template: string;
   hawsers: Hosted[];
 }
 
 interface Results {
   measured: Measured[];
   scale: ScaleRow[];
+  /** Null where they were not measured. */
+  parameters: ParameterResults | null;
 }
 
-/** @param only one of the two parts; undefined for both */
+const PARTS = ['polls', 'versions', 'parameters'];
+
+/** @param parts of PARTS */
 async function bench(
   folder: string,
   processes: Processes,
   effort: Effort,
-  only: string | undefined,
+  parts: readonly string[],
 ): Promise<Results> {
-  const stage = await setUp(folder, processes, effort);
-  const measured = only === 'versions' ? [] : await measurePolls(stage, effort);
-  if (only === 'polls') return { measured, scale: [] };
-  progress('measuring: many versions');
-  const lists = await measureLists(stage.hawsers, effort);
-  const versions = await measureVersions(folder, stage.template, processes, effort);
-  return { measured, scale: [...lists, ...versions] };
+  const template = await makeTemplate(join(folder, 'template'));
+  const results: Results = { measured: [], scale: [], parameters: null };
+  if (parts.includes('polls') || parts.includes('versions')) {
+    const stage = await setUp(folder, template, processes, effort);
+    if (parts.includes('polls')) results.measured = await measurePolls(stage, effort);
+    if (parts.includes('versions')) {
+      progress('measuring: many versions');
+      const lists = await measureLists(stage.hawsers, effort);
+      results.scale = [...lists, ...(await measureVersions(folder, template, processes, effort))];
+    }
+  }
+  if (parts.includes('parameters'))
+    results.parameters = await measureParameters(folder, template, processes, effort, progress);
+  return results;
 }
 
 async function measurePolls(stage: Stage, effort: Effort): Promise<Measured[]> {
@@ -53,9 +64,8 @@ async function measurePolls(stage: Stage, effort: Effort): Promise<Measured[]> {
   return measured;
 }
 
-async function setUp(folder: string, processes: Processes, effort: Effort): Promise<Stage> {
+async function setUp(folder: string, template: string, processes: Processes, effort: Effort): Promise<Stage> {
   progress('making the fleets');
-  const template = await makeTemplate(join(folder, 'template'));
   const identities = await makeIdentities(effort.connections);
   const hawsers = [];
   for (const [name, size] of [['small', SMALL] as const, ['large', effort.large] as const]) {
@@ -65,7 +75,7 @@ async function setUp(folder: string, processes: Processes, effort: Effort): Prom
   progress('visiting every configuration once');
   for (const { fleet, server } of hawsers) await visitAll(server.endpoint, fleet);
   const bare = await processes.startBare(join(folder, 'small'));
-  return { generator: processes.startGenerator(), bare, template, hawsers };
+  return { generator: processes.startGenerator(), bare, hawsers };
 }
 
 async function measureScenario(stage: Stage, scenario: Scenario, effort: Effort): Promise<Measured> {
@@ -93,8 +103,8 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
   });
-  if (![undefined, 'polls', 'versions'].includes(values.only))
-    throw new Error('--only takes polls or versions');
+  if (values.only !== undefined && !PARTS.includes(values.only))
+    throw new Error(`--only takes one of ${PARTS.join(', ')}`);
   if (process.platform !== 'linux')
     throw new Error('the bench reads CPU times from /proc, so it needs Linux');
   const effort = values.quick ? QUICK : FULL;
@@ -109,10 +119,12 @@ async function main(): Promise<void> {
     process.once(signal, () => void cleanUp().then(() => process.exit(1)));
   }
   try {
-    const { measured, scale } = await bench(folder, processes, effort, values.only);
-    const report = { ...makeReport(new Date(), effort, measured), scale };
+    const parts = values.only === undefined ? PARTS : [values.only];
+    const { measured, scale, parameters } = await bench(folder, processes, effort, parts);
+    const report = { ...makeReport(new Date(), effort, measured), scale, parameters };
     console.log(measured.length > 0 ? formatReport(report) : formatMachine(report.machine));
-    if (scale.length > 0) console.log(`\n${formatScale(scale)}`);
+    if (scale.length > 0) console.log(`\n${formatScale('many versions', scale)}`);
+    if (parameters) console.log(`\n${formatParameters(parameters)}`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
   } finally {
     await cleanUp();

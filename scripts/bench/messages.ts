@@ -31,6 +31,37 @@ export type LoadResult =
   | { kind: 'done'; seconds: number; p50: number; p99: number }
   | { kind: 'failed'; message: string };
 
+/** A node of a crowd: who it is, and the bytes of its poll. */
+export interface CrowdNode {
+  identity: ClientCertificate;
+  request: string;
+}
+
+/** Main process to crowd. */
+export type CrowdOrder =
+  /** Connect these as well, beside those that are connected. */
+  | { kind: 'connect'; endpoint: Endpoint; nodes: readonly CrowdNode[] }
+  /** Every node polls once, so many at a time. Waves of one `state` must get the same answers to the byte. */
+  | { kind: 'wave'; atOnce: number; state: string };
+
+/** A wave as the crowd saw it. */
+export interface Wave {
+  polls: number;
+  seconds: number;
+  /** Of the first second, or of all that the wave took where that was less. */
+  pollsPerSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** Nodes whose answer is not that of the wave before. */
+  changed: number;
+}
+
+export type CrowdResult =
+  | { kind: 'connected' }
+  | ({ kind: 'done' } & Wave)
+  | { kind: 'failed'; message: string };
+
 /** Main process to bare server: answer every request like this from now on. */
 export interface CannedAnswer {
   status: number;

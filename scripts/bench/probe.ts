@@ -91,7 +91,7 @@ export function expect(holds: boolean, what: string, reply: Reply): void {
     throw new Error(`wrong answer, ${what}: ${reply.status} ${reply.bytes.toString('latin1', 0, 400)}`);
 }
 
-function requestText(path: string, headers: Record<string, string>): string {
+export function requestText(path: string, headers: Record<string, string>): string {
   const lines = Object.entries({ Host: 'localhost', ...headers });
   return `GET ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
 }

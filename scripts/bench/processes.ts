@@ -4,7 +4,17 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BareSetup, CannedAnswer, Endpoint, LoadOrder, LoadResult } from './messages.ts';
+import type {
+  BareSetup,
+  CannedAnswer,
+  CrowdNode,
+  CrowdOrder,
+  CrowdResult,
+  Endpoint,
+  LoadOrder,
+  LoadResult,
+  Wave,
+} from './messages.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
@@ -25,6 +35,13 @@ export interface BareServer extends ServerProcess {
 export interface LoadGenerator {
   /** @throws Error when any answer was wrong */
   run(order: LoadOrder): Promise<Extract<LoadResult, { kind: 'done' }>>;
+}
+
+/** Nodes that keep their connections to one server and poll in waves. */
+export interface Crowd {
+  connect(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void>;
+  /** Every connected node polls once; see `CrowdOrder`. @throws Error when any answer was wrong */
+  wave(atOnce: number, state: string): Promise<Wave>;
 }
 
 /** All children of a bench, so that none outlives it. */
@@ -82,6 +99,19 @@ export class Processes {
     };
   }
 
+  startCrowd(): Crowd {
+    const child = this.fork('crowd.ts');
+    const ask = async (order: CrowdOrder) => {
+      const result = await exchange<CrowdResult>(child, order);
+      if (result.kind === 'failed') throw new Error(result.message);
+      return result;
+    };
+    return {
+      connect: async (endpoint, nodes) => void (await ask({ kind: 'connect', endpoint, nodes })),
+      wave: async (atOnce, state) => (await ask({ kind: 'wave', atOnce, state })) as Wave & { kind: 'done' },
+    };
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.children.map(end));
   }
@@ -123,8 +153,10 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
+type Message = BareSetup | CannedAnswer | LoadOrder | CrowdOrder;
+
 /** One message there, one back. */
-function exchange<T>(child: ChildProcess, message: BareSetup | CannedAnswer | LoadOrder): Promise<T> {
+function exchange<T>(child: ChildProcess, message: Message): Promise<T> {
   return new Promise((done, failed) => {
     const onExit = () => failed(new Error('a process of the bench ended unexpectedly'));
     child.once('exit', onExit);

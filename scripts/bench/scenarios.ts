@@ -65,13 +65,38 @@ export interface Effort {
   /** Multiplies each scenario's requests. */
   share: number;
   large: FleetSize;
+  parameters: ParameterAmounts;
 }
 
-export const FULL: Effort = { connections: 32, rounds: 7, warmUpRounds: 2, share: 1, large: LARGE };
+/** Of the part on parameters. */
+export interface ParameterAmounts {
+  /** Scope values, a file each, of the server that has many. */
+  values: number;
+  /** Of that server. Those that really connect have a connection each, and a process may open 20,000 files or so. */
+  nodes: number;
+  connected: number;
+  /** Nodes that connect to each server while few and many values are compared. */
+  compared: number;
+  /**
+   * Pause before a wave. The server writes the nodes' last calls every second, and in the full run no wave begins with
+   * a batch of the one before still owed.
+   */
+  settleMs: number;
+}
+
+export const FULL: Effort = {
+  connections: 32,
+  rounds: 7,
+  warmUpRounds: 2,
+  share: 1,
+  large: LARGE,
+  parameters: { values: 10_000, nodes: 20_000, connected: 8_000, compared: 2_000, settleMs: 1_200 },
+};
 export const QUICK: Effort = {
   connections: 8,
   rounds: 3,
   warmUpRounds: 1,
   share: 0.2,
   large: { configurations: 100, nodes: 2_000 },
+  parameters: { values: 500, nodes: 1_000, connected: 400, compared: 200, settleMs: 100 },
 };

@@ -5,33 +5,17 @@ import { join } from 'node:path';
 import type { Client, Reply } from '../../test/support/client.ts';
 import { type Fleet, filesOf, makeFleet, VERSIONS } from './fleet.ts';
 import { makeManyVersions } from './many-versions.ts';
-import { median } from './measure.ts';
 import { expect, signIn, visitAll } from './probe.ts';
 import type { Processes, ServerProcess } from './processes.ts';
-import { table, verdict } from './report.ts';
+import { inTurn, type ScaleRow, scaleRow } from './scale.ts';
 import { type Effort, SMALL } from './scenarios.ts';
 
 /** Most time allowed with many as a multiple of that with few. */
 const SCALE_TARGET = 1.5;
 const MANY = 2_000;
 const LIST_REQUESTS = 40;
-/** A round is short here, so there are more of them. */
 const ROUNDS_FACTOR = 3;
 const CONFIGURATIONS = '/api/v1/configurations';
-
-export interface ScaleRow {
-  what: string;
-  compared: string;
-  /** Milliseconds, medians of the rounds. */
-  few: number;
-  many: number;
-  /** The median of the rounds' own ratios. */
-  ratio: number;
-  /** The middle half of those. */
-  ratioRange: [lower: number, upper: number];
-  target: number;
-  met: boolean;
-}
 
 export interface Hosted {
   fleet: Fleet;
@@ -125,11 +109,11 @@ async function comparePublishing(
     { what: 'publish', few: [], many: [] },
     { what: 'resolve, first poll after', few: [], many: [] },
   ];
-  await inTurn(effort, async (side, counts) => {
+  await inTurn(manyRounds(effort), async (side, counts) => {
     const times = await publishAndPoll(side === 'few' ? few : many);
     if (counts) for (const [at, step] of steps.entries()) step[side].push(times[at] ?? Number.NaN);
   });
-  return steps.map((step) => rowOf(step.what, compared, step.few, step.many));
+  return steps.map((step) => scaleRow(step.what, compared, step, SCALE_TARGET));
 }
 
 /** @returns milliseconds of the draft, of the publishing and of the poll */
@@ -160,7 +144,12 @@ function timeList(client: Client, path: string, expected: number, items = 1): Ti
   };
 }
 
-async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: Reply }> {
+/** A round is short here, so there are more of them. */
+function manyRounds({ rounds, warmUpRounds }: Effort) {
+  return { rounds: rounds * ROUNDS_FACTOR, warmUpRounds };
+}
+
+export async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: Reply }> {
   const start = performance.now();
   const reply = await send();
   return { ms: performance.now() - start, reply };
@@ -168,61 +157,9 @@ async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: R
 
 async function compare(what: string, compared: string, pair: Pair, effort: Effort): Promise<ScaleRow> {
   const times = { few: [] as number[], many: [] as number[] };
-  await inTurn(effort, async (side, counts) => {
+  await inTurn(manyRounds(effort), async (side, counts) => {
     const ms = await pair[side]();
     if (counts) times[side].push(ms);
   });
-  return rowOf(what, compared, times.few, times.many);
-}
-
-/** Rounds of both sides, each beginning with the other one; the first of them do not count. */
-async function inTurn(
-  effort: Effort,
-  run: (side: 'few' | 'many', counts: boolean) => Promise<void>,
-): Promise<void> {
-  const rounds = effort.rounds * ROUNDS_FACTOR;
-  for (let round = -effort.warmUpRounds; round < rounds; round += 1) {
-    const sides = round % 2 === 0 ? (['few', 'many'] as const) : (['many', 'few'] as const);
-    for (const side of sides) await run(side, round >= 0);
-  }
-}
-
-function rowOf(what: string, compared: string, few: readonly number[], many: readonly number[]): ScaleRow {
-  const ratios = many.map((ms, round) => ms / (few[round] ?? Number.NaN)).sort((a, b) => a - b);
-  const ratio = median(ratios);
-  const quartile = (share: number) => ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN;
-  const ratioRange: ScaleRow['ratioRange'] = [quartile(0.25), quartile(0.75)];
-  const met = ratio <= SCALE_TARGET;
-  return {
-    what,
-    compared,
-    few: median(few),
-    many: median(many),
-    ratio,
-    ratioRange,
-    target: SCALE_TARGET,
-    met,
-  };
-}
-
-export function formatScale(rows: readonly ScaleRow[]): string {
-  const cells = rows.map((row) => [
-    row.what,
-    row.compared,
-    row.few.toFixed(3),
-    row.many.toFixed(3),
-    `${row.ratio.toFixed(2)} x`,
-    row.ratioRange.map((bound) => bound.toFixed(2)).join('-'),
-    `${row.target.toFixed(2)} x`,
-    verdict(row.met),
-  ]);
-  const missed = rows.filter(({ met }) => !met).length;
-  return [
-    ...table([
-      ['many versions', 'few : many', 'ms few', 'ms many', 'ratio', 'half within', 'target', ''],
-      ...cells,
-    ]),
-    '',
-    missed === 0 ? `all ${rows.length} targets met` : `MISSED: ${missed} of ${rows.length} targets`,
-  ].join('\n');
+  return scaleRow(what, compared, times, SCALE_TARGET);
 }

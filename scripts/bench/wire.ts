@@ -24,7 +24,7 @@ export class AnswerReader {
     if (headEnd < 0) return false;
     const head = bytes.toString('latin1', 0, headEnd);
     const bodyStart = headEnd + END_OF_HEAD.length;
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const length = lengthOf(head);
     const { status, body } = this.client;
     if (Number(head.slice(9, 12)) !== status) throw this.wrong(bytes, 'another status');
     const bodyEnd = bodyStart + (body === null ? 0 : length);
@@ -42,4 +42,23 @@ export class AnswerReader {
       `wrong answer, ${what}; expected ${this.client.status}, got:\n${bytes.toString('latin1', 0, 600)}`,
     );
   }
+}
+
+/**
+ * @returns the body of a complete answer with status 200, null while bytes are missing
+ * @throws Error for any other answer
+ */
+export function readBody(bytes: Buffer): Buffer | null {
+  const headEnd = bytes.indexOf(END_OF_HEAD);
+  if (headEnd < 0) return null;
+  const head = bytes.toString('latin1', 0, headEnd);
+  const bodyStart = headEnd + END_OF_HEAD.length;
+  const length = lengthOf(head);
+  if (Number(head.slice(9, 12)) !== 200 || bytes.length > bodyStart + length)
+    throw new Error(`wrong answer to a poll:\n${bytes.toString('latin1', 0, 600)}`);
+  return bytes.length < bodyStart + length ? null : bytes.subarray(bodyStart);
+}
+
+function lengthOf(head: string): number {
+  return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
 }

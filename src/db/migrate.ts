@@ -5,12 +5,14 @@ import { internal } from '../lib/errors.ts';
 import { initialMigration } from './migrations/0001-initial.ts';
 import { settingsAndCompositesMigration } from './migrations/0002-settings-and-composites.ts';
 import { identityAndAuditMigration } from './migrations/0003-identity-and-audit.ts';
+import { scopesMigration } from './migrations/0004-scopes.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
   '0002-settings-and-composites': settingsAndCompositesMigration,
   '0003-identity-and-audit': identityAndAuditMigration,
+  '0004-scopes': scopesMigration,
 };
 
 /** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */

@@ -149,6 +149,8 @@ export interface ConfigurationsTable {
   name_key: string;
   description: string | null;
   use_server_managed_parameters: number;
+  /** Whether a repository of parameters was ever made: one that is missing then is a loss, not a beginning. */
+  has_parameters: Generated<number>;
   created_at: number;
   updated_at: number;
 }

@@ -14,6 +14,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   stat,
   unlink,
 } from 'node:fs/promises';
@@ -114,6 +115,17 @@ export class AtomicFs {
   /** Removes a file or a whole tree, if there, without flushing: for what is rubbish either way. */
   async discard(path: string): Promise<void> {
     await rm(path, { recursive: true, force: true });
+  }
+
+  /** Removes a folder if it is empty; false when it is not, or is gone. Not flushed: an empty folder says nothing. */
+  async discardEmptyFolder(path: string): Promise<boolean> {
+    try {
+      await rmdir(path);
+      return true;
+    } catch (error) {
+      if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) return false;
+      throw error;
+    }
   }
 
   /** Makes one folder, unless there, and flushes its parent, which must exist. */

@@ -82,7 +82,8 @@ async function beforeRetry(folder: GitFolder, target: string, error: unknown, wa
 /** Packing refs removes folders of refs that have become empty; the repository's own folder it keeps. */
 async function makeParent(folder: GitFolder, target: string): Promise<void> {
   if ((await unlessAbsent(folder.fs.lstat(folder.gitdir), null)) === null) throw missingRepository();
-  await folder.fs.makeFoldersBelow(folder.gitdir, dirname(target));
+  // A folder that goes as soon as it is made has been packed away again: the next turn makes it anew.
+  await unlessAbsent(folder.fs.makeFoldersBelow(folder.gitdir, dirname(target)), undefined);
 }
 
 /** True when the way is free: the lock is gone, or was left by a process that ended before this one began. */

@@ -16,12 +16,29 @@ export async function buildRepository(
   settings: RepositorySettings,
   draft: DraftInput | null,
 ): Promise<void> {
-  try {
+  await buildAside(fs, { site, gitdir }, async () => {
     await makeSkeleton(fs, site, settings);
-    if (draft) {
-      const commit = await versions.writeDraft(site, draft, null);
-      await fs.writeFile(join(site, draftRefName(draft.version)), `${commit}\n`);
-    }
+    if (!draft) return;
+    const commit = await versions.writeDraft(site, draft, null);
+    await fs.writeFile(join(site, draftRefName(draft.version)), `${commit}\n`);
+  });
+}
+
+/** A repository without a row of its own, hence without settings, as that of a configuration's parameters. */
+export async function buildEmptyRepository(
+  fs: AtomicFs,
+  places: { site: string; gitdir: string },
+): Promise<void> {
+  await buildAside(fs, places, () => makeSkeleton(fs, places.site, null));
+}
+
+async function buildAside(
+  fs: AtomicFs,
+  { site, gitdir }: { site: string; gitdir: string },
+  build: () => Promise<void>,
+): Promise<void> {
+  try {
+    await build();
     await fs.rename(site, gitdir);
   } catch (error) {
     await fs.discard(site).catch(() => undefined);

@@ -20,6 +20,7 @@ import type { PackCaches } from './pack-cache.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 export interface ParsedTypes {
   commit: CommitObject;
@@ -94,6 +95,8 @@ export class ObjectStore {
    */
   private async holds(gitdir: string, oid: string): Promise<boolean> {
     const loose = await this.fs.freshen(loosePath(gitdir, oid));
+    // isomorphic-git answers for this one itself, without a look whether it is there.
+    if (oid === EMPTY_TREE) return loose;
     try {
       await this.readOnce(gitdir, oid, 'content', this.packs.of(gitdir));
       return true;

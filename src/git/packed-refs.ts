@@ -22,10 +22,10 @@ export function parsePackedRefs(text: string): Map<string, string> {
   return refs;
 }
 
-/** The oid of one ref, found without taking the whole file apart; null when it is not there. */
-export function findPackedRef(text: string, name: string): string | null {
-  const at = text.indexOf(` ${name}\n`);
-  return at < 40 ? null : text.slice(at - 40, at);
+/** The oid of one ref, found without taking the whole file apart or even decoding it; null when it is not there. */
+export function findPackedRef(file: Buffer, name: string): string | null {
+  const at = file.indexOf(` ${name}\n`);
+  return at < 40 ? null : file.toString('latin1', at - 40, at);
 }
 
 /** The file without one ref and its `^` line, everything else as it was; null when the ref is not in it. */

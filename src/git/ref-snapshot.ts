@@ -3,6 +3,7 @@
  * is read again, so the thousandth tag costs no more than the first.
  */
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Semaphore } from '../lib/keyed-mutex.ts';
 import type { AtomicFs } from './atomic-fs.ts';
@@ -10,8 +11,9 @@ import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { parsePackedRefs } from './packed-refs.ts';
 import { readLoose } from './refs.ts';
 
-/** Every move of a ref changes one of these: a new file is renamed into the folder, or packed-refs replaced. */
-const STAMPED = ['packed-refs', 'refs/heads', 'refs/heads/draft', 'refs/tags'];
+const PACKED_REFS = 'packed-refs';
+/** Looked at even while they are absent; a folder below them shows in the one that holds it. */
+const ROOTS = ['refs/heads', 'refs/tags'];
 
 /** Disks keep times in steps: a second change within the same step would leave the stamp as it was. */
 const SETTLE = 100;
@@ -29,14 +31,26 @@ interface LooseRef {
   stamp: Stamp;
 }
 
+/** A folder of loose refs: every move of one is a file renamed into it, which its stamp shows. */
+interface RefFolder {
+  /** Null: there is no such folder. */
+  stamp: Stamp | null;
+  /** The full names of what it held, refs and folders apart. */
+  refs: readonly string[];
+  folders: readonly string[];
+}
+
 interface PackedFile {
   /** Null: there is no such file. */
   stamp: Stamp | null;
+  /** Of its bytes: thousands of lines are not taken apart twice. */
+  digest: string;
   refs: ReadonlyMap<string, string>;
 }
 
 export interface RefSnapshot {
-  stamp: Stamp;
+  /** By path inside the repository. */
+  folders: ReadonlyMap<string, RefFolder>;
   /** By full name; these go before the packed ones. */
   loose: ReadonlyMap<string, LooseRef>;
   packed: PackedFile;
@@ -46,17 +60,18 @@ interface Reading {
   fs: AtomicFs;
   gitdir: string;
   reads: Semaphore;
-  known: ReadonlyMap<string, LooseRef> | undefined;
+  known: RefSnapshot | undefined;
+  folders: Map<string, RefFolder>;
   found: Map<string, LooseRef>;
 }
 
-/** The stamp of everything that a move of a ref touches: four system calls and no promise. */
-export function takeStamp(fs: AtomicFs, gitdir: string): Stamp {
-  const stamps = STAMPED.map((path) => stampOf(fs, `${gitdir}/${path}`));
-  return {
-    text: stamps.map((stamp) => stamp?.text ?? '-').join(' '),
-    settled: stamps.every((stamp) => stamp?.settled ?? true),
-  };
+/** Whether nothing that a move of a ref touches has changed: a system call for each folder, and no promise. */
+export function isCurrent(fs: AtomicFs, gitdir: string, { folders, packed }: RefSnapshot): boolean {
+  if (!isSame(packed.stamp, stampOf(fs, `${gitdir}/${PACKED_REFS}`))) return false;
+  for (const [path, { stamp }] of folders) {
+    if (!isSame(stamp, stampOf(fs, `${gitdir}/${path}`))) return false;
+  }
+  return true;
 }
 
 /** Every ref under refs/heads and refs/tags; `previous` saves reading what is as it was. */
@@ -65,17 +80,14 @@ export async function readSnapshot(
   gitdir: string,
   previous: RefSnapshot | undefined,
 ): Promise<RefSnapshot> {
-  // Before the refs: a change while they are read must show as a difference later.
-  const stamp = takeStamp(fs, gitdir);
-  const found = new Map<string, LooseRef>();
-  const reading = { fs, gitdir, reads: new Semaphore(CONCURRENT_READS), known: previous?.loose, found };
+  const [folders, found] = [new Map<string, RefFolder>(), new Map<string, LooseRef>()];
+  const reading = { fs, gitdir, reads: new Semaphore(CONCURRENT_READS), known: previous, folders, found };
   // Loose before packed: packing writes packed-refs first and removes the loose files after, so in this
   // order a ref on its way from one to the other is seen in at least one of them.
-  await readFolder(reading, 'refs/heads');
-  await readFolder(reading, 'refs/tags');
+  for (const root of ROOTS) await readFolder(reading, root);
   const packed = await readPackedFile(fs, gitdir, previous?.packed);
   if (found.size + packed.refs.size === 0 && !fs.lstatNow(join(gitdir, 'refs'))) throw missingRepository();
-  return { stamp, loose: found, packed };
+  return { folders, loose: found, packed };
 }
 
 export function oidOf(snapshot: RefSnapshot, name: string): string | null {
@@ -92,9 +104,11 @@ export function changedRefs(before: RefSnapshot | undefined, after: RefSnapshot)
   };
   look(after.loose.keys());
   if (before) look(before.loose.keys());
-  if (before?.packed === after.packed) return changed;
-  look(after.packed.refs.keys());
-  if (before) look(before.packed.refs.keys());
+  const [old, now] = [before?.packed.refs, after.packed.refs];
+  if (old === now) return changed;
+  // Of what is packed alike only the loose file can have moved, and that has been looked at.
+  for (const [name, oid] of now) if (old?.get(name) !== oid) look([name]);
+  for (const name of old?.keys() ?? []) if (!now.has(name)) look([name]);
   return changed;
 }
 
@@ -112,22 +126,39 @@ function isSame(before: Stamp | null | undefined, now: Stamp | null): boolean {
   return before.settled && before.text === now.text;
 }
 
-async function readFolder(reading: Reading, folder: string): Promise<void> {
-  const { fs, gitdir } = reading;
-  const entries = await unlessAbsent(fs.readdir(join(gitdir, folder)), []);
-  const visits = entries.map((entry) => {
-    const name = `${folder}/${entry.name}`;
-    if (entry.name.startsWith('.') || entry.name.endsWith('.lock')) return undefined;
-    return entry.isDirectory() ? readFolder(reading, name) : readFile(reading, name);
-  });
-  await Promise.all(visits);
+/** The stamp is taken before the refs are read: a change meanwhile must show as a difference later. */
+async function readFolder(reading: Reading, path: string): Promise<void> {
+  const { fs, gitdir, known, folders, found } = reading;
+  const stamp = stampOf(fs, join(gitdir, path));
+  let folder = known?.folders.get(path);
+  if (folder && isSame(folder.stamp, stamp)) {
+    for (const name of folder.refs) {
+      const ref = known?.loose.get(name);
+      if (ref) found.set(name, ref);
+    }
+  } else {
+    folder = await listFolder(reading, path, stamp);
+    await Promise.all(folder.refs.map((name) => readFile(reading, name)));
+  }
+  folders.set(path, folder);
+  await Promise.all(folder.folders.map((inner) => readFolder(reading, inner)));
+}
+
+async function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): Promise<RefFolder> {
+  const refs: string[] = [];
+  const folders: string[] = [];
+  for (const entry of await unlessAbsent(fs.readdir(join(gitdir, path)), [])) {
+    if (entry.name.startsWith('.') || entry.name.endsWith('.lock')) continue;
+    (entry.isDirectory() ? folders : refs).push(`${path}/${entry.name}`);
+  }
+  return { stamp, refs, folders };
 }
 
 function readFile({ fs, gitdir, reads, known, found }: Reading, name: string): Promise<void> | undefined {
   const stamp = stampOf(fs, join(gitdir, name));
   // Packed or removed since the folder was listed.
   if (stamp === null) return undefined;
-  const before = known?.get(name);
+  const before = known?.loose.get(name);
   if (before && isSame(before.stamp, stamp)) {
     found.set(name, before);
     return undefined;
@@ -143,9 +174,12 @@ async function readPackedFile(
   gitdir: string,
   previous: PackedFile | undefined,
 ): Promise<PackedFile> {
-  const path = join(gitdir, 'packed-refs');
+  const path = join(gitdir, PACKED_REFS);
   const stamp = stampOf(fs, path);
   if (previous && isSame(previous.stamp, stamp)) return previous;
-  const data = await unlessAbsent(fs.readFile(path), null);
-  return { stamp, refs: parsePackedRefs(data?.toString('utf8') ?? '') };
+  const data = await unlessAbsent(fs.readFile(path), Buffer.alloc(0));
+  const digest = createHash('sha1').update(data).digest('hex');
+  // Looked at again so soon after a change that its time cannot tell: most often it is as it was.
+  const refs = previous?.digest === digest ? previous.refs : parsePackedRefs(data.toString('utf8'));
+  return { stamp, digest, refs };
 }

@@ -152,7 +152,7 @@ async function settle(
   looks: ReadonlyMap<string, Look>,
   versions: ReadonlySet<string>,
 ): Promise<Settled> {
-  const before = previous?.candidates ?? SortedVersions.EMPTY;
+  const before: SortedVersions = previous?.candidates ?? SortedVersions.EMPTY;
   const hidden = (previous?.hidden ?? []).filter(({ version }) => !versions.has(version));
   const changes = new Map<string, VersionRef | null>();
   for (const version of versions) {

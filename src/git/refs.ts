@@ -3,7 +3,7 @@
  * follow git's lock protocol, so they are safe beside stock git at work in the same repository.
  */
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HawserError } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { errnoOf, unlessAbsent } from './disk-errors.ts';
@@ -14,6 +14,9 @@ export const MAIN = 'refs/heads/main';
 
 /** Stands for a ref whose file is broken: it exists, and whoever reads what it names fails loudly. */
 const BROKEN_OID = '0'.repeat(40);
+
+/** Folders of refs that stay when they become empty; those below them come and go with their refs. */
+const LASTING = ['refs/heads', 'refs/heads/draft', 'refs/tags'];
 
 /** The oid of one ref, null when it does not exist. */
 export async function readRef(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
@@ -55,6 +58,7 @@ export async function deleteRef(folder: GitFolder, name: string, from: string): 
     return true;
   } finally {
     await lock.release();
+    await dropEmptyFolders(folder, name);
   }
 }
 
@@ -71,7 +75,7 @@ export async function packRefs(folder: GitFolder, refs: readonly PackedRef[]): P
       // Looked at under the lock: whoever removes a ref holds it too, until the loose file is gone.
       if ((await readLoose(fs, gitdir, ref.name)) === ref.oid) packed.push(ref);
     }
-    const text = withPackedRefs(await readPacked(fs, gitdir), packed);
+    const text = withPackedRefs((await readPacked(fs, gitdir)).toString('utf8'), packed);
     if (text === null) return;
     await replacePacked(fs, gitdir, text);
   } finally {
@@ -90,15 +94,25 @@ async function dropLoose(folder: GitFolder, { name, oid }: PackedRef): Promise<v
     } finally {
       await lock.release();
     }
+    await dropEmptyFolders(folder, name);
   } catch (error) {
     // Somebody is at work on this ref: it stays loose.
     if (!(error instanceof HawserError) || error.code !== 'repository_locked') throw error;
   }
 }
 
+/** As git does, so that the folders to be looked at are no more than the refs. A failure leaves an empty folder. */
+async function dropEmptyFolders({ fs, gitdir }: GitFolder, name: string): Promise<void> {
+  for (let path = dirname(name); !LASTING.includes(path) && path.includes('/'); path = dirname(path)) {
+    if (!(await fs.discardEmptyFolder(join(gitdir, path)).catch(() => false))) return;
+  }
+}
+
 /** Under packed-refs.lock. */
 async function dropPacked(fs: AtomicFs, gitdir: string, name: string): Promise<void> {
-  const rest = withoutPackedRef(await readPacked(fs, gitdir), name);
+  const file = await readPacked(fs, gitdir);
+  if (findPackedRef(file, name) === null) return;
+  const rest = withoutPackedRef(file.toString('utf8'), name);
   if (rest !== null) await replacePacked(fs, gitdir, rest);
 }
 
@@ -115,9 +129,8 @@ async function replacePacked(fs: AtomicFs, gitdir: string, text: string): Promis
   }
 }
 
-async function readPacked(fs: AtomicFs, gitdir: string): Promise<string> {
-  const data = await unlessAbsent(fs.readFile(join(gitdir, 'packed-refs')), null);
-  return data === null ? '' : data.toString('utf8');
+async function readPacked(fs: AtomicFs, gitdir: string): Promise<Buffer> {
+  return unlessAbsent(fs.readFile(join(gitdir, 'packed-refs')), Buffer.alloc(0));
 }
 
 /** The oid in a loose ref's file; null when there is none or it is a folder or a symbolic ref. */

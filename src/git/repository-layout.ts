@@ -39,12 +39,12 @@ export function nameOfFolder(folder: string): string | null {
 export async function makeSkeleton(
   fs: AtomicFs,
   gitdir: string,
-  settings: RepositorySettings,
+  settings: RepositorySettings | null,
 ): Promise<void> {
   await fs.makeFolder(gitdir);
   for (const folder of FOLDERS) await fs.makeFolder(join(gitdir, folder));
   await fs.writeFile(join(gitdir, 'HEAD'), 'ref: refs/heads/main\n');
-  await fs.writeFile(join(gitdir, 'description'), settings.description ?? '');
+  await fs.writeFile(join(gitdir, 'description'), settings?.description ?? '');
   await fs.writeFile(join(gitdir, 'config'), formatConfig(settings));
 }
 
@@ -67,12 +67,14 @@ export async function readSettings(fs: AtomicFs, gitdir: string): Promise<Reposi
   };
 }
 
-function formatConfig(settings: RepositorySettings): string {
+function formatConfig(settings: RepositorySettings | null): string {
+  const lines = ['[core]', '\trepositoryformatversion = 0', '\tfilemode = true', '\tbare = true'];
+  if (settings) lines.push(...formatSection(settings));
+  return `${lines.join('\n')}\n`;
+}
+
+function formatSection(settings: RepositorySettings): string[] {
   const lines = [
-    '[core]',
-    '\trepositoryformatversion = 0',
-    '\tfilemode = true',
-    '\tbare = true',
     '[hawser]',
     `\tid = ${quote(settings.id)}`,
     `\tcreatedBy = ${quote(settings.createdBy)}`,
@@ -80,7 +82,7 @@ function formatConfig(settings: RepositorySettings): string {
     `\tuseServerManagedParameters = ${settings.useServerManagedParameters}`,
   ];
   if (settings.entryPoint !== null) lines.push(`\tentryPoint = ${quote(settings.entryPoint)}`);
-  return `${lines.join('\n')}\n`;
+  return lines;
 }
 
 /** Git's own quoting; it knows no escape for the other control characters, so they are left out. */

@@ -2,20 +2,21 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, parse, resolve } from 'node:path';
-import { HawserError } from '../lib/errors.ts';
-import { KeyedMutex, Semaphore } from '../lib/keyed-mutex.ts';
+import { internal } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { BlobInfos } from './blob-info.ts';
 import { guardDisk, unlessAbsent } from './disk-errors.ts';
+import type { RepositoryTools } from './loaded-repository.ts';
 import { MissingRepositories } from './missing-repositories.ts';
 import { buildRepository, repositoryExists } from './new-repository.ts';
 import { ObjectStore } from './objects.ts';
 import { PackCaches } from './pack-cache.ts';
-import { Repository, type RepositoryTools } from './repository.ts';
+import { ParameterStore } from './parameter-store.ts';
+import { Repository } from './repository.ts';
 import { gitdirOf, nameOfFolder, readSettings } from './repository-layout.ts';
+import { RepositoryPool } from './repository-pool.ts';
 import { checkVersion, RepositoryWriter } from './repository-writer.ts';
-import { sweepLeftOvers } from './sweep.ts';
 import {
   type BlobInfo,
   type DraftInput,
@@ -32,17 +33,18 @@ import {
 } from './types.ts';
 import { VersionObjects } from './version-objects.ts';
 import { checkContent } from './version-rules.ts';
-import { Watch } from './watch.ts';
 
+export type * from './parameter-types.ts';
 export type * from './types.ts';
 
 /** Of the cache's bytes: packs weigh far more than lists of files, and these more than facts of blobs. */
-const SHARES = { packs: 0.75, versions: 0.2, blobs: 0.05 };
-const CONCURRENT_REFRESHES = 8;
+const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 /** Beside the kinds, where repositories are built and brought to be removed; emptied at every start. */
 const TEMPORARY = '.tmp';
 
 export class GitStore {
+  /** The parameter files and schemas of configurations. */
+  readonly parameters: ParameterStore;
   private readonly root: string;
   private readonly fs: AtomicFs;
   private readonly log: Log;
@@ -50,13 +52,7 @@ export class GitStore {
   private readonly tools: RepositoryTools;
   private readonly blobInfos: BlobInfos;
   private readonly missing = new MissingRepositories();
-  private readonly repositories = new Map<string, Repository>();
-  private readonly mutex = new KeyedMutex();
-  private readonly running = new Set<Promise<unknown>>();
-  private readonly refreshing = new Set<Repository>();
-  private readonly refreshes = new Semaphore(CONCURRENT_REFRESHES);
-  private readonly watch: Watch<Repository>;
-  private closed = false;
+  private readonly pool: RepositoryPool<Repository>;
 
   constructor(options: GitStoreOptions) {
     const { root, log, onRefsMoved, cacheBytes } = options;
@@ -68,10 +64,12 @@ export class GitStore {
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions));
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
     this.tools = { fs: this.fs, log, objects, versions, onRefsMoved };
-    this.watch = new Watch(
-      () => this.repositories.values(),
-      (repository) => this.startRefresh(repository),
-    );
+    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs };
+    this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
+    this.parameters = new ParameterStore({ ...poolTools, ...this.tools }, this.blobInfos, {
+      temporary: join(this.root, TEMPORARY),
+      contentBytes: Math.floor(cacheBytes * SHARES.contents),
+    });
   }
 
   /** Makes the folders, removes what a crash left unfinished and begins to watch the refs. */
@@ -85,14 +83,13 @@ export class GitStore {
         await this.fs.discard(join(this.root, TEMPORARY, name));
       }
     });
-    this.watch.start();
+    this.pool.start();
+    this.parameters.start();
   }
 
   /** Waits for the work under way; further work is refused. */
   async close(): Promise<void> {
-    this.closed = true;
-    this.watch.stop();
-    while (this.running.size > 0) await Promise.allSettled(this.running);
+    await Promise.all([this.pool.close(), this.parameters.close()]);
   }
 
   /** The names of the repositories on the disk, sorted. */
@@ -134,6 +131,7 @@ export class GitStore {
 
   /** Removes the repository, at once for all who look; it need not exist. */
   async remove(ref: RepositoryRef): Promise<void> {
+    if (ref.kind === 'parameters') return this.parameters.remove(ref.name);
     await this.locked(ref, async (repository) => {
       const rubbish = join(this.root, TEMPORARY, randomUUID());
       await guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined));
@@ -142,31 +140,32 @@ export class GitStore {
       // Swept at the next start if it fails; the repository itself is gone either way.
       await this.fs
         .discard(rubbish)
-        .catch((error) => this.warn(error, 'could not empty a removed repository'));
+        .catch((error) => this.log.warn({ err: error }, 'could not empty a removed repository'));
     });
   }
 
   /** Runs `work` alone in the repository, on an index fresh from the disk. Not to be nested. */
   async exclusive<T>(ref: RepositoryRef, work: (repository: LockedRepository) => Promise<T>): Promise<T> {
-    return this.locked(ref, async (repository) => {
-      await this.prepare(repository);
-      const writer = new RepositoryWriter(repository, this.tools.versions);
-      try {
-        return await work(writer);
-      } finally {
-        writer.end();
-        if (repository.crowded) this.startPacking(repository);
-      }
-    });
+    refuseParameters(ref);
+    return this.missing.noting(ref, () =>
+      this.pool.exclusive(ref, async (repository) => {
+        const writer = new RepositoryWriter(repository, this.tools.versions);
+        try {
+          return await work(writer);
+        } finally {
+          writer.end();
+        }
+      }),
+    );
   }
 
   /** From memory after the first time; `repository_missing`. */
   async index(ref: RepositoryRef): Promise<VersionIndex> {
-    const known = this.repositories.get(gitdirOf(this.root, ref))?.known;
+    const known = this.pool.peek(ref)?.known;
     if (known) return known;
     return this.reading(ref, async (repository) => {
       const index = await repository.load();
-      await this.tidyInTurn(repository);
+      await this.pool.tidyInTurn(repository);
       return repository.known ?? index;
     });
   }
@@ -188,111 +187,22 @@ export class GitStore {
 
   /** What is known to be amiss now: of repositories in memory, and of those that are not there when asked for. */
   problems(): readonly RepositoryProblem[] {
-    const loaded = [...this.repositories.values()].flatMap((repository) => repository.problems);
-    return [...loaded, ...this.missing.problems];
-  }
-
-  private repositoryOf(ref: RepositoryRef): Repository {
-    const gitdir = gitdirOf(this.root, ref);
-    const known = this.repositories.get(gitdir);
-    if (known) return known;
-    const repository = new Repository(this.tools, { kind: ref.kind, name: ref.name }, gitdir);
-    this.repositories.set(gitdir, repository);
-    return repository;
-  }
-
-  private dropIfIdle(repository: Repository): void {
-    const { gitdir } = repository.folder;
-    if (!repository.idle || this.repositories.get(gitdir) !== repository) return;
-    this.repositories.delete(gitdir);
-    this.packs.drop(gitdir);
+    return [...this.pool.problems, ...this.parameters.problems, ...this.missing.problems];
   }
 
   private async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
-    const repository = this.repositoryOf(ref);
-    try {
-      return await this.missing.noting(ref, () => work(repository));
-    } finally {
-      this.dropIfIdle(repository);
-    }
+    refuseParameters(ref);
+    return this.missing.noting(ref, () => this.pool.reading(ref, work));
   }
 
   private async locked<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
-    if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
-    return this.track(
-      this.mutex.run(gitdirOf(this.root, ref), async () => {
-        const repository = this.repositoryOf(ref);
-        repository.busy = true;
-        try {
-          return await this.missing.noting(ref, () => work(repository));
-        } finally {
-          repository.busy = false;
-          this.dropIfIdle(repository);
-        }
-      }),
-    );
+    refuseParameters(ref);
+    return this.missing.noting(ref, () => this.pool.locked(ref, work));
   }
+}
 
-  private async track<T>(run: Promise<T>): Promise<T> {
-    this.running.add(run);
-    try {
-      return await run;
-    } finally {
-      this.running.delete(run);
-    }
-  }
-
-  private async prepare(repository: Repository): Promise<void> {
-    await repository.fresh();
-    if (!repository.swept) {
-      repository.swept = true;
-      await sweepLeftOvers(this.fs, repository.folder.gitdir).catch((error) =>
-        this.warn(error, 'could not sweep a repository'),
-      );
-    }
-    if (await repository.tidy()) await repository.tell();
-  }
-
-  /**
-   * Not while the lock is held or waited for: the holder may be the very caller, and tidies when it takes the lock;
-   * and to wait while holding another repository's lock could be for ever. A free lock is taken without a wait.
-   */
-  private async tidyInTurn(repository: Repository): Promise<void> {
-    const isTaken = this.mutex.isTaken(gitdirOf(this.root, repository.ref));
-    if (!repository.untidy || isTaken || this.closed) return;
-    await this.exclusive(repository.ref, async () => undefined).catch((error) =>
-      this.warn(error, 'could not tidy the refs of a repository'),
-    );
-  }
-
-  private startRefresh(repository: Repository): void {
-    if (this.refreshing.has(repository)) return;
-    this.refreshing.add(repository);
-    const refresh = this.refreshes.run(() => this.refresh(repository));
-    void this.track(refresh).finally(() => this.refreshing.delete(repository));
-  }
-
-  /** After the answer to whoever made the refs too many; the next in line for the lock waits for it. */
-  private startPacking({ ref }: Repository): void {
-    if (this.closed) return;
-    void this.locked(ref, (repository) => guardDisk(() => repository.pack())).catch((error) =>
-      this.warn(error, 'could not pack the refs of a repository'),
-    );
-  }
-
-  /** For the watch, so it settles everything by itself: what cannot be read is forgotten, and readers fail. */
-  private async refresh(repository: Repository): Promise<void> {
-    try {
-      await repository.lookAgain();
-      await this.tidyInTurn(repository);
-    } catch (error) {
-      this.warn(error, 'cannot read the refs of a repository any more');
-      await repository.forget().catch((failure) => this.warn(failure, 'could not pass on that refs moved'));
-      this.dropIfIdle(repository);
-    }
-  }
-
-  private warn(error: unknown, message: string): void {
-    this.log.warn({ err: error }, message);
-  }
+/** They have locks and an index of their own, which a second way in would pass by. */
+function refuseParameters({ kind }: RepositoryRef): void {
+  if (kind !== 'parameters') return;
+  throw internal('wrong_store', 'Parameters are read and written through the store of parameters.');
 }

@@ -67,6 +67,64 @@ export function decodeTree(content: Buffer): TreeEntry[] | null {
   return isSound ? entries : null;
 }
 
+/** The entry of this name in a tree object's content, which may be large and is not taken apart for it. */
+export function findEntry(content: Buffer, name: string): TreeEntry | null {
+  const wanted = Buffer.from(` ${name}\0`);
+  // The bytes of an id may look like a name, so the entries are gone through from the start.
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at);
+    const end = content.indexOf(0, space);
+    if (space < 0 || end < 0) return null;
+    if (content.compare(wanted, 0, wanted.length, space, end + 1) === 0) {
+      const oid = content.toString('hex', end + 1, end + 21);
+      return { mode: content.toString('latin1', at, space), name, oid };
+    }
+    at = end + 21;
+  }
+  return null;
+}
+
+/**
+ * A tree object's content with another entry of this name, or (null) without one; null when it is malformed. A
+ * folder of ten thousand entries is walked once and not taken apart, as that is done at each publishing.
+ */
+export function withEntry(content: Buffer, name: string, entry: TreeEntry | null): Buffer | null {
+  const key = Buffer.from(name);
+  const rest: Buffer[] = [];
+  let kept = 0;
+  let place: number | null = null;
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at);
+    const end = content.indexOf(0, space);
+    const next = end + 21;
+    if (space < 0 || end < 0 || next > content.length) return null;
+    const order = content.compare(key, 0, key.length, space + 1, end);
+    if (order === 0) {
+      rest.push(content.subarray(kept, at));
+      kept = next;
+    } else if (entry && place === null && isAfter(content.subarray(at, end), space - at, key, entry)) {
+      rest.push(content.subarray(kept, at), encodeTree([entry]));
+      kept = at;
+      place = at;
+    }
+    at = next;
+  }
+  rest.push(content.subarray(kept));
+  if (entry && place === null) rest.push(encodeTree([entry]));
+  return Buffer.concat(rest);
+}
+
+/** Whether an entry comes after a new one in Git's order, to which a folder's name ends in a slash. */
+function isAfter(existing: Buffer, space: number, key: Buffer, { mode }: TreeEntry): boolean {
+  const name = existing.subarray(space + 1);
+  const shared = Math.min(name.length, key.length);
+  const order = name.compare(key, 0, shared, 0, shared);
+  if (order !== 0) return order > 0;
+  const slash = (isFolder: boolean) => (isFolder ? 0x2f : 0);
+  const theirs = name[shared] ?? slash(existing[0] === 0x34);
+  return theirs > (key[shared] ?? slash(mode === '40000'));
+}
+
 function emptyFolder(): TreeFolder {
   return { files: new Map(), folders: new Map() };
 }

@@ -1,15 +1,10 @@
-/**
- * Whether the objects behind a ref are a version's, checked once for each: what an object id stands for never
- * changes. The verdicts lie in a file of the repository too, so that a start does not read two thousand tags.
- * The file can be lost or cut short without harm; it is only ever appended to, a line per verdict.
- */
+/** Whether the objects behind a ref are a version's, checked once for each. */
 
-import { join } from 'node:path';
 import type { AtomicFs } from './atomic-fs.ts';
 import { isDamage } from './damage.ts';
-import { unlessAbsent } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
 import type { RepositoryKind } from './types.ts';
+import { Verdicts } from './verdicts.ts';
 import {
   type Flaw,
   isContent,
@@ -31,30 +26,23 @@ export interface CheckTools {
   versions: VersionObjects;
 }
 
-const FILE = 'hawser-checked';
-/** The file is written anew once it has so many lines, and most of them of refs that are gone. */
-const MIN_LINES_TO_SHRINK = 1_000;
-
 export class VersionChecks {
   private readonly tools: CheckTools;
   private readonly kind: RepositoryKind;
   private readonly gitdir: string;
-  /** Verdicts by status and oid; by oid and path, whether the version's tree has the file. */
-  private readonly memory = new Map<string, Verdict | boolean>();
-  private unsaved: string[] = [];
-  private lines = 0;
-  private loading: Promise<void> | undefined;
+  /** By status and oid; by oid and path, whether the version's tree has the file. */
+  private readonly verdicts: Verdicts<Verdict | boolean>;
 
   constructor(tools: CheckTools, kind: RepositoryKind, gitdir: string) {
     this.tools = tools;
     this.kind = kind;
     this.gitdir = gitdir;
+    this.verdicts = new Verdicts(tools.fs, gitdir, RULES);
   }
 
   /** Reads what was found out before, the first time. */
   load(): Promise<void> {
-    this.loading ??= this.readFile();
-    return this.loading;
+    return this.verdicts.load();
   }
 
   /** `repository_damaged` when an object is missing or broken, which is no verdict. */
@@ -62,13 +50,13 @@ export class VersionChecks {
     const known = this.known(ref);
     if (known !== undefined) return known;
     const verdict = await this.check(ref);
-    this.remember(keyOf(ref), verdict);
+    this.verdicts.remember(keyOf(ref), verdict);
     return verdict;
   }
 
   /** The verdict if there has been one. */
   known(ref: ObjectRef): Verdict | undefined {
-    const known = this.memory.get(keyOf(ref));
+    const known = this.verdicts.get(keyOf(ref));
     return typeof known === 'boolean' ? undefined : known;
   }
 
@@ -81,12 +69,12 @@ export class VersionChecks {
     const needed = required(entryPoint);
     if (needed === null || isReadable) return null;
     const key = `${ref.oid} ${needed}`;
-    let has = this.memory.get(key);
+    let has = this.verdicts.get(key);
     if (typeof has !== 'boolean') {
       const content = await this.tools.versions.read(this.gitdir, ref).catch(nullIfDamaged);
       if (!isContent(content)) return null;
       has = content.files.some(({ path }) => path === needed);
-      this.remember(key, has);
+      this.verdicts.remember(key, has);
     }
     return has ? null : lacksFile(needed);
   }
@@ -98,22 +86,7 @@ export class VersionChecks {
 
   /** Writes what was found out since the last time; what fails is found out again after the next start. */
   async save(refsOfNow: () => readonly ObjectRef[]): Promise<void> {
-    if (this.unsaved.length === 0) return;
-    const lines = this.unsaved;
-    this.unsaved = [];
-    this.lines += lines.length;
-    await this.tools.fs.append(join(this.gitdir, FILE), lines.join('')).catch(() => undefined);
-    if (this.lines > MIN_LINES_TO_SHRINK) await this.shrink(refsOfNow());
-  }
-
-  private async shrink(refs: readonly ObjectRef[]): Promise<void> {
-    if (this.lines < 4 * refs.length) return;
-    const lines = refs.map((ref) => ({ key: keyOf(ref), verdict: this.known(ref) }));
-    const text = lines
-      .map(({ key, verdict }) => (verdict === undefined ? '' : format(key, verdict)))
-      .join('');
-    this.lines = refs.length;
-    await this.tools.fs.writeFile(join(this.gitdir, FILE), text).catch(() => undefined);
+    await this.verdicts.save(() => refsOfNow().map(keyOf));
   }
 
   private async check(ref: ObjectRef): Promise<Verdict> {
@@ -138,21 +111,6 @@ export class VersionChecks {
       return null;
     return cannotRead(needed);
   }
-
-  private remember(key: string, value: Verdict | boolean): void {
-    if (this.memory.has(key)) return;
-    this.memory.set(key, value);
-    this.unsaved.push(format(key, value));
-  }
-
-  private async readFile(): Promise<void> {
-    const data = await unlessAbsent(this.tools.fs.readFile(join(this.gitdir, FILE)), null).catch(() => null);
-    for (const line of data?.toString('utf8').split('\n') ?? []) {
-      this.lines += 1;
-      const entry = parseLine(line);
-      if (entry) this.memory.set(...entry);
-    }
-  }
 }
 
 function nullIfDamaged(error: unknown): null {
@@ -160,20 +118,7 @@ function nullIfDamaged(error: unknown): null {
   throw error;
 }
 
-function keyOf({ status, oid }: ObjectRef): string {
+/** With the status: a lightweight tag may name the commit of a draft, and is no version for that. */
+export function keyOf({ status, oid }: ObjectRef): string {
   return `${status} ${oid}`;
-}
-
-function format(key: string, value: Verdict | boolean): string {
-  return `${JSON.stringify([RULES, key, value])}\n`;
-}
-
-/** Null for a line that a crash cut short, or that follows other rules. */
-function parseLine(line: string): [string, Verdict | boolean] | null {
-  try {
-    const [rules, key, value] = JSON.parse(line);
-    return rules === RULES && typeof key === 'string' && value !== undefined ? [key, value] : null;
-  } catch {
-    return null;
-  }
 }

@@ -17,11 +17,11 @@ export interface VersionRef {
  * Versions highest first: by SemVer, where build metadata orders only what is otherwise equal; below them
  * those that are no SemVer, newest first.
  */
-export interface VersionIndex {
-  readonly versions: readonly VersionRef[];
-  readonly published: readonly VersionRef[];
+export interface VersionIndex<R extends VersionRef = VersionRef> {
+  readonly versions: readonly R[];
+  readonly published: readonly R[];
   /** The version written exactly so. */
-  get(version: string): VersionRef | undefined;
+  get(version: string): R | undefined;
 }
 
 /** What places a version in the order. */
@@ -61,21 +61,21 @@ export function versionOfRefName(name: string): Pick<VersionRef, 'version' | 'st
 }
 
 /** Never changed: `with` makes another. */
-export class SortedVersions implements VersionIndex {
-  static readonly EMPTY = new SortedVersions([]);
+export class SortedVersions<R extends VersionRef = VersionRef> implements VersionIndex<R> {
+  static readonly EMPTY = new SortedVersions<never>([]);
 
-  readonly versions: readonly VersionRef[];
-  readonly published: readonly VersionRef[];
-  private byVersion: Map<string, VersionRef> | undefined;
+  readonly versions: readonly R[];
+  readonly published: readonly R[];
+  private byVersion: Map<string, R> | undefined;
 
   /** Takes them as they come, highest first. */
-  private constructor(highestFirst: readonly VersionRef[]) {
+  private constructor(highestFirst: readonly R[]) {
     this.versions = highestFirst;
     this.published = highestFirst.filter(({ status }) => status === 'Published');
   }
 
   /** With another ref for each of these versions, or (null) without it. */
-  with(changes: ReadonlyMap<string, VersionRef | null>): SortedVersions {
+  with(changes: ReadonlyMap<string, R | null>): SortedVersions<R> {
     if (changes.size === 0) return this;
     if (changes.size > MANY) {
       const rest = this.versions.filter(({ version }) => !changes.has(version));
@@ -91,21 +91,21 @@ export class SortedVersions implements VersionIndex {
     return new SortedVersions(versions);
   }
 
-  get(version: string): VersionRef | undefined {
+  get(version: string): R | undefined {
     // Made on first use: most indexes are walked, never asked, and there are many of them.
     this.byVersion ??= new Map(this.versions.map((ref) => [ref.version, ref]));
     return this.byVersion.get(version);
   }
 
   /** The version that is the same: to SemVer, which passes over build metadata, or else written exactly so. */
-  findSame(version: string): VersionRef | undefined {
+  findSame(version: string): R | undefined {
     if (!isVersion(version)) return this.get(version);
     const at = firstNotAbove(this.versions, { version });
     // Where build metadata alone tells them apart, the other may stand on either side.
     return [this.versions[at], this.versions[at - 1]].find((ref) => ref && sameVersion(ref.version, version));
   }
 
-  highestPublishedBelow(placed: Placed): VersionRef | undefined {
+  highestPublishedBelow(placed: Placed): R | undefined {
     let at = firstNotAbove(this.published, placed);
     let ref = this.published[at];
     while (ref && sameVersion(ref.version, placed.version)) {
@@ -116,12 +116,12 @@ export class SortedVersions implements VersionIndex {
   }
 
   /** What a node gets that asks for nothing, if that is SemVer. */
-  get highestStable(): VersionRef | undefined {
+  get highestStable(): R | undefined {
     const chosen = chooseVersion(this.published, { majorVersion: null, prereleaseChannel: null });
     return chosen && isVersion(chosen.version) ? chosen : undefined;
   }
 
-  equals(other: SortedVersions): boolean {
+  equals(other: SortedVersions<R>): boolean {
     if (this === other) return true;
     return (
       this.versions.length === other.versions.length &&
@@ -133,7 +133,7 @@ export class SortedVersions implements VersionIndex {
   }
 }
 
-function sortHighestFirst(refs: readonly VersionRef[]): VersionRef[] {
+function sortHighestFirst<R extends VersionRef>(refs: readonly R[]): R[] {
   const keyed = refs.map((ref) => ({ ref, key: keyOf(ref) }));
   keyed.sort((a, b) => compareKeys(b.key, a.key));
   return keyed.map(({ ref }) => ref);

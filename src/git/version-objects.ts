@@ -1,13 +1,13 @@
 /** A version as Git objects: how its files, commit and tag are written, and read back as details. */
 
-import type { CommitObject, TagObject } from 'isomorphic-git';
+import type { TagObject } from 'isomorphic-git';
 import { LRUCache } from 'lru-cache';
 import { showText } from '../domain/safe-path.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import { damagedRepository } from './disk-errors.ts';
+import { readCommit, rebaseCommit, type Signature, sign, writeTree } from './commits.ts';
 import type { ObjectStore } from './objects.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { decodeTree, encodeTree, planTree, type TreeEntry, type TreeFolder } from './tree.ts';
+import { decodeTree, planTree, type TreeEntry } from './tree.ts';
 import type { DraftChange, DraftInput, FileContent, Person, StoredFile, VersionRef } from './types.ts';
 
 export type ObjectRef = Pick<VersionRef, 'status' | 'oid'>;
@@ -17,8 +17,10 @@ export interface VersionContent {
   commit: string;
   /** Null: neither tag nor commit names one. */
   entryPoint: string | null;
-  /** Whether the tag itself, or the commit of a draft, names the entry point, as all do that we make. */
+  /** Whether the tag itself, or the commit of a draft, names entry point or scope, as all do that we make. */
   stated: boolean;
+  /** Of parameters: whether the tag or the commit says that the scope is skipped on purpose. */
+  passthrough: boolean;
   /** What the tag object calls itself, which need not be what its ref is called; null of a draft. */
   tag: string | null;
   /** Sorted by the bytes of their paths. */
@@ -36,19 +38,20 @@ export interface Flaw {
   tag: string | null;
 }
 
-interface Signature {
-  name: string;
-  email: string;
-  timestamp: number;
-  timezoneOffset: number;
-}
+/** Null: all files; else these paths alone, in folders that may hold much else. */
+type Wanted = readonly string[] | null;
 
 interface Gathering {
+  wanted: Wanted;
   files: StoredFile[];
   entries: number;
   /** By oid: a folder may stand in many places, and is read once. */
   trees: Map<string, TreeEntry[]>;
 }
+
+/** What names the scope of a parameter file, and says that it has none on purpose. */
+export const SCOPE_TRAILER = 'Parameter-Scope';
+export const PASSTHROUGH_TRAILER = 'Passthrough';
 
 const MAX_TAG_CHAIN = 8;
 /** Far more than anybody may upload; a few hostile trees can name each other to make billions. */
@@ -66,14 +69,21 @@ export class VersionObjects {
 
   /**
    * What a version's ref leads to, cached by its oid. Null for a lightweight tag, and for a draft branch that
-   * leads to no commit; `repository_damaged` when any object but a file's is missing or broken.
+   * leads to no commit; `repository_damaged` when any object but a file's is missing or broken. Of the files only
+   * the `wanted` ones are looked for, if some are named.
    */
-  async read(gitdir: string, { status, oid }: ObjectRef): Promise<VersionContent | Flaw | null> {
+  async read(
+    gitdir: string,
+    { status, oid }: ObjectRef,
+    wanted: Wanted = null,
+  ): Promise<VersionContent | Flaw | null> {
     // With the status: a lightweight tag may name the commit of a draft, and is no version for that.
-    const key = `${status} ${oid}`;
+    const key = `${status} ${oid} ${wanted?.join(' ') ?? ''}`;
     const known = this.contents.get(key);
     if (known) return known;
-    const read = status === 'Draft' ? await this.readDraft(gitdir, oid) : await this.readTag(gitdir, oid);
+    const read = await (status === 'Draft'
+      ? this.readDraft(gitdir, oid, wanted)
+      : this.readTag(gitdir, oid, wanted));
     if (isContent(read)) this.contents.set(key, read);
     return read;
   }
@@ -91,7 +101,7 @@ export class VersionObjects {
     change: DraftChange,
     parent: string | null,
   ): Promise<string> {
-    const commit = await this.readCommit(gitdir, draft.oid);
+    const commit = await readCommit(this.objects, gitdir, draft.oid);
     const createdAt = preciseTime(readTrailers(commit.message).get('created-at'), commit.author.timestamp);
     const committer = sign(change.committer, change.at);
     const content = { ...change, version: draft.version };
@@ -119,17 +129,9 @@ export class VersionObjects {
     });
   }
 
-  /**
-   * The commit with `parent` as its only parent, so that history runs through the versions as published,
-   * whatever was published while it was a draft. Commits that stock git made are left as they are.
-   */
+  /** As `rebaseCommit`. */
   async rebase(gitdir: string, oid: string, parent: string | null): Promise<string> {
-    const commit = await this.readCommit(gitdir, oid);
-    const ours = readTrailers(commit.message).has('created-at') && commit.gpgsig === undefined;
-    if (!ours || commit.parent.length > 1 || (commit.parent[0] ?? null) === parent) return oid;
-    const { message, tree, author, committer } = commit;
-    const moved = { message, tree, author, committer, parent: parent === null ? [] : [parent] };
-    return this.objects.writeCommit(gitdir, moved);
+    return rebaseCommit(this.objects, gitdir, oid, parent);
   }
 
   private async writeContent(
@@ -142,29 +144,19 @@ export class VersionObjects {
       'Entry-Point': entryPoint,
       'Created-At': toTimestamp(createdAt),
     });
-    const tree = await this.writeTree(gitdir, planTree(files));
+    const tree = await writeTree(this.objects, gitdir, planTree(files));
     const parent = from.parent === null ? [] : [from.parent];
     return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
   }
 
-  private async writeTree(gitdir: string, folder: TreeFolder): Promise<string> {
-    const blobs = [...folder.files].map(async ([name, content]): Promise<TreeEntry> => {
-      return { mode: '100644', name, oid: await this.objects.write(gitdir, 'blob', content) };
-    });
-    const trees = [...folder.folders].map(async ([name, inner]): Promise<TreeEntry> => {
-      return { mode: '40000', name, oid: await this.writeTree(gitdir, inner) };
-    });
-    return this.objects.write(gitdir, 'tree', encodeTree(await allSettled([...blobs, ...trees])));
-  }
-
-  private async readTag(gitdir: string, oid: string): Promise<VersionContent | Flaw | null> {
+  private async readTag(gitdir: string, oid: string, wanted: Wanted): Promise<VersionContent | Flaw | null> {
     const tag = await this.objects.readParsed(gitdir, oid, 'tag');
     if (tag === null) return null;
     const trailers = readTrailers(tag.message);
     const entryPoint = trailers.get('entry-point');
-    const says = { stated: entryPoint !== undefined, tag: tag.tag };
+    const says = { stated: isStated(trailers), tag: tag.tag };
     const commit = await this.peel(gitdir, tag);
-    const content = commit && (await this.readDraft(gitdir, commit));
+    const content = commit && (await this.readDraft(gitdir, commit, wanted));
     if (!content) return { fault: 'The tag does not lead to a commit', ...says };
     if (!isContent(content)) return { ...content, ...says };
     // A tag of the first years of Git has no tagger.
@@ -174,40 +166,41 @@ export class VersionObjects {
       ...content,
       ...says,
       entryPoint: entryPoint ?? content.entryPoint,
+      passthrough: isPassthrough(trailers) || content.passthrough,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
     };
   }
 
-  private async readDraft(gitdir: string, oid: string): Promise<VersionContent | Flaw | null> {
+  private async readDraft(
+    gitdir: string,
+    oid: string,
+    wanted: Wanted,
+  ): Promise<VersionContent | Flaw | null> {
     const commit = await this.objects.readParsed(gitdir, oid, 'commit');
     if (commit === null) return null;
     const trailers = readTrailers(commit.message);
     const entryPoint = trailers.get('entry-point') ?? null;
-    const says = { stated: entryPoint !== null, tag: null };
+    const says = { stated: isStated(trailers), tag: null };
     // What isomorphic-git takes apart may lack what every commit has.
     const author = commit.author as Signature | undefined;
     if (!author || !isTime(author.timestamp) || !commit.tree)
       return { fault: 'The commit is malformed', ...says };
     const files: StoredFile[] = [];
-    const fault = await this.collectFiles(gitdir, commit.tree, '', { files, entries: 0, trees: new Map() });
+    const into = { wanted, files, entries: 0, trees: new Map() };
+    const fault = await this.collectFiles(gitdir, commit.tree, '', into);
     if (fault !== null) return { fault, ...says };
     return {
       commit: oid,
       entryPoint,
       ...says,
+      passthrough: isPassthrough(trailers),
       files: sortByBytes(files),
       createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
       createdBy: author.name,
       publishedAt: null,
       publishedBy: null,
     };
-  }
-
-  private async readCommit(gitdir: string, oid: string): Promise<CommitObject> {
-    const commit = await this.objects.readParsed(gitdir, oid, 'commit');
-    if (commit === null) throw damagedRepository();
-    return commit;
   }
 
   /** What the tag names, through tags of tags; null when they are too many, or it is no commit. */
@@ -235,6 +228,7 @@ export class VersionObjects {
       return 'There are too many files and folders';
     for (const { mode, name, oid } of entries) {
       const path = prefix + name;
+      if (!isWanted(path, into.wanted)) continue;
       if (/^0?40000$/.test(mode)) {
         const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
         if (fault !== null) return fault;
@@ -254,27 +248,22 @@ function isTime(seconds: number): boolean {
   return Number.isFinite(new Date(seconds * 1_000).getTime());
 }
 
-/** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */
-async function allSettled<T>(work: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
+function isWanted(path: string, wanted: Wanted): boolean {
+  return wanted === null || wanted.some((other) => other === path || other.startsWith(`${path}/`));
+}
+
+function isStated(trailers: ReadonlyMap<string, string>): boolean {
+  return trailers.has('entry-point') || trailers.has(SCOPE_TRAILER.toLowerCase());
+}
+
+function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
+  return trailers.get(PASSTHROUGH_TRAILER.toLowerCase()) === 'true';
 }
 
 function sortByBytes(files: StoredFile[]): StoredFile[] {
   const keyed = files.map((file) => ({ file, key: Buffer.from(file.path) }));
   keyed.sort((a, b) => Buffer.compare(a.key, b.key));
   return keyed.map(({ file }) => file);
-}
-
-/** Git has no escape for the signs that delimit a name and an address, so they are left out. */
-function sign(person: Person, at: number): Signature {
-  const clean = (text: string) => text.replace(/[\p{Cc}\s<>]+/gu, ' ').trim();
-  return {
-    name: clean(person.name) || 'unknown',
-    email: clean(person.email).replaceAll(' ', ''),
-    timestamp: Math.floor(at / 1_000),
-    timezoneOffset: 0,
-  };
 }
 
 function sizeOfContent(content: VersionContent): number {

@@ -22,6 +22,11 @@ export function json(value: unknown, etag?: string): Answer {
     : { status: 200, headers: JSON_TYPE, body, etag };
 }
 
+/** JSON that is written out already, because `JSON.stringify` would change its numbers. */
+export function writtenJson(body: string): Answer {
+  return { status: 200, headers: JSON_TYPE, body };
+}
+
 /** 201 with the address of what was made. */
 export function created(location: string, value: unknown): Answer {
   return { status: 201, headers: { ...JSON_TYPE, Location: location }, body: JSON.stringify(value) };

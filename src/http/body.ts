@@ -10,13 +10,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
  * @throws HawserError unsupported_media_type, payload_too_large, or malformed_json
  */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
-    throw new HawserError(
-      'unsupported_media_type',
-      'unsupported_media_type',
-      'The body must be application/json',
-    );
-  }
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
   const bytes = await readBytes(request, limit);
   try {
@@ -24,6 +18,28 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   } catch {
     throw invalid('malformed_json', 'The body is not JSON in UTF-8');
   }
+}
+
+/**
+ * A document of any of these media types, as it came.
+ * @param limit bytes
+ * @throws HawserError unsupported_media_type or payload_too_large
+ */
+export async function readDocument(
+  request: IncomingMessage,
+  mediaTypes: readonly string[],
+  limit: number,
+): Promise<{ mediaType: string; bytes: Buffer }> {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  const mediaType = type.trim().toLowerCase();
+  if (!mediaTypes.includes(mediaType)) throw unsupported(mediaTypes);
+  refuseEncoded(request);
+  return { mediaType, bytes: await readBytes(request, limit) };
+}
+
+function unsupported(mediaTypes: readonly string[]): HawserError {
+  const message = `The body must be ${mediaTypes.join(' or ')}`;
+  return new HawserError('unsupported_media_type', 'unsupported_media_type', message);
 }
 
 /** A compressed body could grow past every limit after it was counted; none of our clients sends one. */

@@ -3,7 +3,7 @@
  * values and returns an answer. Validation, access, the OpenAPI document and the access tests are made from it.
  */
 
-import type { ZodType } from 'zod';
+import { type ZodType, z } from 'zod';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Actor } from '../security/audit.ts';
 import type { Answer } from './answer.ts';
@@ -25,6 +25,8 @@ export interface UploadBody<B> {
   /** The form's fields, all of them text. */
   schema: ZodType<B>;
   fields: readonly string[];
+  /** The name of the one file that the form must have in place of `files` and `archive`, and the most it may be. */
+  file?: { name: string; bytes: number };
 }
 
 /** Bytes that the handler takes as they come; `Content-Encoding: gzip` is undone. */
@@ -36,7 +38,17 @@ export interface StreamBody<B> {
   bytes: number;
 }
 
-export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B>;
+/** One document of any of these media types, within the limit for JSON; the handler reads and judges it. */
+export interface DocumentBody<B> {
+  kind: 'document';
+  schema: ZodType<B>;
+  mediaTypes: readonly string[];
+}
+
+/** A document as it came, with its media type in lower case and without parameters. */
+export const RawDocument = z.object({ mediaType: z.string(), bytes: z.instanceof(Buffer) });
+
+export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B> | DocumentBody<B>;
 
 /** An answer as documented: a schema of its JSON, or the media type of its bytes, or neither for no body. */
 export interface AnswerSpec {
@@ -76,6 +88,8 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   query: Q;
   body: B;
   files: Upload['files'];
+  /** Null unless the route's form names its one file. */
+  file: Upload['file'];
   facts: RequestFacts;
 };
 
@@ -112,7 +126,7 @@ export interface Route extends RouteDescription {
   query?: ZodType;
   body?: BodySpec<unknown>;
   handle(
-    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'facts', unknown>,
+    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
   ): Promise<Answer> | Answer;
 }
 
@@ -127,10 +141,12 @@ export function route<A extends Access, P = PathParams, Q = unknown, B = undefin
   spec: RouteSpec<A, P, Q, B>,
 ): Route {
   const label = `${spec.method} ${spec.path}`;
-  const kind = (spec as { access?: Access }).access?.kind;
+  const access = (spec as { access?: Access }).access;
+  const kind = access?.kind;
   if (kind === undefined) throw new Error(`${label} declares no access`);
   if (kind.startsWith('node:self') && !spec.path.includes('{nodeId}'))
     throw new Error(`${label} names no node`);
-  if (kind === 'grant' && !spec.path.includes('{name}')) throw new Error(`${label} names no resource`);
+  const resource = access?.kind === 'grant' ? `{${access.by ?? 'name'}}` : '';
+  if (!spec.path.includes(resource)) throw new Error(`${label} names no resource`);
   return spec as unknown as Route;
 }

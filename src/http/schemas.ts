@@ -85,3 +85,7 @@ export const Flag = z
   .string()
   .regex(/^(true|false)$/i, 'Neither true nor false')
   .transform((text) => text.toLowerCase() === 'true');
+
+/** A query or form field is text; an empty one counts as not given, as browsers send it. */
+export const given = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((text) => (text === '' ? undefined : text), schema.optional());

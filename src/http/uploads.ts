@@ -1,7 +1,7 @@
 /**
  * Uploads: multipart/form-data (RFC 7578) with plain fields and files, the latter as parts `files`, whose filename
- * is the path, or as one part `archive`, a ZIP. All is kept in memory and counted while it streams, so nothing
- * is left behind on the disk whatever happens.
+ * is the path, or as one part `archive`, a ZIP; or with the one file that a route names. All is kept in memory and
+ * counted while it streams, so nothing is left behind on the disk whatever happens.
  *
  * Of @fastify/busboy only the splitter of parts is used, `Dicer`. Its form reader damages names (tried with 3.2):
  * behind a quoted `filename` it overlooks `filename*`, where .NET puts the real name of a path outside ASCII, and
@@ -16,6 +16,7 @@ import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { Semaphore } from '../lib/keyed-mutex.ts';
 import { type UploadedFile, unpackArchive } from './archive.ts';
 import { discardBody } from './body.ts';
+import { ByteCollector } from './byte-collector.ts';
 import { decodeField, malformed, readBoundary, readDisposition } from './multipart-headers.ts';
 
 export interface UploadLimits {
@@ -30,6 +31,22 @@ export interface Upload {
   fields: Map<string, string>;
   /** Paths normalised and free of clashes; empty when the form holds no file. */
   files: UploadedFile[];
+  /** Null unless the route names its one file. */
+  file: NamedFile | null;
+}
+
+export interface NamedFile {
+  /** As the client calls it, unchecked and no path; empty where it gives no name. */
+  filename: string;
+  /** The part's `Content-Type`; null without one. */
+  mediaType: string | null;
+  content: Buffer;
+}
+
+/** What a form may have: plain fields, each once, and files, or in their place this one, which it must have. */
+export interface FormShape {
+  fields: readonly string[];
+  file?: string | undefined;
 }
 
 type PartHeaders = Readonly<Record<string, readonly string[] | undefined>>;
@@ -49,7 +66,7 @@ const slots = new Semaphore(4);
 const IDLE_MILLISECONDS = 30_000;
 
 /**
- * Reads a form; `shape.fields` names the plain fields that it may have, each once.
+ * Reads a form of this shape.
  *
  * Throws 415 `unsupported_media_type`; 413 `payload_too_large`, at the first byte or part too many; 400
  * `malformed_multipart` (no boundary, no such form, cut off); 400 `validation_failed` (unknown or doubled parts);
@@ -58,14 +75,14 @@ const IDLE_MILLISECONDS = 30_000;
 export async function readUpload(
   req: IncomingMessage,
   limits: UploadLimits,
-  shape: { fields: readonly string[] },
+  shape: FormShape,
 ): Promise<Upload> {
   try {
     const boundary = readBoundary(req.headers);
     const maximum = maximumBody(limits, shape.fields.length);
     if (Number(req.headers['content-length'] ?? 0) > maximum) throw bodyTooLarge(limits);
     return await slots.run(async () => {
-      const form = new FormReader(boundary, limits, shape.fields);
+      const form = new FormReader(boundary, limits, shape);
       await pump(req, form, () => bodyTooLarge(limits), maximum);
       return form.finish();
     });
@@ -109,8 +126,9 @@ class FormReader {
   private readonly fields = new Map<string, string>();
   private readonly files: UploadedFile[] = [];
   private archive: Buffer | null = null;
+  private file: NamedFile | null = null;
   private readonly limits: UploadLimits;
-  private readonly known: readonly string[];
+  private readonly shape: FormShape;
   private readonly splitter: Dicer;
   private readonly seen = new Set<string>();
   private fileBytes = 0;
@@ -120,9 +138,9 @@ class FormReader {
   private failure: unknown = null;
   private settle: () => void = () => undefined;
 
-  constructor(boundary: string, limits: UploadLimits, known: readonly string[]) {
+  constructor(boundary: string, limits: UploadLimits, shape: FormShape) {
     this.limits = limits;
-    this.known = known;
+    this.shape = shape;
     // Everything stays in memory anyway, so the splitter's own brake is off: it can stall between two parts.
     const options = { boundary, partHwm: Number.MAX_SAFE_INTEGER, maxHeaderPairs: 32 };
     this.splitter = new Dicer(options);
@@ -147,10 +165,13 @@ class FormReader {
       this.settleIfDone();
     });
     if (this.failure !== null) throw this.failure;
+    const { fields, file, shape } = this;
+    if (shape.file !== undefined && file === null)
+      throw invalidField(`/${shape.file}`, `The form has no file ${shape.file}`, 'required');
     const files = this.archive === null ? this.files : await unpackArchive(this.archive, this.limits);
     checkPathSet(files.map((file) => file.path));
     for (const file of files) checkGitAttributes(file.path, file.content);
-    return { fields: this.fields, files };
+    return { fields, files, file };
   }
 
   private readPart(part: Dicer.PartStream): void {
@@ -170,10 +191,12 @@ class FormReader {
 
   private openSink(headers: PartHeaders): Sink {
     const { name, filename } = readDisposition(headers);
-    if (name === 'files') return this.openFile(filename);
-    if (name === 'archive') return this.openArchive();
-    if (!this.known.includes(name)) throw unknownPart(name);
+    const { fields, file } = this.shape;
+    if (file === undefined && name === 'files') return this.openFile(filename);
+    if (file === undefined && name === 'archive') return this.openArchive();
+    if (name !== file && !fields.includes(name)) throw unknownPart(name);
     if (this.seen.has(name)) throw invalidField(`/${name}`, `The form has the field ${name} twice`);
+    if (name === file) return this.openNamedFile(name, filename ?? '', headers['content-type']?.[0] ?? null);
     if (filename !== null)
       throw invalidField(`/${name}`, `The form has a file where ${name} is a plain field`);
     this.seen.add(name);
@@ -189,6 +212,17 @@ class FormReader {
       throw tooLarge(`The upload holds more than ${this.limits.files} files`);
     }
     const path = normalizePath(filename);
+    return this.countedSink((content) => this.files.push({ path, content }));
+  }
+
+  private openNamedFile(name: string, filename: string, mediaType: string | null): Sink {
+    this.seen.add(name);
+    return this.countedSink((content) => {
+      this.file = { filename, mediaType, content };
+    });
+  }
+
+  private countedSink(keep: (content: Buffer) => void): Sink {
     const bytes = new ByteCollector();
     return {
       append: (chunk) => {
@@ -196,7 +230,7 @@ class FormReader {
         if (this.fileBytes > this.limits.bytes) throw bodyTooLarge(this.limits);
         bytes.append(chunk);
       },
-      close: () => this.files.push({ path, content: bytes.toBuffer() }),
+      close: () => keep(bytes.toBuffer()),
     };
   }
 
@@ -240,25 +274,6 @@ class FormReader {
   /** The splitter may call itself finished before the last parts have handed out their bytes. */
   private settleIfDone(): void {
     if (this.failure !== null || (this.ended && this.openParts === 0)) this.settle();
-  }
-}
-
-/** Bytes that come in pieces of any size. A sender of single bytes must not cost an object for each of them. */
-class ByteCollector {
-  length = 0;
-  private readonly blocks: Buffer[] = [];
-  private pieces: Buffer[] = [];
-
-  append(piece: Buffer): void {
-    this.length += piece.length;
-    if (this.pieces.push(piece) < 256) return;
-    this.blocks.push(Buffer.concat(this.pieces));
-    this.pieces = [];
-  }
-
-  /** A copy, so that a small file does not keep the network's larger buffers alive. */
-  toBuffer(): Buffer {
-    return Buffer.concat([...this.blocks, ...this.pieces], this.length);
   }
 }
 

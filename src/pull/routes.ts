@@ -8,7 +8,7 @@ import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { internal, notFound } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
-import type { Resolver } from '../resolve/resolver.ts';
+import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
 import type { BundleCache } from './bundle-cache.ts';
 
 const CHECKSUM_ANSWER = z.object({
@@ -108,5 +108,5 @@ function manifestOf(resolver: Resolver, node: KnownNode): Manifest | Promise<Man
   if (node.assignment === null) {
     throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
   }
-  return resolver.manifest(node.assignment, node.generation);
+  return resolver.manifest(node as AssignedNode);
 }

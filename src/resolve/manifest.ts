@@ -3,13 +3,17 @@
  * and so cannot disagree.
  */
 
-import type { VersionRef } from '../git/types.ts';
+import type { ParameterVersionRef, VersionRef } from '../git/store.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { PARAMETERS_FILE } from './parameters.ts';
+import type { ConfigurationPlan } from './plans.ts';
 
-/** A path and the Git blob id of its content. */
-export interface ManifestFile {
-  path: string;
-  oid: string;
+/** The merged parameters of a part. */
+export interface ManifestParameters {
+  /** Of the merged file's bytes, hex. */
+  sha256: string;
+  /** The files it is merged from, lowest precedence first. */
+  refs: readonly ParameterVersionRef[];
 }
 
 /** A version of a configuration whose files go into the bundle. */
@@ -19,6 +23,8 @@ export interface ManifestPart {
   tag: VersionRef;
   /** Put before each path: empty, or `<child name>/` in a composite. */
   folder: string;
+  /** Null where no scope gives any. */
+  parameters: ManifestParameters | null;
 }
 
 export interface Manifest {
@@ -40,23 +46,24 @@ const FORM = 'hawser-manifest-1';
 
 /**
  * Of a configuration. The checksum covers name, version, entry point, then each path with its content's id in
- * the order of the paths' bytes. Only what reaches the node counts: not the tag, its author or its time.
- * @param files sorted by path bytes, as the Git store gives them
+ * the order of the paths' bytes, then the merged parameters if there are any. Only what reaches the node counts: not
+ * the tags, their authors or times.
  */
 export function configurationManifest(
-  configurationName: string,
-  tag: VersionRef,
-  entryPoint: string,
-  files: readonly ManifestFile[],
+  plan: ConfigurationPlan,
+  parameters: ManifestParameters | null,
 ): Manifest {
+  const { name, tag, entryPoint } = plan;
+  const files = parameters === null ? plan.files : plan.filesBesideParameters;
   const paths = files.map((file) => [file.path, file.oid]);
+  const merged = parameters === null ? [] : [[PARAMETERS_FILE, parameters.sha256]];
   return {
-    configurationName,
+    configurationName: name,
     version: tag.version,
     entryPoint,
-    parametersFile: null,
-    checksum: sha256Hex(JSON.stringify([FORM, configurationName, tag.version, entryPoint, paths])),
-    parts: [{ configurationName, tag, folder: '' }],
+    parametersFile: parameters === null ? null : PARAMETERS_FILE,
+    checksum: sha256Hex(JSON.stringify([FORM, name, tag.version, entryPoint, paths, ...merged])),
+    parts: [{ configurationName: name, tag, folder: '', parameters }],
     document: null,
   };
 }

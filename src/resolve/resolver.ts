@@ -1,24 +1,25 @@
-/** Answers what a node gets. Cached per distinct assignment, not per node: a fleet shares few answers. */
+/**
+ * Answers what a node gets. Remembered per node for as long as the generation stands; after that, a plan that many
+ * nodes share and the few files that speak for this node lead to a manifest that many nodes share as well.
+ */
 
 import { LRUCache } from 'lru-cache';
-import type { Assignment } from '../db/node-lookup.ts';
+import type { Assignment, KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import type { CompositeChild } from '../domain/composite-document.ts';
 import { printIncludeDocument } from '../domain/include-document.ts';
-import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
-import type { GitStore } from '../git/store.ts';
-import type { RepositoryRef } from '../git/types.ts';
-import type { VersionRef } from '../git/version-index.ts';
-import { notFound } from '../lib/errors.ts';
-import type { CompositeReader } from './composites.ts';
-import { compositeManifest, configurationManifest, type Manifest, type ManifestPart } from './manifest.ts';
+import type { GitStore, ParameterVersionRef } from '../git/store.ts';
+import { internal } from '../lib/errors.ts';
+import {
+  compositeManifest,
+  configurationManifest,
+  type Manifest,
+  type ManifestParameters,
+  type ManifestPart,
+} from './manifest.ts';
+import { besideParameters, chooseRefs, PARAMETERS_FILE, type ParameterReader } from './parameters.ts';
+import type { CompositePlan, ConfigurationPlan, Plan, Planner } from './plans.ts';
 
-interface CachedManifest {
-  generation: number;
-  manifest: Promise<Manifest>;
-  /** The settled value, so that a poll need not wait for a promise. */
-  settled: Manifest | null;
-}
+export type AssignedNode = KnownNode & { assignment: Assignment };
 
 /** A file of a bundle whose content is read only when it is needed. */
 export interface BundleFile {
@@ -26,60 +27,64 @@ export interface BundleFile {
   read(): Promise<Buffer>;
 }
 
-/** Distinct assignments kept; each costs some 500 bytes. */
-const MAX_ASSIGNMENTS = 50_000;
+interface KeyedManifest {
+  /** Everything that the manifest is made of. */
+  key: string;
+  manifest: Manifest;
+}
+
+/** What a node got at its last poll. */
+interface Remembered {
+  generation: number;
+  assignment: Assignment;
+  made: KeyedManifest;
+}
+
+/**
+ * More than a fleet has: in a cache that is smaller, nodes that poll in turn would push each other out. The empty
+ * cache takes 6 MB, and a node some 200 bytes beside its manifest.
+ */
+const MAX_NODES = 250_000;
+/** Distinct manifests kept for nodes to share, beside those that some node has; each costs some 1 KB. */
+const MAX_MANIFESTS = 10_000;
+
+/** A configuration's plan with the parameter files that speak for one node, lowest precedence first. */
+interface Selection {
+  plan: ConfigurationPlan;
+  refs: readonly ParameterVersionRef[];
+}
 
 export class Resolver {
   private readonly database: Database;
   private readonly store: GitStore;
-  private readonly composites: CompositeReader;
-  private readonly cache = new LRUCache<string, CachedManifest>({ max: MAX_ASSIGNMENTS });
+  private readonly planner: Planner;
+  private readonly parameters: ParameterReader;
+  private readonly nodes = new LRUCache<string, Remembered>({ max: MAX_NODES });
+  private readonly manifests = new LRUCache<string, KeyedManifest>({ max: MAX_MANIFESTS });
+  private readonly making = new Map<string, Promise<KeyedManifest>>();
 
-  constructor(database: Database, store: GitStore, composites: CompositeReader) {
+  constructor(
+    database: Database,
+    store: GitStore,
+    { planner, parameters }: { planner: Planner; parameters: ParameterReader },
+  ) {
     this.database = database;
     this.store = store;
-    this.composites = composites;
+    this.planner = planner;
+    this.parameters = parameters;
   }
 
   /**
-   * The manifest for an assignment as of a generation. Steady state: one look into a map.
+   * The manifest for a node as it was looked up. Steady state: one look into a map.
    * @throws HawserError not_found `no_eligible_version` when no published version fits the assignment
    */
-  manifest(assignment: Assignment, generation: number): Manifest | Promise<Manifest> {
-    const key = keyOf(assignment);
-    const cached = this.cache.get(key);
-    if (cached?.generation === generation) return cached.settled ?? cached.manifest;
-    const entry: CachedManifest = { generation, manifest: this.compute(assignment), settled: null };
-    this.cache.set(key, entry);
-    entry.manifest.then(
-      (manifest) => {
-        entry.settled = manifest;
-      },
-      // A failure is not kept: the next poll asks again.
-      () => this.cache.get(key) === entry && this.cache.delete(key),
-    );
-    return entry.manifest;
-  }
-
-  /** The version that an assignment gives now, null where none is eligible. */
-  async resolvedVersion(assignment: Assignment): Promise<string | null> {
-    const repository = await this.repositoryOf(assignment);
-    return (await this.choose(repository, assignment))?.version ?? null;
-  }
-
-  /**
-   * Whether the assignment gives a node anything now: a version of what is assigned and, of a composite, one of
-   * every child.
-   */
-  async isEligible(assignment: Assignment): Promise<boolean> {
-    const repository = await this.repositoryOf(assignment);
-    const version = await this.choose(repository, assignment);
-    if (version === null || repository.kind === 'configurations') return version !== null;
-    const { children } = await this.composites.document(repository, version);
-    for (const child of children) {
-      if ((await this.tagOfChild(child, assignment.prereleaseChannel)) === null) return false;
+  manifest(node: AssignedNode): Manifest | Promise<Manifest> {
+    const known = this.nodes.get(node.nodeId);
+    if (known?.generation === node.generation && isSame(known.assignment, node.assignment)) {
+      return known.made.manifest;
     }
-    return true;
+    const plan = this.planner.plan(node.assignment, node.generation);
+    return plan instanceof Promise ? plan.then((made) => this.fill(node, made)) : this.fill(node, plan);
   }
 
   /** All files of the bundle, in its order: by path bytes, part by part, a composite's own document first. */
@@ -90,77 +95,89 @@ export class Resolver {
     return [{ path: entryPoint, read: async () => Buffer.from(document) }, ...parts.flat()];
   }
 
-  private async filesOf({ configurationName: name, tag, folder }: ManifestPart): Promise<BundleFile[]> {
+  private async filesOf(part: ManifestPart): Promise<BundleFile[]> {
+    const { configurationName: name, tag, folder, parameters } = part;
     const repository = { kind: 'configurations', name } as const;
     const { files } = await this.store.details(repository, tag);
-    return files.map(({ path, oid }) => ({
+    const own = (parameters === null ? files : besideParameters(files)).map(({ path, oid }) => ({
       path: folder + path,
       read: () => this.store.blob(repository, oid),
     }));
+    if (parameters === null) return own;
+    const read = () => this.readParameters(name, parameters);
+    return [...own, { path: folder + PARAMETERS_FILE, read }].sort(byPathBytes);
   }
 
-  private async compute(assignment: Assignment): Promise<Manifest> {
-    const repository = await this.repositoryOf(assignment);
-    const version = await this.choose(repository, assignment);
-    if (version === null) throw noEligibleVersion('No published version fits the assignment of this node');
-    if (repository.kind === 'configurations') return this.ofConfiguration(repository, version);
-    return this.ofComposite(repository, version, assignment.prereleaseChannel);
+  private async readParameters(name: string, { refs, sha256 }: ManifestParameters): Promise<Buffer> {
+    const merged = await this.parameters.merge(name, refs);
+    if (merged?.sha256 !== sha256)
+      throw internal('repository_damaged', 'The parameters are not what they were');
+    return merged.bytes;
   }
 
-  private async ofConfiguration(repository: RepositoryRef, tag: VersionRef): Promise<Manifest> {
-    const { entryPoint, files } = await this.store.details(repository, tag);
-    return configurationManifest(repository.name, tag, entryPoint, files);
+  private fill(node: AssignedNode, plan: Plan): Manifest | Promise<Manifest> {
+    const selections = this.select(node, plan);
+    const key = keyOf(plan, selections);
+    const known = this.nodes.get(node.nodeId)?.made;
+    const shared = known?.key === key ? known : this.manifests.get(key);
+    if (shared) return this.remember(node, shared);
+    return this.make(key, plan, selections).then((made) => this.remember(node, made));
   }
 
-  private async ofComposite(
-    repository: RepositoryRef,
-    tag: VersionRef,
-    prereleaseChannel: string | null,
-  ): Promise<Manifest> {
-    const { entryPoint, children } = await this.composites.document(repository, tag);
+  private select(node: AssignedNode, plan: Plan): Selection[] {
+    const plans = plan.kind === 'composite' ? plan.children : [plan];
+    const links = plans.some(({ parameters }) => parameters !== null)
+      ? this.database.nodeLookup.scopesOf(node.nodeId)
+      : [];
+    const { prereleaseChannel } = node.assignment;
+    return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));
+  }
+
+  /** Nodes that ask at once for the same share one making; a failure is not kept. */
+  private make(key: string, plan: Plan, selections: readonly Selection[]): Promise<KeyedManifest> {
+    const running = this.making.get(key);
+    if (running) return running;
+    const made = this.build(plan, selections)
+      .then((manifest) => {
+        const keyed = { key, manifest };
+        this.manifests.set(key, keyed);
+        return keyed;
+      })
+      .finally(() => this.making.delete(key));
+    this.making.set(key, made);
+    return made;
+  }
+
+  private async build(plan: Plan, selections: readonly Selection[]): Promise<Manifest> {
     const manifests: Manifest[] = [];
-    for (const child of children) {
-      const childTag = await this.tagOfChild(child, prereleaseChannel);
-      if (childTag === null)
-        throw noEligibleVersion('A child of the composite has no published version that fits');
-      manifests.push(await this.ofConfiguration(repositoryOfChild(child), childTag));
-    }
-    const document = printIncludeDocument(entryPoint, manifests.map(toInclude));
-    const composite = { name: repository.name, version: tag.version, entryPoint, document };
-    return compositeManifest(composite, manifests);
+    for (const selection of selections) manifests.push(await this.ofConfiguration(selection));
+    return plan.kind === 'composite' ? ofComposite(plan, manifests) : (manifests[0] as Manifest);
   }
 
-  /** The pinned version while it is published; without a pin, what the node's channel admits. */
-  private tagOfChild(child: CompositeChild, prereleaseChannel: string | null): Promise<VersionRef | null> {
-    const repository = repositoryOfChild(child);
-    return child.version === null
-      ? this.choose(repository, { majorVersion: null, prereleaseChannel })
-      : this.published(repository, child.version);
+  private async ofConfiguration({ plan, refs }: Selection): Promise<Manifest> {
+    const merged = await this.parameters.merge(plan.name, refs);
+    const parameters = merged && { sha256: merged.sha256, refs };
+    return configurationManifest(plan, parameters);
   }
 
-  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
-    return chooseVersion((await this.store.index(repository)).published, wish);
-  }
-
-  private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
-    const found = (await this.store.index(repository)).get(version);
-    return found?.status === 'Published' ? found : null;
-  }
-
-  private async repositoryOf({ configurationId, compositeId }: Assignment): Promise<RepositoryRef> {
-    const kind = compositeId === null ? 'configurations' : 'composites';
-    const row = await this.database.read
-      .selectFrom(kind)
-      .select('name')
-      .where('id', '=', compositeId ?? configurationId)
-      .executeTakeFirst();
-    if (!row) throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
-    return { kind, name: row.name };
+  private remember({ nodeId, generation, assignment }: AssignedNode, made: KeyedManifest): Manifest {
+    this.nodes.set(nodeId, { generation, assignment, made });
+    return made.manifest;
   }
 }
 
-function repositoryOfChild({ configuration: name }: CompositeChild): RepositoryRef {
-  return { kind: 'configurations', name };
+function refsOf(
+  plan: ConfigurationPlan,
+  links: readonly ScopeLink[],
+  prereleaseChannel: string | null,
+): readonly ParameterVersionRef[] {
+  const wish = { configurationVersion: plan.tag.version, prereleaseChannel };
+  return chooseRefs(plan.parameters, links, wish);
+}
+
+function ofComposite({ name, tag, entryPoint }: CompositePlan, manifests: readonly Manifest[]): Manifest {
+  const document = printIncludeDocument(entryPoint, manifests.map(toInclude));
+  return compositeManifest({ name, version: tag.version, entryPoint, document }, manifests);
 }
 
 function toInclude({ configurationName, entryPoint, parametersFile }: Manifest) {
@@ -172,9 +189,28 @@ function toInclude({ configurationName, entryPoint, parametersFile }: Manifest) 
   };
 }
 
-const noEligibleVersion = (message: string) => notFound(message, 'no_eligible_version');
+/**
+ * Everything that a manifest is made of, by ids that never change their content. The entry point stands beside them,
+ * as a tag that names none has that of the version before it.
+ */
+function keyOf(plan: Plan, selections: readonly Selection[]): string {
+  let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint}`;
+  for (const { plan: part, refs } of selections) {
+    key += `\n${part.name} ${part.tag.version} ${part.tag.oid} ${part.entryPoint}\n`;
+    for (const { oid } of refs) key += `${oid} `;
+  }
+  return key;
+}
 
-function keyOf(assignment: Assignment): string {
-  const { configurationId, compositeId, majorVersion, prereleaseChannel } = assignment;
-  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}`;
+function isSame(a: Assignment, b: Assignment): boolean {
+  return (
+    a.configurationId === b.configurationId &&
+    a.compositeId === b.compositeId &&
+    a.majorVersion === b.majorVersion &&
+    a.prereleaseChannel === b.prereleaseChannel
+  );
+}
+
+function byPathBytes(a: BundleFile, b: BundleFile): number {
+  return Buffer.compare(Buffer.from(a.path), Buffer.from(b.path));
 }

@@ -30,6 +30,8 @@ interface GrantAccess {
   kind: 'grant';
   on: GrantKind;
   level: GrantLevel;
+  /** Set where the path has the configuration's id in place of its name. */
+  by?: 'configurationId';
 }
 
 /** The node whose certificate it is, and no other: `{nodeId}` in the path must be its id. */

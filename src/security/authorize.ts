@@ -48,10 +48,10 @@ async function authorizeUser(
       requirePermission(principal, access.permission);
       return { principal };
     case 'grant': {
-      const name = params['name'] ?? '';
+      const named = access.by ? { id: params[access.by] ?? '' } : { name: params['name'] ?? '' };
       return {
         principal,
-        resource: await grantedResource(database.read, principal, access.on, access.level, name),
+        resource: await grantedResource(database.read, principal, access.on, access.level, named),
       };
     }
     case 'node:self':
@@ -110,12 +110,13 @@ export async function grantedResource(
   principal: UserPrincipal,
   on: GrantKind,
   needed: GrantLevel,
-  name: string,
+  named: { name: string } | { id: string },
 ): Promise<GrantedResource> {
   const table = on === 'composite' ? 'composites' : 'configurations';
-  const row = await db.selectFrom(table).select(['id', 'name']).where('name', '=', name).executeTakeFirst();
+  const [column, value] = 'id' in named ? (['id', named.id] as const) : (['name', named.name] as const);
+  const row = await db.selectFrom(table).select(['id', 'name']).where(column, '=', value).executeTakeFirst();
   const level = row ? await heldLevel(db, principal, on, row.id) : null;
-  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this name`);
+  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this ${column}`);
   if (!reaches(level, needed)) throw forbidden(`This needs ${needed} on the ${LABELS[on]}`);
   return { ...row, level };
 }

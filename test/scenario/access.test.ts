@@ -11,7 +11,9 @@ import {
   publishConfiguration,
   startHawser,
 } from '../support/hawser.ts';
+import { prepareParameters } from '../support/parameter-files.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
+import { prepareScopes } from '../support/scopes.ts';
 import { makeUser, withDatabase } from '../support/users.ts';
 
 const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
@@ -69,7 +71,7 @@ describe('access to every route', () => {
     hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
-    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
     const key = await hawser.admin.post('/api/v1/admin/registration-keys', {});
     const tokens = await hawser.admin.get('/api/v1/auth/tokens');
     const me = await hawser.admin.get('/api/v1/auth/me');
@@ -84,6 +86,8 @@ describe('access to every route', () => {
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
       ...{ id: tokens.json[0].id, keyId: key.json.id },
+      ...(await prepareScopes(hawser, node.nodeId)),
+      ...(await prepareParameters(hawser, 'web')),
     };
   });
   after(() => hawser.close());

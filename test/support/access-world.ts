@@ -3,6 +3,8 @@
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
+import { prepareParameters } from './parameter-files.ts';
+import { prepareScopes } from './scopes.ts';
 
 export interface AccessWorld {
   /** A value for each parameter of the route's path. */
@@ -10,8 +12,9 @@ export interface AccessWorld {
 }
 
 /** Makes a configuration and a composite `web`, assigned to the node, and one user, group, role and so on. */
-export async function buildAccessWorld({ admin }: Hawser, node: NodeUnderTest): Promise<AccessWorld> {
-  await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Promise<AccessWorld> {
+  const { admin } = hawser;
+  await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
   await admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
   const make = async (path: string, body: unknown): Promise<Reply['json']> => {
     const reply = await admin.post(path, body);
@@ -37,6 +40,8 @@ export async function buildAccessWorld({ admin }: Hawser, node: NodeUnderTest): 
   await admin.put(`${composites}/web/permissions`, {
     ...{ principalType: 'User', principalId: user.id, level: 'Read' },
   });
+  const scopes = await prepareScopes(hawser, node.nodeId);
+  const parameters = await prepareParameters(hawser, 'web');
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/', user.id],
@@ -48,6 +53,8 @@ export async function buildAccessWorld({ admin }: Hawser, node: NodeUnderTest): 
     valuesOf: ({ path }) => ({
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: user.id, childId: child.id, keyId: key.id },
+      ...scopes,
+      ...parameters,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
     }),
   };

@@ -26,6 +26,8 @@ export interface Form {
   /** Parts named `files`: path to content. */
   files?: Record<string, string | Buffer>;
   archive?: Buffer;
+  /** The one file of a route that names its part. */
+  part?: { name: string; filename?: string; type?: string; content: string | Buffer };
 }
 
 export interface Identity {
@@ -138,7 +140,7 @@ function encode({ json, body, form }: Call): {
 }
 
 /** A multipart body whose file names are written as they are, folders and all. */
-export function encodeForm({ fields = {}, files = {}, archive }: Form, boundary: string): Buffer {
+export function encodeForm({ fields = {}, files = {}, archive, part }: Form, boundary: string): Buffer {
   const parts: Buffer[] = [];
   const add = (disposition: string, type: string, content: string | Buffer) => {
     parts.push(Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n${type}\r\n`));
@@ -149,6 +151,11 @@ export function encodeForm({ fields = {}, files = {}, archive }: Form, boundary:
     add(`name="files"; filename="${path}"`, 'Content-Type: application/octet-stream\r\n', content);
   }
   if (archive) add('name="archive"; filename="a.zip"', 'Content-Type: application/zip\r\n', archive);
+  if (part) {
+    const filename = part.filename === undefined ? '' : `; filename="${part.filename}"`;
+    const type = part.type === undefined ? '' : `Content-Type: ${part.type}\r\n`;
+    add(`name="${part.name}"${filename}`, type, part.content);
+  }
   parts.push(Buffer.from(`--${boundary}--\r\n`));
   return Buffer.concat(parts);
 }

@@ -8,8 +8,12 @@ import type { Hawser } from './hawser.ts';
 export class Outside {
   private readonly folder: string;
 
-  constructor(hawser: Hawser, configuration: string) {
-    this.folder = join(hawser.reposDir, 'configurations', `${configuration}.git`);
+  constructor(
+    hawser: Hawser,
+    configuration: string,
+    kind: 'configurations' | 'parameters' = 'configurations',
+  ) {
+    this.folder = join(hawser.reposDir, kind, `${configuration}.git`);
   }
 
   git(...args: string[]): string {

@@ -63,10 +63,13 @@ export function describeAccess(access: Access): string {
   }
 }
 
-/** The route's path with these values in place of its parameters. */
+/**
+ * The route's path with these values in place of its parameters. Where one name stands for several things, the path
+ * up to and with the parameter is a key that goes before the bare name.
+ */
 export function addressOf(route: Route, values: Readonly<Record<string, string>>): string {
-  return route.path.replace(/\{\*?(\w+)\}/g, (_, name: string) => {
-    const value = values[name];
+  return route.path.replace(/\{\*?(\w+)\}/g, (parameter, name: string, offset: number) => {
+    const value = values[route.path.slice(0, offset + parameter.length)] ?? values[name];
     if (value === undefined) throw new Error(`${route.path}: no value is given for ${name}`);
     return value;
   });

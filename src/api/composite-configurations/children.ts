@@ -125,10 +125,10 @@ async function requireReadableChild(
   name: string,
 ): Promise<void> {
   try {
-    await grantedResource(database.read, principal, 'configuration', 'Read', name);
+    await grantedResource(database.read, principal, 'configuration', 'Read', { name });
   } catch (error) {
     if (!(error instanceof HawserError) || error.kind !== 'not_found') throw error;
-    const nested = await grantedResource(database.read, principal, 'composite', 'Read', name).catch(
+    const nested = await grantedResource(database.read, principal, 'composite', 'Read', { name }).catch(
       () => null,
     );
     if (nested === null) throw error;

@@ -18,7 +18,8 @@ import { noConfiguration, whileThere } from './while-there.ts';
 
 /**
  * Changes nothing, the time of the last change included, where all is so already.
- * @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite
+ * @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite;
+ *   `in_use` when nodes would lose published parameters
  */
 export async function changeConfiguration(
   { database, store }: { database: Database; store: GitStore },
@@ -33,6 +34,7 @@ export async function changeConfiguration(
     if (highest && changes['useServerManagedParameters']?.to === true) {
       refuseReserved((await store.details(repositoryOf(resource), highest)).files);
     }
+    if (changes['useServerManagedParameters']?.to === false) await refusePublished(store, resource.name);
     const { id: resourceId, name } = resource;
     await database.write.transaction().execute(async (trx) => {
       await updateConfiguration(trx, resourceId, { ...toColumns(change), updated_at: actor.at });
@@ -40,6 +42,12 @@ export async function changeConfiguration(
       await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });
     });
   });
+}
+
+async function refusePublished(store: GitStore, name: string): Promise<void> {
+  const index = await store.parameters.index(name);
+  const isPublished = index.scopes().some((scope) => index.published(scope).length > 0);
+  if (isPublished) throw inUse('It has published parameter files, which nodes would no longer get');
 }
 
 function changeableOf({ description, use_server_managed_parameters: managed }: ConfigurationRow) {
@@ -57,7 +65,7 @@ function toColumns({
 }
 
 /**
- * Deletes the row, and with it grants and settings, then the repository.
+ * Deletes the row, and with it grants and settings, then the repositories of its parameters and its versions.
  * @throws HawserError conflict `in_use` while a node or a composite has it
  */
 export async function deleteConfiguration(
@@ -67,7 +75,8 @@ export async function deleteConfiguration(
   const repository = repositoryOf(resource);
   const drop = async () => {
     if (await composites.isChild(resource.name)) throw inUse('A composite configuration has it as a child');
-    await dropRow(database, resource, actor);
+    // Whoever writes parameters looks for the row under this lock, so that none come back once it is gone.
+    await store.parameters.exclusive(resource.name, () => dropRow(database, resource, actor));
   };
   if (await store.has(repository)) {
     // Whoever adds it to a composite holds this lock too.
@@ -76,14 +85,18 @@ export async function deleteConfiguration(
     // Lost on the disk: nobody can take its lock or add it anywhere, and its row would stay for ever.
     await drop();
   }
-  await store.remove(repository);
-  await strikeRemoval(database.write, { kind: 'configurations', name: resource.name });
+  // The parameters first: while the versions are there, nobody can make another configuration of this name.
+  for (const kind of ['parameters', 'configurations'] as const) {
+    await store.remove({ kind, name: resource.name });
+    await strikeRemoval(database.write, { kind, name: resource.name });
+  }
 }
 
 async function dropRow(database: Database, { id, name }: GrantedResource, actor: Actor): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
       await noteRemoval(trx, { kind: 'configurations', name });
+      await noteRemoval(trx, { kind: 'parameters', name });
       const gone = await trx.deleteFrom('configurations').where('id', '=', id).executeTakeFirst();
       // Somebody else was faster; what has the name by now is not to be removed.
       if (gone.numDeletedRows === 0n) throw noConfiguration();

@@ -19,6 +19,10 @@ import type { NewConfiguration } from './schemas.ts';
 
 const FIRST_VERSION = '1.0.0';
 
+/** What keeps the name of a configuration that is gone, or that was copied here without one. */
+const parametersLeft = () =>
+  conflict('name_taken', 'Parameters of an earlier configuration of this name are still there');
+
 const nameTaken = () => conflict('name_taken', 'A configuration of this name exists');
 
 export interface CreateOptions {
@@ -30,7 +34,8 @@ export interface CreateOptions {
 
 /**
  * @returns the new configuration's id
- * @throws HawserError conflict `name_taken`, or what `checkDraft` finds
+ * @throws HawserError conflict `name_taken`, also where parameters lie that another configuration of this name left,
+ *   which nobody has given to this one; or what `checkDraft` finds
  */
 export async function createConfiguration(
   { database, store, names }: CreateOptions,
@@ -60,6 +65,7 @@ export async function createConfiguration(
   const repository = { kind: 'configurations', name: form.name } as const;
   await names.run(form.name.toLowerCase(), async () => {
     if (await isNameTaken(database.read, form.name)) throw nameTaken();
+    if (await store.has({ kind: 'parameters', name: form.name })) throw parametersLeft();
     await store.create(repository, settings, draft);
     try {
       await register(database, form.name, settings, { how: 'created', actor, version: draft.version });
@@ -90,6 +96,7 @@ export async function register(
   await orConflict('configurations.name_key', nameTaken(), () =>
     database.write.transaction().execute(async (trx) => {
       await strikeRemoval(trx, { kind: 'configurations', name });
+      await strikeRemoval(trx, { kind: 'parameters', name });
       await insertConfiguration(trx, {
         id,
         name,

@@ -3,8 +3,14 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ConfigurationSettingsTable, ConfigurationsTable } from '../../db/schema.ts';
+import {
+  type EffectiveValidation,
+  effectiveValidation,
+  type ValidationOverrides,
+} from '../../domain/server-settings.ts';
 import { readableIds } from '../../security/grants.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readValidationSettings } from '../settings/queries.ts';
 
 export type ConfigurationRow = Selectable<ConfigurationsTable>;
 
@@ -24,7 +30,7 @@ export async function isNameTaken(db: Db, name: string): Promise<boolean> {
 
 export async function insertConfiguration(
   db: Db,
-  configuration: Omit<ConfigurationRow, 'name_key' | 'updated_at'>,
+  configuration: Omit<ConfigurationRow, 'name_key' | 'updated_at' | 'has_parameters'>,
 ): Promise<void> {
   const { name, created_at } = configuration;
   await db
@@ -57,6 +63,16 @@ export async function updateConfiguration(
   },
 ): Promise<void> {
   await db.updateTable('configurations').set(change).where('id', '=', id).execute();
+}
+
+/** Notes that the configuration has a repository of parameters from now on. */
+export async function noteParameters(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('configurations')
+    .set({ has_parameters: 1 })
+    .where('id', '=', id)
+    .where('has_parameters', '=', 0)
+    .execute();
 }
 
 export type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
@@ -95,4 +111,21 @@ export async function saveOwnSettings(
         : conflict.column('configuration_id').doUpdateSet(change),
     )
     .execute();
+}
+
+/** What holds for the configuration: its own settings where the server's let them count. */
+export async function readEffectiveSettings(db: Db, configurationId: string): Promise<EffectiveValidation> {
+  const own = await findOwnSettings(db, configurationId);
+  return effectiveValidation(await readValidationSettings(db), toValidation(own));
+}
+
+export function toValidation(own: SettingsRow): ValidationOverrides {
+  return {
+    requireSemVer: toBoolean(own.require_semver),
+    parameterValidationMode: own.parameter_validation_mode,
+  };
+}
+
+export function toBoolean(value: number | null): boolean | null {
+  return value === null ? null : value === 1;
 }

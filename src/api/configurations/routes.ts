@@ -7,9 +7,10 @@ import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { KeyedMutex, Semaphore } from '../../lib/keyed-mutex.ts';
+import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { changeConfiguration, deleteConfiguration } from './change.ts';
-import { createConfiguration } from './create.ts';
+import { type CreateOptions, createConfiguration } from './create.ts';
 import { type ConfigurationRow, findConfiguration, listReadable } from './queries.ts';
 import {
   ConfigurationChange,
@@ -32,17 +33,20 @@ export interface ConfigurationRouteOptions {
   database: Database;
   store: GitStore;
   composites: CompositeReader;
+  compatibility: CompatibilityGuard;
 }
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database, store } = options;
+  // Held over the making and the end of a configuration, each of which takes several steps.
+  const names = new KeyedMutex();
   return [
     listRoute(database, store),
-    createRoute(database, store),
+    createRoute({ database, store, names }),
     detailRoute(database, store),
     changeRoute(database, store),
-    deleteRoute(options),
-    ...versionRoutes(database, store),
+    deleteRoute(options, names),
+    ...versionRoutes(options),
     ...settingsRoutes(database),
   ];
 }
@@ -70,13 +74,15 @@ function listRoute(database: Database, store: GitStore): Route {
   });
 }
 
-function createRoute(database: Database, store: GitStore): Route {
-  const names = new KeyedMutex();
+function createRoute(options: CreateOptions): Route {
+  const { database, store } = options;
   return route({
     method: 'POST',
     path: CONFIGURATIONS,
     summary: 'Create a configuration with its first draft',
-    description: 'Parts named `files` whose filename is the relative path, or one part `archive` (ZIP).',
+    description:
+      'Parts named `files` whose filename is the relative path, or one part `archive` (ZIP). A name is taken also ' +
+      'while the repository of parameters of a lost configuration of that name is on the disk.',
     tags: TAGS,
     access: { kind: 'permission', permission: 'configurations.create' },
     body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
@@ -84,7 +90,7 @@ function createRoute(database: Database, store: GitStore): Route {
     problems: ['name_taken', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
     async handle({ principal, body, files, facts }) {
       const caller = { principal, actor: facts.actor };
-      const id = await createConfiguration({ database, store, names }, caller, body, files);
+      const id = await createConfiguration(options, caller, body, files);
       return created(`${CONFIGURATIONS}/${body.name}`, await view(database, store, id));
     },
   });
@@ -109,11 +115,12 @@ function changeRoute(database: Database, store: GitStore): Route {
     method: 'PATCH',
     path: CONFIGURATION,
     summary: 'Change description or server-managed parameters',
+    description: 'Server-managed parameters stay on while any scope has a published parameter file.',
     tags: TAGS,
     access: { kind: 'grant', on: 'configuration', level: 'Modify' },
     body: { kind: 'json', schema: ConfigurationChange },
     answers: { 200: { description: 'The configuration as it is now', schema: ConfigurationView } },
-    problems: ['reserved_path'],
+    problems: ['reserved_path', 'in_use'],
     async handle({ resource, body, facts }) {
       await changeConfiguration({ database, store }, { resource, actor: facts.actor }, body);
       return json(await view(database, store, resource.id));
@@ -121,17 +128,18 @@ function changeRoute(database: Database, store: GitStore): Route {
   });
 }
 
-function deleteRoute(options: ConfigurationRouteOptions): Route {
+function deleteRoute(options: ConfigurationRouteOptions, names: KeyedMutex): Route {
   return route({
     method: 'DELETE',
     path: CONFIGURATION,
-    summary: 'Delete a configuration with all its versions',
+    summary: 'Delete a configuration with all its versions and parameters',
     tags: TAGS,
     access: { kind: 'grant', on: 'configuration', level: 'Manage' },
     answers: { 204: { description: 'The configuration is gone' } },
     problems: ['in_use'],
     async handle({ resource, facts }) {
-      await deleteConfiguration(options, { resource, actor: facts.actor });
+      const target = { resource, actor: facts.actor };
+      await names.run(resource.name.toLowerCase(), () => deleteConfiguration(options, target));
       return noContent();
     },
   });

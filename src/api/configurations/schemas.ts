@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName } from '../../domain/version-order.ts';
-import { Checksum, choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, Timestamp } from '../../http/schemas.ts';
 
 const ValidationMode = choice('None', 'Warn', 'Strict');
 
@@ -14,10 +14,6 @@ const Version = z
     (text) => isVersion(text) || isVersionName(text),
     'Not a version: SemVer 2.0 without leading v, such as 1.2.0',
   );
-
-/** Form fields are text; an empty one counts as not given, as browsers send it. */
-const given = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((text) => (text === '' ? undefined : text), schema.optional());
 
 const versionFields = {
   version: given(Version),

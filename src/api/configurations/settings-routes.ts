@@ -4,15 +4,9 @@ import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { json, noContent } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
-import { findConfiguration } from './queries.ts';
+import { findConfiguration, readEffectiveSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
-import {
-  changeRetention,
-  changeSettings,
-  readEffectiveSettings,
-  readRetention,
-  type SettingsTarget,
-} from './settings.ts';
+import { changeRetention, changeSettings, readRetention, type SettingsTarget } from './settings.ts';
 import { noConfiguration } from './while-there.ts';
 
 const SETTINGS = '/api/v1/configurations/{name}/settings';

@@ -3,22 +3,12 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
 import { type ChangedMembers, changedMembers } from '../../domain/changed-members.ts';
-import {
-  type EffectiveValidation,
-  effectiveValidation,
-  type ValidationOverrides,
-} from '../../domain/server-settings.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { readValidationSettings } from '../settings/queries.ts';
-import { findOwnSettings, type SettingsRow, saveOwnSettings } from './queries.ts';
+import { findOwnSettings, type SettingsRow, saveOwnSettings, toBoolean, toValidation } from './queries.ts';
 import type { RetentionChange, SettingsChange } from './schemas.ts';
-
-export async function readEffectiveSettings(db: Db, configurationId: string): Promise<EffectiveValidation> {
-  const own = await findOwnSettings(db, configurationId);
-  return effectiveValidation(await readValidationSettings(db), toValidation(own));
-}
 
 /** Which configuration somebody changes, and who. */
 export interface SettingsTarget {
@@ -84,13 +74,6 @@ export async function readRetention(db: Db, configurationId: string) {
   return { isOverridden: Object.values(values).some((value) => value !== null), ...values };
 }
 
-function toValidation(own: SettingsRow): ValidationOverrides {
-  return {
-    requireSemVer: toBoolean(own.require_semver),
-    parameterValidationMode: own.parameter_validation_mode,
-  };
-}
-
 function toRetention(own: SettingsRow) {
   return {
     enabled: toBoolean(own.retention_enabled),
@@ -102,8 +85,4 @@ function toRetention(own: SettingsRow) {
 
 function toFlag(value: boolean | null): number | null {
   return value === null ? null : Number(value);
-}
-
-function toBoolean(value: number | null): boolean | null {
-  return value === null ? null : value === 1;
 }

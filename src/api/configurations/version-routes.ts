@@ -9,6 +9,7 @@ import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/keyed-mutex.ts';
+import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
@@ -36,14 +37,21 @@ const reading = { kind: 'grant', on: 'configuration', level: 'Read' } as const;
 const modifying = { kind: 'grant', on: 'configuration', level: 'Modify' } as const;
 const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
 
-export function versionRoutes(database: Database, store: GitStore): Route[] {
+export interface VersionRouteOptions {
+  database: Database;
+  store: GitStore;
+  compatibility: CompatibilityGuard;
+}
+
+export function versionRoutes(options: VersionRouteOptions): Route[] {
+  const { database, store } = options;
   return [
     listRoute(database, store),
     createRoute(database, store),
     detailRoute(database, store),
     replaceRoute(database, store),
     deleteRoute(database, store),
-    publishRoute(database, store),
+    publishRoute(options),
     fileRoute(database, store),
   ];
 }
@@ -160,19 +168,24 @@ function deleteRoute(database: Database, store: GitStore): Route {
   });
 }
 
-function publishRoute(database: Database, store: GitStore): Route {
+function publishRoute(options: VersionRouteOptions): Route {
   return route({
     method: 'PUT',
     path: `${VERSION}/publish`,
     represents: VERSION,
     summary: 'Publish a draft; nodes get it at their next poll',
+    description:
+      'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
+      'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
+      'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
+      'mode Strict, and counts as none otherwise.',
     tags: TAGS,
     access: modifying,
     answers: { 200: { description: 'The published version', schema: VersionView } },
-    problems: ['already_published'],
+    problems: ['already_published', 'incompatible_parameters', 'validation_failed'],
     async handle({ principal, resource, params, facts }) {
       const target = { resource, principal, actor: facts.actor };
-      return json(toVersion(await publishVersion({ database, store }, target, params['version'] ?? '')));
+      return json(toVersion(await publishVersion(options, target, params['version'] ?? '')));
     },
   });
 }

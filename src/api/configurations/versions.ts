@@ -6,13 +6,13 @@ import { isVersion, nextPatch } from '../../domain/version-order.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, LockedRepository, RepositoryRef, VersionDetails } from '../../git/types.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
+import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
-import { type ConfigurationRow, findConfiguration } from './queries.ts';
+import { type ConfigurationRow, findConfiguration, readEffectiveSettings } from './queries.ts';
 import type { NewVersion } from './schemas.ts';
-import { readEffectiveSettings } from './settings.ts';
 import { noConfiguration, whileThere } from './while-there.ts';
 
 export function repositoryOf(resource: Pick<GrantedResource, 'name'>): RepositoryRef {
@@ -95,11 +95,24 @@ export function deleteDraft(
   });
 }
 
-/** @throws HawserError not_found without such a version, conflict `already_published` */
-export function publishVersion(stores: Stores, target: Target, version: string): Promise<VersionDetails> {
+/**
+ * Where the server keeps the configuration's parameters, its `parameters` block must fit those before it.
+ * @throws HawserError not_found without such a version; conflict `already_published`, `incompatible_parameters`, or
+ *   `validation_failed` in mode Strict for a block that cannot be read
+ */
+export function publishVersion(
+  stores: Stores & { compatibility: CompatibilityGuard },
+  target: Target,
+  version: string,
+): Promise<VersionDetails> {
   const { resource, principal, actor } = target;
   const tagger = { name: principal.username, email: principal.email };
-  return exclusively(stores, resource, async (locked) => {
+  return exclusively(stores, resource, async (locked, row) => {
+    if (row.use_server_managed_parameters === 1) {
+      const { parameterValidationMode } = await readEffectiveSettings(stores.database.read, resource.id);
+      const isStrict = parameterValidationMode === 'Strict';
+      await stores.compatibility.requirePublishable(resource.name, version, { isStrict });
+    }
     const made = await locked.publish(version, tagger, actor.at);
     await record(stores, target, 'version_published', { version, commit: made.commit });
     return made;

@@ -3,7 +3,7 @@
 import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
-import type { Resolver } from '../../resolve/resolver.ts';
+import type { Planner } from '../../resolve/plans.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -25,21 +25,23 @@ export interface AssignmentRequest {
  */
 export async function assignConfiguration(
   database: Database,
-  resolver: Resolver,
+  planner: Planner,
   principal: UserPrincipal,
   request: AssignmentRequest,
 ): Promise<void> {
   const { nodeId, isComposite, majorVersion, prereleaseChannel, now, actor } = request;
   if (!(await nodeExists(database.read, nodeId))) throw notFound('No such node');
   const kind = isComposite ? 'composite' : 'configuration';
-  const target = await grantedResource(database.read, principal, kind, 'Read', request.configurationName);
+  const target = await grantedResource(database.read, principal, kind, 'Read', {
+    name: request.configurationName,
+  });
   const assignment = {
     configurationId: isComposite ? null : target.id,
     compositeId: isComposite ? target.id : null,
     majorVersion,
     prereleaseChannel,
   };
-  if (!(await resolver.isEligible(assignment))) {
+  if (!(await planner.isEligible(assignment))) {
     throw conflict('no_eligible_version', 'No published version of the configuration fits this assignment');
   }
   try {

@@ -3,6 +3,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
+import type { NodeTagsTable } from '../../db/schema.ts';
 import { STALENESS_MULTIPLIER } from '../../domain/server-settings.ts';
 import type { NodeFilter } from './schemas.ts';
 
@@ -232,7 +233,37 @@ export function listCertificates(db: Db, nodeId: string) {
 }
 
 /** A node's tags by precedence. */
-export function listTags(db: Db, nodeId: string) {
+export function listTags(db: Db, nodeId: string): Promise<NodeTagRow[]> {
+  return tagRows(db).where('node_tags.node_id', '=', nodeId).orderBy('scope_types.precedence').execute();
+}
+
+export type NodeTagRow = Awaited<ReturnType<ReturnType<typeof tagRows>['execute']>>[number];
+
+export interface TagTarget {
+  nodeId: string;
+  scopeValueId: string;
+}
+
+export function findTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow | undefined> {
+  return tagRows(db)
+    .where('node_tags.node_id', '=', nodeId)
+    .where('node_tags.scope_value_id', '=', scopeValueId)
+    .executeTakeFirst();
+}
+
+export async function insertTag(db: Db, tag: NodeTagsTable): Promise<void> {
+  await db.insertInto('node_tags').values(tag).execute();
+}
+
+export async function deleteTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<void> {
+  await db
+    .deleteFrom('node_tags')
+    .where('node_id', '=', nodeId)
+    .where('scope_value_id', '=', scopeValueId)
+    .execute();
+}
+
+function tagRows(db: Db) {
   return db
     .selectFrom('node_tags')
     .innerJoin('scope_types', 'scope_types.id', 'node_tags.scope_type_id')
@@ -245,8 +276,5 @@ export function listTags(db: Db, nodeId: string) {
       'scope_values.value as scope_value',
       'scope_types.precedence',
       'node_tags.assigned_at',
-    ])
-    .where('node_tags.node_id', '=', nodeId)
-    .orderBy('scope_types.precedence')
-    .execute();
+    ]);
 }

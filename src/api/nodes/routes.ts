@@ -6,7 +6,8 @@ import { json, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { Resolver } from '../../resolve/resolver.ts';
+import type { Explainer } from '../../resolve/explain.ts';
+import type { Planner } from '../../resolve/plans.ts';
 import { assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { findNode, listCertificates, listNodes, listTags, type ReportedSettings } from './queries.ts';
 import { type RegistrationOptions, registerNode } from './registration.ts';
@@ -18,16 +19,17 @@ const PATH = '/api/v1/nodes';
 const NODE = `${PATH}/{nodeId}`;
 
 export interface NodeRouteOptions extends RegistrationOptions {
-  resolver: Resolver;
+  planner: Planner;
+  explainer: Explainer;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
-  const { database, resolver } = options;
+  const { database, planner } = options;
   return [
     registerRoute(options),
     listRoute(database),
-    detailRoute(database, resolver),
-    assignRoute(database, resolver),
+    detailRoute(options),
+    assignRoute(database, planner),
     unassignRoute(database),
   ];
 }
@@ -100,7 +102,7 @@ function listRoute(database: Database): Route {
   });
 }
 
-function detailRoute(database: Database, resolver: Resolver): Route {
+function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route {
   return route({
     method: 'GET',
     path: NODE,
@@ -113,22 +115,23 @@ function detailRoute(database: Database, resolver: Resolver): Route {
       const { nodeId } = params;
       const row = await findNode(database.read, nodeId, facts.now);
       if (!row) throw notFound('No such node');
-      const assignment = database.nodeLookup.byNodeId(nodeId)?.assignment ?? null;
+      const node = database.nodeLookup.byNodeId(nodeId);
+      const assignment = node?.assignment ?? null;
       const tags = await listTags(database.read, nodeId);
       return json({
         ...toNodeSummary(row),
         certificate: toCertificate(await listCertificates(database.read, nodeId)),
         assignment:
           assignment &&
-          toAssignment(assignment, row.configuration_name ?? '', await resolver.resolvedVersion(assignment)),
+          toAssignment(assignment, row.configuration_name ?? '', await planner.resolvedVersion(assignment)),
         tags: tags.map(toNodeTag),
-        parameterProblems: 0,
+        parameterProblems: node ? await explainer.countProblems(node) : 0,
       });
     },
   });
 }
 
-function assignRoute(database: Database, resolver: Resolver): Route {
+function assignRoute(database: Database, planner: Planner): Route {
   return route({
     method: 'PUT',
     path: `${NODE}/configuration`,
@@ -140,7 +143,7 @@ function assignRoute(database: Database, resolver: Resolver): Route {
     answers: { 204: { description: 'Assigned; the node gets it at its next poll' } },
     problems: ['no_eligible_version'],
     async handle({ principal, params, body, facts }) {
-      await assignConfiguration(database, resolver, principal, {
+      await assignConfiguration(database, planner, principal, {
         nodeId: params.nodeId,
         configurationName: body.configurationName,
         isComposite: body.isComposite ?? false,

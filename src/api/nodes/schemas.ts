@@ -55,7 +55,7 @@ const nodeSummary = {
 
 export const NodeSummary = z.object(nodeSummary);
 
-const NodeTag = z.object({
+export const NodeTag = z.object({
   nodeId: Id,
   scopeValueId: Id,
   scopeTypeId: Id,
@@ -86,6 +86,8 @@ export const NodeDetails = z.object({
   tags: z.array(NodeTag),
   parameterProblems: z.int(),
 });
+
+export const NewTag = z.strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) });
 
 export const NewAssignment = z.strictObject({
   configurationName: z.string().min(1).max(128),

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/schema.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import type { listTags, NodeRow } from './queries.ts';
+import type { NodeRow, NodeTagRow } from './queries.ts';
 
 export function toNodeSummary(row: NodeRow) {
   return {
@@ -56,7 +56,7 @@ export function toAssignment(
   };
 }
 
-export function toNodeTag(row: Awaited<ReturnType<typeof listTags>>[number]) {
+export function toNodeTag(row: NodeTagRow) {
   return {
     nodeId: row.node_id,
     scopeValueId: row.scope_value_id,

@@ -235,7 +235,7 @@ describe('the store of repositories', () => {
       for (const name of ['../web', '', '.hidden', 'a/b', 'a\0b', 'x'.repeat(129)]) {
         expect(await codeOf(store.index({ kind: 'configurations', name })), name).to.equal('invalid_name');
       }
-      expect(await codeOf(store.index({ kind: 'parameters', name: 'web' }))).to.equal('repository_missing');
+      expect(await codeOf(store.index({ kind: 'composites', name: 'web' }))).to.equal('repository_missing');
     }));
 
   it('orders trees and files by bytes, as git does', () =>

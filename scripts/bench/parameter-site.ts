@@ -1,0 +1,162 @@
+/** A server whose one configuration has parameters of few or many scope values, its nodes tagged in three scopes. */
+
+import { join } from 'node:path';
+import { type Database, openDatabase } from '../../src/db/open.ts';
+import { NODE_SCOPE_TYPE_ID } from '../../src/domain/scopes.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Client } from '../../test/support/client.ts';
+import type { ClientCertificate } from '../../test/support/client-certificates.ts';
+import { type ConnectingNode, inBatches, makeFleet } from './fleet.ts';
+import type { CrowdNode } from './messages.ts';
+import { makeParameterRepository, type ScopeContent } from './parameter-repository.ts';
+import { requestText, signIn, visitAll } from './probe.ts';
+import type { Crowd, Processes, ServerProcess } from './processes.ts';
+
+/** The scope types that nodes are tagged in, in the order of merging. */
+const TYPES = ['Region', 'Role', 'Environment'] as const;
+/** Of Region and of Role; Environment has few or many. */
+const VALUES = 5;
+/** Of the Environment: it has a file like any other, and no node is tagged with it. */
+export const UNUSED_VALUE = valueAt(0);
+
+export interface ParameterSite {
+  server: ServerProcess;
+  crowd: Crowd;
+  client: Client;
+  configurationId: string;
+  scopeTypeIds: ReadonlyMap<string, string>;
+  connecting: readonly ConnectingNode[];
+  /** Of the next version that is published. */
+  nextMinor: number;
+}
+
+export interface SiteSize {
+  nodes: number;
+  /** Of the Environment. */
+  values: number;
+}
+
+export async function makeParameterSite(
+  folder: string,
+  template: string,
+  processes: Processes,
+  { nodes, values }: SiteSize,
+  identities: readonly ClientCertificate[],
+): Promise<ParameterSite> {
+  const fleet = await makeFleet(folder, template, { configurations: 1, nodes }, identities);
+  const name = fleet.connecting[0]?.configurationName ?? '';
+  makeParameterRepository(join(folder, `repos/parameters/${name}.git`), scopesOf(values));
+  const { configurationId, scopeTypeIds } = await withDatabase(folder, async (database) => ({
+    configurationId: (await database.read.selectFrom('configurations').select('id').executeTakeFirstOrThrow())
+      .id,
+    scopeTypeIds: await insertScopes(database, values, fleet.connecting),
+  }));
+  const server = await processes.startHawser(folder);
+  // Checks every tag of the parameters, which is done once in a repository's life.
+  await visitAll(server.endpoint, fleet);
+  const client = await signIn(server.endpoint);
+  const crowd = processes.startCrowd();
+  return { server, crowd, client, configurationId, scopeTypeIds, connecting: fleet.connecting, nextMinor: 1 };
+}
+
+/** What the crowd needs of the nodes. */
+export function toCrowd(nodes: readonly ConnectingNode[]): CrowdNode[] {
+  return nodes.map(({ nodeId, identity }) => ({
+    identity,
+    request: requestText(`/api/v1/nodes/${nodeId}/configuration/checksum`, {}),
+  }));
+}
+
+/**
+ * A parameter file as people write them, some 300 bytes to 1 KB, by which scope sets it and what it says.
+ * @param revision two of them are enough: a version's content may be that of an earlier one
+ */
+export function contentOf(scopeType: string, value: string | null, revision: string): string {
+  const own = `${scopeType.toLowerCase()}Revision: ${value ?? 'all'}-${revision}`;
+  const count = scopeType === 'Default' ? 16 : 4;
+  const settings = Array.from({ length: count }, (_, at) => [
+    `  setting${at}:`,
+    `    enabled: ${at % 2 === 0}`,
+    `    name: ${scopeType} ${value ?? ''} ${at}`,
+    `    limits: [${at}, ${at * 10}, ${at * 100}]`,
+  ]);
+  return ['parameters:', `  ${own}`, ...settings.flat(), ''].join('\n');
+}
+
+export function valueAt(at: number): string {
+  return `value-${String(at).padStart(5, '0')}`;
+}
+
+function scopesOf(environments: number): ScopeContent[] {
+  const scope = (scopeType: string, value: string | null) => ({
+    ...{ scopeType, value },
+    text: contentOf(scopeType, value, 'a'),
+  });
+  const valued = TYPES.flatMap((type) => valuesOf(type, environments).map((value) => scope(type, value)));
+  return [scope('Default', null), ...valued];
+}
+
+function valuesOf(scopeType: string, environments: number): string[] {
+  return Array.from({ length: scopeType === 'Environment' ? environments : VALUES }, (_, at) => valueAt(at));
+}
+
+/** Nodes get the values of each type in turn, but for the unused one of Environment. */
+function valueIndex(scopeType: string, nodeAt: number, values: readonly string[]): number {
+  if (scopeType === 'Environment') return 1 + (nodeAt % (values.length - 1));
+  return (scopeType === 'Role' ? Math.floor(nodeAt / VALUES) : nodeAt) % values.length;
+}
+
+async function insertScopes(
+  database: Database,
+  environments: number,
+  connecting: readonly ConnectingNode[],
+): Promise<Map<string, string>> {
+  const first = new Set(connecting.map(({ nodeId }) => nodeId));
+  const rows = await database.read.selectFrom('nodes').select('id').execute();
+  // Those that connect come first, so that they have as many different values as there are.
+  const nodeIds = [...first, ...rows.map(({ id }) => id).filter((id) => !first.has(id))];
+  const ids = new Map<string, string>();
+  await database.write.transaction().execute(async (trx) => {
+    const precedence = TYPES.length + 1;
+    await trx.updateTable('scope_types').set({ precedence }).where('id', '=', NODE_SCOPE_TYPE_ID).execute();
+    for (const [at, name] of TYPES.entries()) {
+      const type = scopeTypeRow(name, at + 1);
+      ids.set(name, type.id);
+      await trx.insertInto('scope_types').values(type).execute();
+      const values = valuesOf(name, environments).map((value) => scopeValueRow(type.id, value));
+      for (const batch of inBatches(values)) await trx.insertInto('scope_values').values(batch).execute();
+      const names = values.map(({ value }) => value);
+      const tags = nodeIds.map((node_id, nodeAt) => ({
+        ...{ node_id, scope_type_id: type.id, assigned_at: type.created_at },
+        scope_value_id: values[valueIndex(name, nodeAt, names)]?.id ?? '',
+      }));
+      for (const batch of inBatches(tags)) await trx.insertInto('node_tags').values(batch).execute();
+    }
+  });
+  return ids;
+}
+
+function scopeTypeRow(name: string, precedence: number) {
+  const now = Date.now();
+  return {
+    ...{ id: newId(), name, name_key: name.toLowerCase(), description: null, precedence },
+    ...{ is_system: 0, is_enabled: 1, value_mode: 'Unrestricted' as const, created_at: now, updated_at: now },
+  };
+}
+
+function scopeValueRow(scopeTypeId: string, value: string) {
+  const now = Date.now();
+  return {
+    ...{ id: newId(), scope_type_id: scopeTypeId, value, value_key: value, description: null },
+    ...{ created_at: now, updated_at: now },
+  };
+}
+
+async function withDatabase<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(join(folder, 'data'));
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

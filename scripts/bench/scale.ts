@@ -1,0 +1,89 @@
+/** Comparisons of little data with much: rounds of both sides in turn, and what they come to. */
+
+import { median } from './measure.ts';
+import { table, verdict } from './report.ts';
+
+export interface ScaleRow {
+  what: string;
+  compared: string;
+  /** Milliseconds, medians of the rounds. */
+  few: number;
+  many: number;
+  /** The median of the rounds' own ratios. */
+  ratio: number;
+  /** The middle half of those. */
+  ratioRange: [lower: number, upper: number];
+  /** Null: measured only. */
+  target: number | null;
+  met: boolean | null;
+}
+
+export type Side = 'few' | 'many';
+
+/** Values of both sides, those at one place from the same round. */
+export interface Compared {
+  few: readonly number[];
+  many: readonly number[];
+}
+
+/** Rounds of both sides, each beginning with the other one; the first of them do not count. */
+export async function inTurn(
+  { rounds, warmUpRounds }: { rounds: number; warmUpRounds: number },
+  run: (side: Side, counts: boolean) => Promise<void>,
+): Promise<void> {
+  for (let round = -warmUpRounds; round < rounds; round += 1) {
+    for (const side of sidesOf(round)) await run(side, round >= 0);
+  }
+}
+
+/** Each round begins with the other side. */
+export function sidesOf(round: number): readonly Side[] {
+  return round % 2 === 0 ? ['few', 'many'] : ['many', 'few'];
+}
+
+export function scaleRow(
+  what: string,
+  compared: string,
+  { few, many }: Compared,
+  target: number | null,
+): ScaleRow {
+  const ratios = many.map((value, round) => value / (few[round] ?? Number.NaN));
+  const ratio = median(ratios);
+  const met = target === null ? null : ratio <= target;
+  const medians = { few: median(few), many: median(many) };
+  return { what, compared, ...medians, ratio, ratioRange: middleHalf(ratios), target, met };
+}
+
+export function middleHalf(values: readonly number[]): [lower: number, upper: number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const quartile = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return [quartile(0.25), quartile(0.75)];
+}
+
+export function formatScale(title: string, rows: readonly ScaleRow[]): string {
+  const cells = rows.map((row) => [
+    row.what,
+    row.compared,
+    row.few.toFixed(3),
+    row.many.toFixed(3),
+    `${row.ratio.toFixed(2)} x`,
+    formatRange(row.ratioRange),
+    row.target === null ? '-' : `${row.target.toFixed(2)} x`,
+    row.met === null ? '' : verdict(row.met),
+  ]);
+  const columns = [title, 'few : many', 'ms few', 'ms many', 'ratio', 'half within', 'target', ''];
+  return [...table([columns, ...cells]), '', summaryOf(rows)].join('\n');
+}
+
+export function formatRange(range: readonly number[]): string {
+  return range.map((bound) => bound.toFixed(2)).join('-');
+}
+
+/** One line: whether the targets among these are met. */
+export function summaryOf(rows: readonly { met: boolean | null }[]): string {
+  const verdicts = rows.flatMap(({ met }) => (met === null ? [] : [met]));
+  const missed = verdicts.filter((met) => !met).length;
+  return missed === 0
+    ? `all ${verdicts.length} targets met`
+    : `MISSED: ${missed} of ${verdicts.length} targets`;
+}

@@ -1,0 +1,45 @@
+/** Explains a node's parameters to somebody who may read those of the configuration they ask about. */
+
+import type { KnownNode } from '../../db/node-lookup.ts';
+import type { Database } from '../../db/open.ts';
+import { invalid, notFound } from '../../lib/errors.ts';
+import type { Explainer, Explanation } from '../../resolve/explain.ts';
+import { grantedResource } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+
+export interface ExplanationTools {
+  database: Database;
+  explainer: Explainer;
+}
+
+export interface ExplanationRequest {
+  nodeId: string;
+  /** Null for the one that is assigned. */
+  configurationId: string | null;
+}
+
+/**
+ * @throws HawserError not_found for the node, for a configuration that is not there or whose parameters the caller may
+ *   not read, `no_configuration_assigned` and `no_eligible_version`; invalid `configuration_id_required`
+ */
+export async function explainParameters(
+  { database, explainer }: ExplanationTools,
+  principal: UserPrincipal,
+  { nodeId, configurationId }: ExplanationRequest,
+): Promise<Explanation> {
+  const node = database.nodeLookup.byNodeId(nodeId);
+  if (node === null) throw notFound('No such node');
+  const id = configurationId ?? assignedConfiguration(node);
+  const configuration = await grantedResource(database.read, principal, 'parameters', 'Read', { id });
+  return explainer.explain(node, configuration);
+}
+
+function assignedConfiguration({ assignment }: KnownNode): string {
+  if (assignment === null) {
+    throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
+  }
+  if (assignment.configurationId === null) {
+    throw invalid('configuration_id_required', 'A composite is assigned; name one of its configurations');
+  }
+  return assignment.configurationId;
+}

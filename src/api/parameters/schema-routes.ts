@@ -1,0 +1,119 @@
+/** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
+
+import { checkParameters } from '../../domain/parameter-checks.ts';
+import { parseParameterDocument } from '../../domain/parameter-document.ts';
+import { toJsonSchema } from '../../domain/parameter-schema.ts';
+import { json } from '../../http/answer.ts';
+import { RawDocument, type Route, route } from '../../http/route.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
+import { contentTypeNamed, readFile } from './content.ts';
+import {
+  JsonSchemaView,
+  OfVersion,
+  SCHEMA_FIELDS,
+  SchemaForm,
+  SchemaUploadView,
+  Validation,
+  ValidationView,
+} from './schema-shapes.ts';
+import { type SchemaTools, uploadSchema } from './schema-upload.ts';
+
+const TAGS = ['Parameters'];
+const SCHEMA = '/api/v1/configurations/{name}/parameters';
+
+const reading = { kind: 'grant', on: 'parameters', level: 'Read' } as const;
+const modifying = { ...reading, level: 'Modify' } as const;
+
+const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
+const DOCUMENT_TYPES = [
+  'application/json',
+  'application/yaml',
+  'application/x-yaml',
+  'text/yaml',
+  'text/x-yaml',
+];
+
+export function schemaRoutes(tools: SchemaTools): Route[] {
+  return [uploadRoute(tools), schemaRoute(tools.schemas), validateRoute(tools.schemas)];
+}
+
+function uploadRoute(tools: SchemaTools): Route {
+  return route({
+    method: 'PUT',
+    path: SCHEMA,
+    summary: 'Upload the schema of a version',
+    description:
+      'A document, YAML or JSON, whose `parameters` block defines the parameters as that of an entry point does; it ' +
+      'goes before that of the same version, and takes the place of an earlier upload. It is compared with the ' +
+      'highest version before it: a published one, which may be of this very version, or an uploaded schema below ' +
+      'it. What breaks that one is refused with a `compatibilityReport`, unless the major version rises.',
+    tags: TAGS,
+    access: modifying,
+    body: { kind: 'upload', schema: SchemaForm, fields: SCHEMA_FIELDS, file: FILE },
+    answers: { 200: { description: 'The schema as it is now', schema: SchemaUploadView } },
+    problems: ['incompatible_parameters', 'version_exists', 'malformed_multipart'],
+    async handle({ principal, resource, body, file, facts }) {
+      if (file === null) throw notFound('The form has no file');
+      const target = { resource, principal, actor: facts.actor };
+      const { version } = body;
+      const definitions = await uploadSchema(tools, target, version, readFile(FILE.name, file));
+      return json({ version, schema: toJsonSchema(definitions) });
+    },
+  });
+}
+
+function schemaRoute(schemas: SchemaReader): Route {
+  return route({
+    method: 'GET',
+    path: SCHEMA,
+    summary: 'Read the JSON Schema of the parameter documents of a version',
+    description: 'Integers beyond 2^53 show rounded, though documents are checked with their exact values.',
+    tags: TAGS,
+    access: reading,
+    query: OfVersion,
+    answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
+    async handle({ resource, query }) {
+      const version = await versionMeant(schemas, resource.name, query.version);
+      const definitions = version && (await schemas.definitions(resource.name, version));
+      if (!definitions) throw notFound('There is no schema');
+      return json(toJsonSchema(definitions));
+    },
+  });
+}
+
+function validateRoute(schemas: SchemaReader): Route {
+  return route({
+    method: 'POST',
+    path: `${SCHEMA}/validate`,
+    summary: 'Check a parameter document; nothing is kept',
+    description:
+      'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
+      '400, line and column. Everything is valid for a version without a schema.',
+    tags: TAGS,
+    access: reading,
+    query: Validation,
+    body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
+    answers: { 200: { description: 'The verdict', schema: ValidationView } },
+    logLevel: 'debug',
+    async handle({ resource, query, body }) {
+      const version = await versionMeant(schemas, resource.name, query.version);
+      const document = parseParameterDocument(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
+      const definitions = version ? await schemas.definitions(resource.name, version) : null;
+      const errors = checkParameters(definitions, document, { partial: query.partial ?? false });
+      return json({ isValid: errors.length === 0, errors });
+    },
+  });
+}
+
+/** @returns null where the request names none, and there is none @throws HawserError not_found */
+async function versionMeant(
+  schemas: SchemaReader,
+  name: string,
+  version: string | undefined,
+): Promise<SchemaVersion | null> {
+  if (version === undefined) return (await schemas.findCurrent(name)) ?? null;
+  const found = await schemas.find(name, version);
+  if (found === undefined) throw notFound('There is neither such a version nor a schema for it');
+  return found;
+}

@@ -1,0 +1,126 @@
+/** Which scope a request means, and what values of scopes there may be. */
+
+import type { Database, Db } from '../../db/open.ts';
+import { normalizeHostName } from '../../domain/host-name.ts';
+import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
+import type { ParameterScope } from '../../git/store.ts';
+import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
+import type { Actor } from '../../security/audit.ts';
+import { findNodeByFqdn } from '../nodes/queries.ts';
+import {
+  defineScopeValue,
+  findScopeType,
+  findScopeTypeByName,
+  findScopeValue,
+  type ScopeTypeRow,
+} from '../scope-types/queries.ts';
+
+/** A scope type by its id, as in a path, or by its name, as in a form. */
+export type ScopeTypeChoice = { id: string } | { name: string };
+
+/** @throws HawserError not_found */
+export async function requireScopeType(db: Db, choice: ScopeTypeChoice): Promise<ScopeTypeRow> {
+  const type =
+    'id' in choice ? await findScopeType(db, choice.id) : await findScopeTypeByName(db, choice.name);
+  if (!type) throw notFound('No such scope type');
+  return type;
+}
+
+/** @throws HawserError not_found, conflict `scope_type_disabled` */
+export async function requireEnabledType(db: Db, choice: ScopeTypeChoice): Promise<ScopeTypeRow> {
+  const type = await requireScopeType(db, choice);
+  if (type.is_enabled !== 1)
+    throw conflict('scope_type_disabled', `The scope type ${type.name} is switched off`);
+  return type;
+}
+
+/**
+ * The scope that a path and query name, its value as it was spelled first. Nothing need be there.
+ * @throws HawserError invalid for a value of Default, or none of another type
+ */
+export async function scopeNamed(
+  db: Db,
+  type: ScopeTypeRow,
+  value: string | null | undefined,
+): Promise<ParameterScope> {
+  const given = requireFittingValue(type, value);
+  if (given === null) return { scopeType: type.name, value: null };
+  const known = type.id === NODE_SCOPE_TYPE_ID ? normalizeHostName(given) : await spelled(db, type, given);
+  return { scopeType: type.name, value: known ?? given };
+}
+
+/** The scope of a file that is to be written. */
+export interface WantedScope {
+  scope: ParameterScope;
+  /** Whether its value is there already, if it needs one. */
+  isDefined: boolean;
+}
+
+/**
+ * Which scope a file may be written for. A value that an Unrestricted type lacks is fine; `define` then makes it.
+ * @throws HawserError as `scopeNamed`; invalid `unknown_node` or `unknown_scope_value`
+ */
+export async function scopeToWrite(
+  db: Db,
+  type: ScopeTypeRow,
+  value: string | null | undefined,
+): Promise<WantedScope> {
+  const given = requireFittingValue(type, value);
+  const scopeType = type.name;
+  if (given === null) return { scope: { scopeType, value: null }, isDefined: true };
+  if (type.id === NODE_SCOPE_TYPE_ID) {
+    return { scope: { scopeType, value: await requireNode(db, given) }, isDefined: true };
+  }
+  const known = await spelled(db, type, given);
+  if (known !== null) return { scope: { scopeType, value: known }, isDefined: true };
+  if (type.value_mode === 'Restricted')
+    throw unknown('unknown_scope_value', `The scope type ${type.name} has no such value`);
+  if (!SCOPE_NAME.test(given))
+    throw invalidField('/scopeValue', 'Not 1 to 64 letters, digits, "_" and "-"', 'invalid_format');
+  return { scope: { scopeType, value: given }, isDefined: false };
+}
+
+/**
+ * Makes the scope's value if it is not there.
+ * @returns the scope with the value as it is spelled, which somebody else may have made in the meantime
+ */
+export async function define(
+  database: Database,
+  actor: Actor,
+  typeId: string,
+  { scope, isDefined }: WantedScope,
+): Promise<ParameterScope> {
+  const { scopeType, value } = scope;
+  if (isDefined || value === null) return scope;
+  return database.write.transaction().execute(async (trx) => {
+    const type = await requireEnabledType(trx, { id: typeId });
+    return { scopeType, value: (await defineScopeValue(trx, actor, type, value)).value };
+  });
+}
+
+function requireFittingValue({ id, name }: ScopeTypeRow, value: string | null | undefined): string | null {
+  const given = value ?? null;
+  if (id === DEFAULT_SCOPE_TYPE_ID) {
+    if (given === null) return null;
+    throw invalidField('/scopeValue', 'The scope type Default has no values', 'not_allowed');
+  }
+  if (given === null) throw invalidField('/scopeValue', `A value of ${name} is required`, 'required');
+  return given;
+}
+
+async function spelled(db: Db, type: ScopeTypeRow, value: string): Promise<string | null> {
+  // Other text can name none, and letters outside ASCII could become some of it in lower case.
+  if (!SCOPE_NAME.test(value)) return null;
+  return (await findScopeValue(db, type.id, value))?.value ?? null;
+}
+
+async function requireNode(db: Db, value: string): Promise<string> {
+  const fqdn = normalizeHostName(value);
+  if (fqdn === null || !(await findNodeByFqdn(db, fqdn)))
+    throw unknown('unknown_node', 'No node is registered under this name');
+  return fqdn;
+}
+
+function unknown(code: 'unknown_node' | 'unknown_scope_value', message: string): HawserError {
+  return invalid(code, message, [{ path: '/scopeValue', message, code }]);
+}

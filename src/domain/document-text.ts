@@ -1,0 +1,89 @@
+/** What the readers of YAML and of JSON share: decoding, the place of a fault, and the limits. */
+
+import { invalidField } from '../lib/errors.ts';
+import { isMapping, type Mapping, type Value } from './value.ts';
+
+/** Characters of a document. Reading YAML takes about a second for each million, when an enemy has chosen them. */
+export const MAX_LENGTH = 1_000_000;
+
+/** Levels of mappings and lists, the document itself being the first; readers, merging and printers recurse. */
+export const MAX_DEPTH = 100;
+
+/** Longest text of a number: turning digits into an integer costs more than linear time. */
+export const MAX_NUMBER_LENGTH = 1_000;
+
+const LONGEST_EXCERPT = 80;
+
+/**
+ * The text of a document, without the byte order mark that it may start with.
+ *
+ * @throws HawserError `validation_failed` with `invalid_utf8` at the first byte that is no UTF-8, or with `too_large`
+ */
+export function decodeDocument(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  if (text.length <= MAX_LENGTH) return text;
+  return refuse(text, MAX_LENGTH, 'too_large', `A document has at most ${MAX_LENGTH} characters.`);
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    return refuse(text, findReplaced(text, bytes), 'invalid_utf8', 'The document is not UTF-8 here.');
+  }
+}
+
+/**
+ * Refuses a document for a fault at `offset` of its text.
+ *
+ * @throws HawserError `validation_failed`, its one error naming line and column, both from 1
+ */
+export function refuse(text: string, offset: number, code: string, message: string): never {
+  let line = 1;
+  let start = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
+    line += 1;
+    start = at + 1;
+  }
+  throw invalidField('', `Line ${line}, column ${offset - start + 1}: ${message}`, code);
+}
+
+export function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+export function requireMapping(text: string, offset: number, value: Value): Mapping {
+  if (isMapping(value)) return value;
+  return refuse(text, offset, 'not_a_mapping', 'The document must be a mapping of names to values.');
+}
+
+/** Half of a surrogate pair cannot be written as UTF-8, so no output could carry it. */
+export function requireWellFormed(text: string, offset: number, value: string): string {
+  if (!/\p{Surrogate}/u.test(value)) return value;
+  return refuse(text, offset, 'invalid_text', 'The text holds half of a surrogate pair.');
+}
+
+export function requireShortNumber(text: string, offset: number, digits: string): string {
+  if (digits.length <= MAX_NUMBER_LENGTH) return digits;
+  return refuse(text, offset, 'number_too_long', `A number has at most ${MAX_NUMBER_LENGTH} characters.`);
+}
+
+/** Text of a document as a message may quote it. */
+export function excerpt(text: string): string {
+  const quoted = JSON.stringify(text.slice(0, LONGEST_EXCERPT));
+  return text.length > LONGEST_EXCERPT ? `${quoted.slice(0, -1)}…"` : quoted;
+}
+
+/** The first U+FFFD in `text` that the decoder has put in the place of bytes which are no UTF-8. */
+function findReplaced(text: string, bytes: Uint8Array): number {
+  let done = 0;
+  let byte = 0;
+  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', done)) {
+    byte += Buffer.byteLength(text.slice(done, at));
+    if (bytes[byte] !== 0xef || bytes[byte + 1] !== 0xbf || bytes[byte + 2] !== 0xbd) return at;
+    done = at + 1;
+    byte += 3;
+  }
+  return 0;
+}

@@ -1,0 +1,183 @@
+/** Reads and writes JSON (RFC 8259) without the losses of `JSON`: large integers, `1.0`, and keys given twice. */
+
+import {
+  excerpt,
+  isList,
+  MAX_DEPTH,
+  refuse,
+  requireMapping,
+  requireShortNumber,
+  requireWellFormed,
+} from './document-text.ts';
+import { spellFinite, spellFloat } from './number-text.ts';
+import { Float, isMapping, type Mapping, type Value } from './value.ts';
+
+const SPACE = /[ \t\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
+const WORD = /true|false|null/y;
+const WORDS: Record<string, Value> = { true: true, false: false, null: null };
+
+/**
+ * Reads a JSON text that holds one object.
+ *
+ * @throws HawserError `validation_failed`: `invalid_json`, `duplicate_key`, `too_deep`, `invalid_text`,
+ *   `number_too_long`, `not_a_mapping`
+ */
+export function readJson(text: string): Mapping {
+  return new JsonReader(text).readDocument();
+}
+
+/**
+ * Writes exact JSON: integers by all their digits, floats by theirs. What JSON has no number for becomes a string as
+ * YAML writes it: `".inf"`, `"-.inf"`, `".nan"`.
+ *
+ * @param indent spaces for each level; without them all stands on one line
+ */
+export function printJson(value: Value, indent = 0): string {
+  return print(value, indent > 0 ? '\n' : '', ' '.repeat(indent));
+}
+
+function print(value: Value, newline: string, step: string): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Float) return spellFinite(value) ?? JSON.stringify(spellFloat(value));
+  const inner = newline && newline + step;
+  if (isMapping(value)) {
+    const colon = newline ? ': ' : ':';
+    const items = Array.from(value, ([key, item]) => JSON.stringify(key) + colon + print(item, inner, step));
+    return items.length === 0 ? '{}' : `{${inner}${items.join(`,${inner}`)}${newline}}`;
+  }
+  if (isList(value)) {
+    const items = value.map((item) => print(item, inner, step));
+    return items.length === 0 ? '[]' : `[${inner}${items.join(`,${inner}`)}${newline}]`;
+  }
+  return JSON.stringify(value);
+}
+
+class JsonReader {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  readDocument(): Mapping {
+    this.skipSpace();
+    const start = this.at;
+    const value = this.readValue(1);
+    this.skipSpace();
+    if (this.at < this.text.length) this.refuseHere('the end of the document');
+    return requireMapping(this.text, start, value);
+  }
+
+  private readValue(depth: number): Value {
+    const next = this.text[this.at];
+    if (next === '{') return this.readMapping(depth);
+    if (next === '[') return this.readList(depth);
+    if (next === '"') return this.readString();
+    const word = this.match(WORD)?.[0];
+    if (word !== undefined) return WORDS[word] as Value;
+    return this.readNumber();
+  }
+
+  private readMapping(depth: number): Mapping {
+    const mapping = new Map<string, Value>();
+    this.readItems('}', depth, () => {
+      const start = this.at;
+      if (this.text[start] !== '"') this.refuseHere('a key in double quotes');
+      const key = this.readString();
+      if (mapping.has(key))
+        this.refuseAt(start, 'duplicate_key', `The key ${excerpt(key)} stands here again.`);
+      this.skipSpace();
+      if (!this.take(':')) this.refuseHere('":"');
+      this.skipSpace();
+      mapping.set(key, this.readValue(depth + 1));
+    });
+    return mapping;
+  }
+
+  private readList(depth: number): readonly Value[] {
+    const list: Value[] = [];
+    this.readItems(']', depth, () => list.push(this.readValue(depth + 1)));
+    return list;
+  }
+
+  /** The items between the bracket that stands here and `end`. */
+  private readItems(end: string, depth: number, readItem: () => void): void {
+    if (depth > MAX_DEPTH)
+      this.refuseAt(this.at, 'too_deep', `The document is more than ${MAX_DEPTH} levels deep.`);
+    this.at += 1;
+    this.skipSpace();
+    if (this.take(end)) return;
+    while (true) {
+      readItem();
+      this.skipSpace();
+      if (this.take(end)) return;
+      if (!this.take(',')) this.refuseHere(`"," or "${end}"`);
+      this.skipSpace();
+    }
+  }
+
+  private readString(): string {
+    const start = this.at;
+    let hasEscapes = false;
+    let end = start + 1;
+    for (let code = this.text.charCodeAt(end); code !== 0x22; code = this.text.charCodeAt(end)) {
+      if (end >= this.text.length) this.refuseAt(start, 'invalid_json', 'This text has no closing quote.');
+      if (code < 0x20)
+        this.refuseAt(
+          end,
+          'invalid_json',
+          'Line breaks, tabs and other control characters are written as escapes.',
+        );
+      if (code === 0x5c) hasEscapes = true;
+      end += code === 0x5c ? 2 : 1;
+    }
+    this.at = end + 1;
+    const value = hasEscapes ? this.unescape(start) : this.text.slice(start + 1, end);
+    return requireWellFormed(this.text, start, value);
+  }
+
+  private unescape(start: number): string {
+    try {
+      return JSON.parse(this.text.slice(start, this.at));
+    } catch {
+      return this.refuseAt(start, 'invalid_json', 'This text holds an escape that JSON does not know.');
+    }
+  }
+
+  private readNumber(): Value {
+    const start = this.at;
+    const match = this.match(NUMBER);
+    if (!match) return this.refuseHere('a value');
+    const digits = requireShortNumber(this.text, start, match[0]);
+    const isInteger = match[1] === undefined && match[2] === undefined;
+    return isInteger ? BigInt(digits) : new Float(Number(digits), digits);
+  }
+
+  private skipSpace(): void {
+    this.match(SPACE);
+  }
+
+  private take(character: string): boolean {
+    if (this.text[this.at] !== character) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match) this.at = pattern.lastIndex;
+    return match;
+  }
+
+  private refuseHere(expected: string): never {
+    const found = this.at < this.text.length ? excerpt(this.text[this.at] ?? '') : 'the end of the document';
+    return this.refuseAt(this.at, 'invalid_json', `Expected ${expected}, found ${found}.`);
+  }
+
+  private refuseAt(offset: number, code: string, message: string): never {
+    return refuse(this.text, offset, code, message);
+  }
+}

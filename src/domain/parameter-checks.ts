@@ -1,0 +1,166 @@
+/** Checks parameter documents against a configuration's definitions: types and lengths by ajv, the rest exactly. */
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FieldError } from '../lib/errors.ts';
+import { printJson } from './json-text.ts';
+import {
+  isRequired,
+  JSON_TYPES,
+  lengthKeywords,
+  type ParameterDefinition,
+  type ParameterDefinitions,
+  type ParameterType,
+  SIZED_TYPES,
+} from './parameter-schema.ts';
+import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
+import { isNumber, numberOf, valueKey } from './value-equality.ts';
+
+/** More would tell nobody more. */
+export const MAX_ERRORS = 100;
+
+/** What is wrong with one value. The message never repeats the value, which may be secret. */
+export type ValueFault = Omit<FieldError, 'path'>;
+
+export interface CheckOptions {
+  /** One scope's file: what it lacks may stand in another's, so nothing is required of it. */
+  partial: boolean;
+}
+
+export const TYPE_RULES: Record<ParameterType, string> = {
+  string: 'Must be a string',
+  secureString: 'Must be a string',
+  int: 'Must be an integer, written without a fraction or an exponent',
+  bool: 'Must be true or false',
+  object: 'Must be a mapping',
+  secureObject: 'Must be a mapping',
+  array: 'Must be a list',
+  float: 'Must be a finite number',
+};
+
+const LENGTH_FAULTS: Record<string, (limit: number) => ValueFault> = {
+  minLength: (limit) => ({ code: 'min_length', message: `Must have at least ${count(limit, 'character')}` }),
+  maxLength: (limit) => ({ code: 'max_length', message: `Must have at most ${count(limit, 'character')}` }),
+  minItems: (limit) => ({ code: 'min_length', message: `Must have at least ${count(limit, 'item')}` }),
+  maxItems: (limit) => ({ code: 'max_length', message: `Must have at most ${count(limit, 'item')}` }),
+};
+
+const UNKNOWN: ValueFault = {
+  code: 'unknown_parameter',
+  message: 'Not a parameter of the configuration',
+};
+
+/**
+ * Everything that is wrong with a parameter document, in the order of the document, what is missing last; at most
+ * `MAX_ERRORS`. A configuration without definitions (null) takes any.
+ */
+export function checkParameters(
+  definitions: ParameterDefinitions | null,
+  content: Mapping,
+  { partial }: CheckOptions,
+): FieldError[] {
+  if (definitions === null) return [];
+  const errors: FieldError[] = [];
+  const given = content.get('parameters');
+  const found = isMapping(given)
+    ? valueErrors(definitions, given)
+    : [blockError(given === undefined ? 'required' : 'type')];
+  addUpToLimit(errors, found);
+  if (!partial) addUpToLimit(errors, missingErrors(definitions, isMapping(given) ? given : new Map()));
+  return errors;
+}
+
+/** Everything that is wrong with a value for a parameter of this definition. */
+export function checkValue(definition: ParameterDefinition, value: Value): ValueFault[] {
+  const { type, minLength, maxLength } = definition;
+  const validate = validatorOf(type);
+  if (validate({ value: standIn(value), minLength, maxLength })) return exactFaults(definition, value);
+  return (validate.errors ?? []).map(
+    ({ keyword, params }) =>
+      LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: TYPE_RULES[type] },
+  );
+}
+
+function* valueErrors(definitions: ParameterDefinitions, given: Mapping): Generator<FieldError> {
+  for (const [name, value] of given) {
+    const definition = definitions.get(name);
+    const faults = definition ? checkValue(definition, value) : [UNKNOWN];
+    for (const { message, code } of faults) yield { path: pathOf(name), message, code };
+  }
+}
+
+function* missingErrors(definitions: ParameterDefinitions, given: Mapping): Generator<FieldError> {
+  for (const [name, definition] of definitions) {
+    if (!isRequired(definition) || given.has(name)) continue;
+    yield { path: pathOf(name), message: 'Required, as it has no default value', code: 'required' };
+  }
+}
+
+function blockError(code: 'required' | 'type'): FieldError {
+  return { path: '/parameters', message: 'Must be there, as a mapping of names to values', code };
+}
+
+const ajv = new Ajv2020({ allErrors: true, $data: true });
+const validators = new Map<ParameterType, ValidateFunction>();
+
+/**
+ * One validator for all parameters of a type, which finds the bounds beside the value: to compile one for each
+ * parameter would hold up the server for seconds where a schema has thousands.
+ */
+function validatorOf(type: ParameterType): ValidateFunction {
+  const known = validators.get(type);
+  if (known) return known;
+  const [least, most] = lengthKeywords(type);
+  const isSized = SIZED_TYPES.includes(type);
+  const value = {
+    type: JSON_TYPES[type],
+    ...(isSized && { [least]: { $data: '1/minLength' }, [most]: { $data: '1/maxLength' } }),
+  };
+  const made = ajv.compile({ type: 'object', properties: { value } });
+  validators.set(type, made);
+  return made;
+}
+
+/**
+ * What ajv sees of a value: enough to tell its type and its length. It knows no bigint, and takes `1.0` for an
+ * integer, which DSC does not; of what lies deeper no definition says anything.
+ */
+function standIn(value: Value): unknown {
+  if (typeof value === 'bigint') return 1;
+  if (value instanceof Float) return Number.isFinite(value.value) ? 0.5 : value.value;
+  return isMapping(value) ? {} : value;
+}
+
+/** For a value of the right type: ajv would compare numbers rounded, and objects by what they inherit. */
+function exactFaults({ minValue, maxValue, allowedValues }: ParameterDefinition, value: Value): ValueFault[] {
+  const faults: ValueFault[] = [];
+  if (isNumber(value)) {
+    const number = numberOf(value);
+    if (minValue !== undefined && number < numberOf(minValue))
+      faults.push({ code: 'minimum', message: `Must be at least ${printJson(minValue)}` });
+    if (maxValue !== undefined && number > numberOf(maxValue))
+      faults.push({ code: 'maximum', message: `Must be at most ${printJson(maxValue)}` });
+  }
+  if (allowedValues && !isAmong(allowedValues, value))
+    faults.push({ code: 'not_allowed', message: 'Not one of the allowed values' });
+  return faults;
+}
+
+function isAmong(list: readonly Value[], value: Value): boolean {
+  const key = valueKey(value);
+  return list.some((item) => valueKey(item) === key);
+}
+
+function addUpToLimit(errors: FieldError[], found: Iterable<FieldError>): void {
+  for (const error of found) {
+    if (errors.length >= MAX_ERRORS) return;
+    errors.push(error);
+  }
+}
+
+function pathOf(name: string): string {
+  return `/parameters/${escapeToken(name)}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

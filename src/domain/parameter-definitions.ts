@@ -1,0 +1,145 @@
+/** Reads the `parameters` block of a DSC v3 configuration document into definitions, and says what is wrong in it. */
+
+import { type FieldError, invalid } from '../lib/errors.ts';
+import { checkValue, MAX_ERRORS, TYPE_RULES, type ValueFault } from './parameter-checks.ts';
+import {
+  PARAMETER_TYPES,
+  type ParameterDefinition,
+  type ParameterDefinitions,
+  type ParameterType,
+  SIZED_TYPES,
+} from './parameter-schema.ts';
+import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
+import { isNumber, numberOf } from './value-equality.ts';
+
+const TYPE_BY_FOLDED_NAME = new Map(PARAMETER_TYPES.map((type) => [type.toLowerCase(), type]));
+
+const RANGED_TYPES: readonly ParameterType[] = ['int', 'float'];
+
+/** Notes a fault of the definition's member. */
+type Report = (member: string, fault: ValueFault) => void;
+
+/**
+ * The definitions of a configuration document; null where it has no `parameters` block. A member that is null
+ * counts as absent, as it does for DSC, and one that is unknown, such as `metadata`, is passed over.
+ *
+ * @throws HawserError `validation_failed` with a path for each fault (`/parameters/port/minValue`).
+ */
+export function readParameterDefinitions(document: Mapping): ParameterDefinitions | null {
+  const block = document.get('parameters') ?? null;
+  if (block === null) return null;
+  if (!isMapping(block)) throw refused([{ path: '/parameters', message: 'Must be a mapping', code: 'type' }]);
+  const definitions = new Map<string, ParameterDefinition>();
+  const errors: FieldError[] = [];
+  for (const [name, source] of block) {
+    const path = `/parameters/${escapeToken(name)}`;
+    const definition = readDefinition(source, (member, fault) => {
+      errors.push({ path: path + member, ...fault });
+    });
+    if (definition) definitions.set(name, definition);
+  }
+  if (errors.length > 0) throw refused(errors.slice(0, MAX_ERRORS));
+  return definitions;
+}
+
+/** Null where there is not so much as a type; what else is faulty is reported and left out. */
+function readDefinition(source: Value, report: Report): ParameterDefinition | null {
+  if (!isMapping(source)) {
+    report('', { code: 'type', message: 'Must be a mapping with a type' });
+    return null;
+  }
+  const type = readType(source, report);
+  if (type === null) return null;
+  const definition: ParameterDefinition = { type };
+  readDescription(source, definition, report);
+  readLengths(source, definition, report);
+  readRange(source, definition, report);
+  readAllowedValues(source, definition, report);
+  readDefaultValue(source, definition, report);
+  return definition;
+}
+
+function readType(source: Mapping, report: Report): ParameterType | null {
+  const name = source.get('type') ?? null;
+  const type = typeof name === 'string' ? TYPE_BY_FOLDED_NAME.get(name.toLowerCase()) : undefined;
+  if (type) return type;
+  const code = name === null ? 'required' : 'unknown_type';
+  report('/type', { code, message: `Must be one of ${PARAMETER_TYPES.join(', ')}` });
+  return null;
+}
+
+function readDescription(source: Mapping, definition: ParameterDefinition, report: Report): void {
+  const description = source.get('description') ?? null;
+  if (description === null) return;
+  if (typeof description === 'string') definition.description = description;
+  else report('/description', { code: 'type', message: 'Must be a string' });
+}
+
+function readLengths(source: Mapping, definition: ParameterDefinition, report: Report): void {
+  for (const member of ['minLength', 'maxLength'] as const) {
+    const limit = source.get(member) ?? null;
+    if (limit === null) continue;
+    if (!SIZED_TYPES.includes(definition.type)) report(`/${member}`, notApplicable(definition.type));
+    else if (typeof limit === 'bigint' && limit >= 0n && limit <= Number.MAX_SAFE_INTEGER)
+      definition[member] = Number(limit);
+    else report(`/${member}`, { code: 'type', message: 'Must be an integer from 0 to 9007199254740991' });
+  }
+  const { minLength, maxLength } = definition;
+  if (minLength !== undefined && maxLength !== undefined && minLength > maxLength)
+    report('/minLength', { code: 'empty_range', message: 'Must not be above maxLength' });
+}
+
+function readRange(source: Mapping, definition: ParameterDefinition, report: Report): void {
+  const { type } = definition;
+  for (const member of ['minValue', 'maxValue'] as const) {
+    const bound = source.get(member) ?? null;
+    if (bound === null) continue;
+    if (!RANGED_TYPES.includes(type)) report(`/${member}`, notApplicable(type));
+    else if (isBound(bound, type)) definition[member] = bound;
+    else report(`/${member}`, { code: 'type', message: TYPE_RULES[type] });
+  }
+  const { minValue, maxValue } = definition;
+  if (minValue !== undefined && maxValue !== undefined && numberOf(minValue) > numberOf(maxValue))
+    report('/minValue', { code: 'empty_range', message: 'Must not be above maxValue' });
+}
+
+/** DSC bounds integers by integers. */
+function isBound(bound: Value, type: ParameterType): bound is bigint | Float {
+  if (!(bound instanceof Float)) return isNumber(bound);
+  return type === 'float' && Number.isFinite(bound.value);
+}
+
+function readAllowedValues(source: Mapping, definition: ParameterDefinition, report: Report): void {
+  const allowed = source.get('allowedValues') ?? null;
+  if (allowed === null) return;
+  if (!isFilledList(allowed)) {
+    report('/allowedValues', { code: 'type', message: 'Must be a list with at least one value' });
+    return;
+  }
+  definition.allowedValues = allowed;
+  const { type } = definition;
+  allowed.forEach((value, at) => {
+    for (const fault of checkValue({ type }, value)) report(`/allowedValues/${at}`, fault);
+  });
+}
+
+/** A text that opens with a bracket is an expression, or escapes one: what comes of it only DSC can tell. */
+function readDefaultValue(source: Mapping, definition: ParameterDefinition, report: Report): void {
+  const value = source.get('defaultValue') ?? null;
+  if (value === null) return;
+  definition.defaultValue = value;
+  if (typeof value === 'string' && value.startsWith('[')) return;
+  for (const fault of checkValue(definition, value)) report('/defaultValue', fault);
+}
+
+function isFilledList(value: Value): value is readonly Value[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function notApplicable(type: ParameterType): ValueFault {
+  return { code: 'not_applicable', message: `Does not apply to a parameter of type ${type}` };
+}
+
+function refused(errors: FieldError[]): Error {
+  return invalid('validation_failed', "The configuration's parameters block is not valid", errors);
+}

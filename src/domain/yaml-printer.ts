@@ -1,0 +1,101 @@
+/** Writes values as YAML 1.2 that readers of YAML 1.1 take for the same values. */
+
+import { isList } from './document-text.ts';
+import { spellFloat } from './number-text.ts';
+import { Float, isMapping, type Mapping, type Value } from './value.ts';
+
+const STEP = '  ';
+
+/** What a reader takes for a key without the mark `?` before it has at most 1024 characters (YAML 1.2.2, 7.4.2). */
+const LONGEST_SIMPLE_KEY = 1_000;
+
+/** What text must start with to stand without quotes; then it can only be text, but for the words below. */
+const PLAIN_START = /^[\p{L}_/\\$(]/u;
+
+/** What it must not hold: the start of a value or of a comment, and whatever is not seen. */
+const UNFIT = /: | #|[: ]$|(?! )[\p{C}\p{Z}]/u;
+
+/** Words that YAML 1.1, 1.2 or a lenient reader takes for something other than text. */
+const WORDS = /^(?:y|yes|n|no|on|off|true|false|null|nan|inf|infinity)$/i;
+
+/**
+ * Characters that a reader may refuse, drop or take for a line break: controls, NEL, the separators U+2028 and U+2029,
+ * the byte order mark.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const SPECIAL = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+const SPECIAL_IN_QUOTES = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+/** Starts or ends that make the indentation or the end of a literal block a matter of opinion. */
+const UNSURE_BLOCK = /^\n*[ \t]|^\n+$|\n[ \t]+\n*$/;
+
+/**
+ * Writes a value in block style, to the same bytes whenever it is given the same value. Multi-line text stands in a
+ * literal block where that is exact, else in double quotes; no line is folded.
+ *
+ * The library's own printer is not used: it leaves NEL, U+2028 and DEL unescaped, which a YAML 1.1 reader takes for
+ * line breaks or refuses, and it would be the slowest step of merging.
+ */
+export function printYaml(value: Value): string {
+  if (isMapping(value) && value.size > 0) return printMapping(value, '');
+  if (isList(value) && value.length > 0) return printList(value, '');
+  return `${printInline(value)}\n`;
+}
+
+/** The items, each on lines of its own, the first one without its indentation. */
+function printMapping(mapping: Mapping, indent: string): string {
+  let text = '';
+  for (const [key, value] of mapping) {
+    const name = printText(key);
+    const mark = name.length > LONGEST_SIMPLE_KEY ? `? ${name}\n${indent}:` : `${name}:`;
+    text += `${text && indent}${mark}${printItem(value, indent)}`;
+  }
+  return text;
+}
+
+function printList(list: readonly Value[], indent: string): string {
+  const inner = indent + STEP;
+  let text = '';
+  for (const value of list) {
+    text += `${text && indent}-`;
+    if (isMapping(value) && value.size > 0) text += ` ${printMapping(value, inner)}`;
+    else if (isList(value) && value.length > 0) text += ` ${printList(value, inner)}`;
+    else text += printItem(value, indent);
+  }
+  return text;
+}
+
+/** What follows a key or a dash that stands at `indent`. */
+function printItem(value: Value, indent: string): string {
+  const inner = indent + STEP;
+  if (isMapping(value) && value.size > 0) return `\n${inner}${printMapping(value, inner)}`;
+  if (isList(value) && value.length > 0) return `\n${inner}${printList(value, inner)}`;
+  if (typeof value === 'string' && fitsBlock(value)) return printBlock(value, inner);
+  return ` ${printInline(value)}\n`;
+}
+
+function printInline(value: Value): string {
+  if (typeof value === 'string') return printText(value);
+  if (value instanceof Float) return spellFloat(value);
+  if (isMapping(value)) return '{}';
+  return isList(value) ? '[]' : String(value);
+}
+
+function printText(text: string): string {
+  if (PLAIN_START.test(text) && !UNFIT.test(text) && !WORDS.test(text)) return text;
+  return JSON.stringify(text).replace(SPECIAL_IN_QUOTES, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function fitsBlock(text: string): boolean {
+  return text.includes('\n') && !SPECIAL.test(text) && !UNSURE_BLOCK.test(text);
+}
+
+function printBlock(text: string, indent: string): string {
+  const chomp = text.endsWith('\n\n') ? '+' : text.endsWith('\n') ? '' : '-';
+  const lines = text.replace(/\n$/, '').split('\n');
+  return ` |${chomp}\n${lines.map((line) => line && indent + line).join('\n')}\n`;
+}

@@ -1,0 +1,253 @@
+/** Reads YAML 1.2 by its core schema (YAML 1.2.2, 10.3), within limits and without anything that needs a guess. */
+
+import {
+  type Alias,
+  Composer,
+  type CST,
+  isAlias,
+  isMap,
+  isScalar,
+  Lexer,
+  type ParsedNode,
+  Parser,
+  Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import {
+  excerpt,
+  MAX_DEPTH,
+  refuse,
+  requireMapping,
+  requireShortNumber,
+  requireWellFormed,
+} from './document-text.ts';
+import { isNumber, readFloat, readInteger } from './number-text.ts';
+import type { Mapping, Value } from './value.ts';
+
+/**
+ * The parts that the text falls into: words, spaces, punctuation. Reading costs by their number, not by bytes: some
+ * 2 microseconds each, and the process does nothing else meanwhile.
+ */
+export const MAX_PARTS = 100_000;
+
+/** What aliases may add to a document, in nodes; long texts count for more than one. */
+export const MAX_ALIAS_WEIGHT = 100_000;
+
+const CHARACTERS_PER_WEIGHT = 16;
+const LONGEST_MESSAGE = 200;
+
+const TAGS = 'tag:yaml.org,2002:';
+const NULL = /^(?:~|null|Null|NULL)?$/;
+const TRUE = /^(?:true|True|TRUE)$/;
+const FALSE = /^(?:false|False|FALSE)$/;
+
+/** Not allowed anywhere in a stream, quoted or not (YAML 1.2.2, 5.1). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
+
+const OPTIONS = {
+  // All scalars arrive as text; the core schema is applied here, where digits and spellings are not lost.
+  schema: 'failsafe',
+  resolveKnownTags: false,
+  // The library compares every key with every other one; here a Map does it.
+  uniqueKeys: false,
+} as const;
+
+/**
+ * Reads the one document of a YAML stream. Keys become text as written, so that `1: x` has the key "1"; `<<` is a
+ * key like any other, as the core schema knows no merging; aliases become what they stand for.
+ *
+ * @throws HawserError `validation_failed`: `invalid_yaml`, `duplicate_key`, `complex_key`, `too_deep`, `too_large`,
+ *   `too_many_aliases`, `unknown_alias`, `unknown_tag`, `several_documents`, `unknown_directive`, `invalid_text`,
+ *   `number_too_long`, `not_a_mapping`
+ */
+export function readYaml(source: string): Mapping {
+  const text = source.replace(/\r\n?/g, '\n');
+  const control = text.search(CONTROL);
+  if (control !== -1) refuse(text, control, 'invalid_yaml', 'Control characters are written as escapes.');
+  const root = compose(text);
+  return requireMapping(text, root?.range[0] ?? 0, root ? new YamlReader(text).readNode(root, 1) : null);
+}
+
+/** The nodes of the one document; null for an empty stream. */
+function compose(text: string): ParsedNode | null {
+  const composer = new Composer<ParsedNode>(OPTIONS);
+  const [document] = composer.compose(parse(text), true, text.length);
+  if (!document) return null;
+  // Tags are judged when the nodes are read.
+  const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
+  const [first] = [...document.errors, ...warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (first) refuse(text, first.pos[0], 'invalid_yaml', first.message.slice(0, LONGEST_MESSAGE));
+  return document.contents;
+}
+
+/** The library's tokens, of one document and no more. */
+function* parse(text: string): Generator<CST.Token> {
+  let documents = 0;
+  for (const token of parseWithinLimits(text)) {
+    if (token.type === 'document') documents += 1;
+    if (documents > 1) refuse(text, token.offset, 'several_documents', 'A second document starts here.');
+    if (token.type === 'error') refuse(text, token.offset, 'invalid_yaml', token.message);
+    if (token.type === 'directive' && !/^%(?:YAML\s+1\.2|TAG)(?:\s|$)/.test(token.source))
+      refuse(text, token.offset, 'unknown_directive', 'Only the directives "%YAML 1.2" and "%TAG" are read.');
+    yield token;
+  }
+}
+
+/** Ends as soon as a limit is passed, so that the rest costs nothing. */
+function* parseWithinLimits(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  let parts = 0;
+  for (const part of new Lexer().lex(text)) {
+    parts += 1;
+    if (parts > MAX_PARTS)
+      refuse(text, parser.offset, 'too_large', `The document has more than ${MAX_PARTS} words and signs.`);
+    yield* parser.next(part);
+    // The stack holds the document, each level, and at times a scalar.
+    if (parser.stack.length > MAX_DEPTH + 2) refuseDepth(text, parser.offset);
+  }
+  yield* parser.end();
+}
+
+function refuseDepth(text: string, offset: number): never {
+  return refuse(text, offset, 'too_deep', `The document is more than ${MAX_DEPTH} levels deep.`);
+}
+
+type Content = Scalar.Parsed | YAMLMap.Parsed | YAMLSeq.Parsed;
+
+interface Anchored {
+  node: Content;
+  value: Value;
+  weight: number;
+  /** Levels of mappings and lists in it. */
+  height: number;
+}
+
+class YamlReader {
+  private readonly text: string;
+  private readonly anchors = new Map<string, Anchored>();
+  /** Of everything read so far, aliases as what they stand for. */
+  private weight = 0;
+  private aliasWeight = 0;
+  /** Deepest level reached within the innermost anchored node that is being read. */
+  private deepest = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  readNode(node: ParsedNode, depth: number): Value {
+    if (isAlias(node)) return this.readAlias(node, depth);
+    if (!node.anchor) return this.readContent(node, depth);
+    const { weight, deepest } = this;
+    this.deepest = depth - 1;
+    const value = this.readContent(node, depth);
+    const height = this.deepest - depth + 1;
+    // Only now: a node may not hold itself.
+    this.anchors.set(node.anchor, { node, value, weight: this.weight - weight, height });
+    this.deepest = Math.max(deepest, this.deepest);
+    return value;
+  }
+
+  private readContent(node: Content, depth: number): Value {
+    this.weight += 1;
+    if (isScalar(node)) return this.readScalar(node);
+    if (depth > MAX_DEPTH) refuseDepth(this.text, node.range[0]);
+    this.deepest = Math.max(this.deepest, depth);
+    const ownTag = isMap(node) ? `${TAGS}map` : `${TAGS}seq`;
+    if (node.tag !== undefined && node.tag !== '!' && node.tag !== ownTag) this.refuseTag(node);
+    if (isMap(node)) return this.readMapping(node, depth);
+    return node.items.map((item) => this.readNode(item, depth + 1));
+  }
+
+  private readMapping(node: YAMLMap.Parsed, depth: number): Mapping {
+    const mapping = new Map<string, Value>();
+    for (const { key, value } of node.items) {
+      const name = this.readKey(key, depth + 1);
+      if (mapping.has(name))
+        this.refuseAt(key, 'duplicate_key', `The key ${excerpt(name)} stands here again.`);
+      mapping.set(name, value ? this.readNode(value, depth + 1) : null);
+    }
+    return mapping;
+  }
+
+  private readKey(node: ParsedNode, depth: number): string {
+    // Read like any other node, for its anchor, its tag and its faults.
+    this.readNode(node, depth);
+    const target = isAlias(node) ? this.resolve(node).node : node;
+    if (!isScalar(target))
+      return this.refuseAt(node, 'complex_key', 'A key must be text, not a mapping or a list.');
+    return requireWellFormed(this.text, node.range[0], target.source ?? '');
+  }
+
+  private readAlias(node: Alias.Parsed, depth: number): Value {
+    const { value, weight, height } = this.resolve(node);
+    if (depth + height - 1 > MAX_DEPTH) refuseDepth(this.text, node.range[0]);
+    this.deepest = Math.max(this.deepest, depth + height - 1);
+    this.weight += weight;
+    this.aliasWeight += weight;
+    if (this.aliasWeight > MAX_ALIAS_WEIGHT)
+      this.refuseAt(node, 'too_many_aliases', 'The aliases make the document too large.');
+    return value;
+  }
+
+  private resolve(node: Alias.Parsed): Anchored {
+    return (
+      this.anchors.get(node.source) ??
+      this.refuseAt(node, 'unknown_alias', `No anchor before this alias is named ${excerpt(node.source)}.`)
+    );
+  }
+
+  private readScalar(node: Scalar.Parsed): Value {
+    const { source } = node;
+    this.weight += Math.floor(source.length / CHARACTERS_PER_WEIGHT);
+    switch (node.tag) {
+      case undefined:
+        return node.type === Scalar.PLAIN ? this.readPlain(node) : this.readText(node);
+      case '!':
+      case `${TAGS}str`:
+        return this.readText(node);
+      case `${TAGS}null`:
+        return NULL.test(source) ? null : this.refuseTag(node);
+      case `${TAGS}bool`:
+        return TRUE.test(source) || (FALSE.test(source) ? false : this.refuseTag(node));
+      case `${TAGS}int`:
+        return readInteger(this.requireShort(node)) ?? this.refuseTag(node);
+      case `${TAGS}float`:
+        return readFloat(this.requireShort(node)) ?? this.refuseTag(node);
+      default:
+        return this.refuseTag(node);
+    }
+  }
+
+  private readPlain(node: Scalar.Parsed): Value {
+    const { source } = node;
+    if (NULL.test(source)) return null;
+    if (TRUE.test(source)) return true;
+    if (FALSE.test(source)) return false;
+    if (!isNumber(source)) return this.readText(node);
+    return readInteger(this.requireShort(node)) ?? readFloat(source);
+  }
+
+  private readText(node: Scalar.Parsed): string {
+    return requireWellFormed(this.text, node.range[0], node.source);
+  }
+
+  private requireShort(node: Scalar.Parsed): string {
+    return requireShortNumber(this.text, node.range[0], node.source);
+  }
+
+  private refuseTag(node: Content): never {
+    const tag = excerpt(node.tag?.replace(TAGS, '!!') ?? '');
+    return this.refuseAt(
+      node,
+      'unknown_tag',
+      `The tag ${tag} is not known here, or does not suit this value.`,
+    );
+  }
+
+  private refuseAt(node: ParsedNode, code: string, message: string): never {
+    return refuse(this.text, node.range[0], code, message);
+  }
+}

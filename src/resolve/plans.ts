@@ -1,0 +1,193 @@
+/**
+ * What an assignment gives, apart from the node: which version of what, and the parameter files to choose from.
+ * Cached per distinct assignment, not per node: a fleet shares few of them.
+ */
+
+import { LRUCache } from 'lru-cache';
+import type { Assignment } from '../db/node-lookup.ts';
+import type { Database } from '../db/open.ts';
+import type { CompositeChild } from '../domain/composite-document.ts';
+import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
+import { missingRepository } from '../git/disk-errors.ts';
+import type { GitStore, ParameterIndex, RepositoryRef, StoredFile, VersionRef } from '../git/store.ts';
+import { notFound } from '../lib/errors.ts';
+import type { CompositeReader } from './composites.ts';
+import { besideParameters, type ParameterReader } from './parameters.ts';
+
+export interface ConfigurationPlan {
+  kind: 'configuration';
+  name: string;
+  /** By its object id the files are read: that never changes, even if the ref moves. */
+  tag: VersionRef;
+  entryPoint: string;
+  /** Sorted by path bytes. */
+  files: readonly StoredFile[];
+  /** Without those in whose place merged parameters go: mostly the very same list. */
+  filesBesideParameters: readonly StoredFile[];
+  /** Null where the configuration brings its own parameters. */
+  parameters: ParameterIndex | null;
+}
+
+export interface CompositePlan {
+  kind: 'composite';
+  name: string;
+  tag: VersionRef;
+  entryPoint: string;
+  children: readonly ConfigurationPlan[];
+}
+
+export type Plan = ConfigurationPlan | CompositePlan;
+
+interface CachedPlan {
+  generation: number;
+  plan: Promise<Plan>;
+  /** The settled value, so that a poll need not wait for a promise. */
+  settled: Plan | null;
+}
+
+/** Distinct assignments kept; each costs some 500 bytes. */
+const MAX_ASSIGNMENTS = 20_000;
+
+export class Planner {
+  private readonly database: Database;
+  private readonly store: GitStore;
+  private readonly composites: CompositeReader;
+  private readonly parameters: ParameterReader;
+  private readonly cache = new LRUCache<string, CachedPlan>({ max: MAX_ASSIGNMENTS });
+
+  constructor(
+    database: Database,
+    store: GitStore,
+    readers: { composites: CompositeReader; parameters: ParameterReader },
+  ) {
+    this.database = database;
+    this.store = store;
+    this.composites = readers.composites;
+    this.parameters = readers.parameters;
+  }
+
+  /**
+   * The plan for an assignment as of a generation.
+   * @throws HawserError not_found `no_eligible_version` when no published version fits the assignment
+   */
+  plan(assignment: Assignment, generation: number): Plan | Promise<Plan> {
+    const key = keyOf(assignment);
+    const cached = this.cache.get(key);
+    if (cached?.generation === generation) return cached.settled ?? cached.plan;
+    const entry: CachedPlan = { generation, plan: this.compute(assignment), settled: null };
+    this.cache.set(key, entry);
+    entry.plan.then(
+      (plan) => {
+        entry.settled = plan;
+      },
+      // A failure is not kept: the next poll asks again.
+      () => this.cache.get(key) === entry && this.cache.delete(key),
+    );
+    return entry.plan;
+  }
+
+  /** The version that an assignment gives now, null where none is eligible. */
+  async resolvedVersion(assignment: Assignment): Promise<string | null> {
+    const repository = await this.repositoryOf(assignment);
+    return (await this.choose(repository, assignment))?.version ?? null;
+  }
+
+  /**
+   * Whether the assignment gives a node anything now: a version of what is assigned and, of a composite, one of
+   * every child.
+   */
+  async isEligible(assignment: Assignment): Promise<boolean> {
+    const repository = await this.repositoryOf(assignment);
+    const version = await this.choose(repository, assignment);
+    if (version === null || repository.kind === 'configurations') return version !== null;
+    const { children } = await this.composites.document(repository, version);
+    for (const child of children) {
+      if ((await this.tagOfChild(child, assignment.prereleaseChannel)) === null) return false;
+    }
+    return true;
+  }
+
+  private async compute(assignment: Assignment): Promise<Plan> {
+    const repository = await this.repositoryOf(assignment);
+    const version = await this.choose(repository, assignment);
+    if (version === null) throw noEligibleVersion('No published version fits the assignment of this node');
+    if (repository.kind === 'configurations') return this.planConfiguration(repository.name, version);
+    return this.planComposite(repository, version, assignment.prereleaseChannel);
+  }
+
+  private async planConfiguration(name: string, tag: VersionRef): Promise<ConfigurationPlan> {
+    const { entryPoint, files } = await this.store.details({ kind: 'configurations', name }, tag);
+    const parameters = await this.parametersOf(name);
+    const filesBesideParameters = besideParameters(files);
+    return { kind: 'configuration', name, tag, entryPoint, files, filesBesideParameters, parameters };
+  }
+
+  private async planComposite(
+    repository: RepositoryRef,
+    tag: VersionRef,
+    prereleaseChannel: string | null,
+  ): Promise<CompositePlan> {
+    const { entryPoint, children } = await this.composites.document(repository, tag);
+    const plans: ConfigurationPlan[] = [];
+    for (const child of children) {
+      const childTag = await this.tagOfChild(child, prereleaseChannel);
+      if (childTag === null)
+        throw noEligibleVersion('A child of the composite has no published version that fits');
+      plans.push(await this.planConfiguration(child.configuration, childTag));
+    }
+    return { kind: 'composite', name: repository.name, tag, entryPoint, children: plans };
+  }
+
+  /** The pinned version while it is published; without a pin, what the node's channel admits. */
+  private tagOfChild(child: CompositeChild, prereleaseChannel: string | null): Promise<VersionRef | null> {
+    const repository = { kind: 'configurations', name: child.configuration } as const;
+    return child.version === null
+      ? this.choose(repository, { majorVersion: null, prereleaseChannel })
+      : this.published(repository, child.version);
+  }
+
+  /** The highest published version that the wish admits, null for none. */
+  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
+    return chooseVersion((await this.store.index(repository)).published, wish);
+  }
+
+  private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
+    const found = (await this.store.index(repository)).get(version);
+    return found?.status === 'Published' ? found : null;
+  }
+
+  /**
+   * The parameter files to choose from; null where the configuration brings its own parameters.
+   * @throws HawserError `repository_missing` where there were some: never a smaller bundle
+   */
+  private async parametersOf(name: string): Promise<ParameterIndex | null> {
+    const row = await this.database.read
+      .selectFrom('configurations')
+      .select(['use_server_managed_parameters', 'has_parameters'])
+      .where('name', '=', name)
+      .executeTakeFirst();
+    if (row?.use_server_managed_parameters !== 1) return null;
+    if (row.has_parameters === 1 && !(await this.store.has({ kind: 'parameters', name }))) {
+      throw missingRepository();
+    }
+    return this.parameters.index(name);
+  }
+
+  private async repositoryOf({ configurationId, compositeId }: Assignment): Promise<RepositoryRef> {
+    const kind = compositeId === null ? 'configurations' : 'composites';
+    const row = await this.database.read
+      .selectFrom(kind)
+      .select('name')
+      .where('id', '=', compositeId ?? configurationId)
+      .executeTakeFirst();
+    if (!row) throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
+    return { kind, name: row.name };
+  }
+}
+
+const noEligibleVersion = (message: string) => notFound(message, 'no_eligible_version');
+
+function keyOf(assignment: Assignment): string {
+  const { configurationId, compositeId, majorVersion, prereleaseChannel } = assignment;
+  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}`;
+}

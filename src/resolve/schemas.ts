@@ -1,0 +1,243 @@
+/** Which parameters the versions of a configuration declare: by an uploaded schema, else by the entry point. */
+
+import { LRUCache } from 'lru-cache';
+import { chooseSchemaVersion } from '../domain/parameter-choice.ts';
+import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
+import { type DocumentType, parseParameterDocument } from '../domain/parameter-document.ts';
+import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
+import { compareVersions } from '../domain/version-order.ts';
+import type { GitStore, ParameterVersionRef, VersionIndex, VersionRef } from '../git/store.ts';
+import { HawserError, internal } from '../lib/errors.ts';
+import type { ParameterReader } from './parameters.ts';
+
+/** A version that declares parameters, or might: it is there as a version, as an uploaded schema, or as both. */
+export interface SchemaVersion {
+  version: string;
+  isPublished: boolean;
+  configuration: VersionRef | null;
+  upload: ParameterVersionRef | null;
+}
+
+/** What a version says of its parameters. */
+export interface Declared {
+  /** Null where there is no `parameters` block, or none that can be read, so anything goes. */
+  definitions: ParameterDefinitions | null;
+  /** Why the block cannot be read: `validation_failed` with errors that point into it. */
+  fault: HawserError | null;
+}
+
+/** Memory for parsed schemas, each of which weighs several times its text. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+const WEIGHT_OF_PARSED = 8;
+/** A larger entry point is no document that anybody wrote by hand, and parsing it would hold up all others. */
+const MAX_ENTRY_POINT_BYTES = 1024 * 1024;
+const NONE: Declared = { definitions: null, fault: null };
+
+/** The versions of a configuration together, for as long as neither list has changed. */
+interface AllVersions {
+  uploads: readonly ParameterVersionRef[];
+  versions: readonly SchemaVersion[];
+  byMajor: Map<number, SchemaVersion | null>;
+}
+
+export class SchemaReader {
+  private readonly store: GitStore;
+  private readonly parameters: ParameterReader;
+  /** By the id of what holds it, which never changes its content. */
+  private readonly declared = new LRUCache<string, { declared: Declared; bytes: number }>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
+  });
+  /** By the list of a configuration's own versions, which another one takes the place of with every change. */
+  private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
+
+  constructor(store: GitStore, parameters: ParameterReader) {
+    this.store = store;
+    this.parameters = parameters;
+  }
+
+  /** The version named, with what it is; undefined where there is none. */
+  async find(configurationName: string, version: string): Promise<SchemaVersion | undefined> {
+    const configuration = (await this.indexOf(configurationName)).get(version) ?? null;
+    const upload = findUpload(await this.uploads(configurationName), version);
+    return configuration || upload ? toSchemaVersion(version, configuration, upload) : undefined;
+  }
+
+  /**
+   * What a request means that names no version: the highest published one, else the highest; where that declares
+   * nothing, the highest uploaded schema. Undefined where there is nothing at all.
+   */
+  async findCurrent(configurationName: string): Promise<SchemaVersion | undefined> {
+    const { published, versions } = await this.indexOf(configurationName);
+    const [upload] = await this.uploads(configurationName);
+    const highest = published[0] ?? higherOf(versions[0], upload);
+    const current = highest && (await this.find(configurationName, highest.version));
+    if (current && (await this.read(configurationName, current)).definitions !== null) return current;
+    return upload ? this.find(configurationName, upload.version) : current;
+  }
+
+  /** The highest published version that is not above this one, or that is below it. */
+  async findPublished(
+    configurationName: string,
+    { version, isIncluded }: { version: string; isIncluded: boolean },
+  ): Promise<SchemaVersion | undefined> {
+    const { published } = await this.indexOf(configurationName);
+    const found = firstOf(published, (each) => {
+      const order = compareVersions(each.version, version);
+      return isIncluded ? order <= 0 : order < 0;
+    });
+    if (found === undefined) return undefined;
+    const upload = findUpload(await this.uploads(configurationName), found.version);
+    return toSchemaVersion(found.version, found, upload);
+  }
+
+  /** Uploaded schemas, highest first. */
+  async uploads(configurationName: string): Promise<readonly ParameterVersionRef[]> {
+    return (await this.parameters.index(configurationName)).schemas();
+  }
+
+  /**
+   * What a version declares; null where anything goes, which includes an entry point whose block cannot be read.
+   * @throws HawserError `repository_damaged`
+   */
+  async definitions(configurationName: string, version: SchemaVersion): Promise<ParameterDefinitions | null> {
+    return (await this.read(configurationName, version)).definitions;
+  }
+
+  /**
+   * The same, but for an entry point whose block cannot be read.
+   * @throws HawserError `validation_failed` with errors that point into the block
+   */
+  async requireDefinitions(
+    configurationName: string,
+    version: SchemaVersion,
+  ): Promise<ParameterDefinitions | null> {
+    const { definitions, fault } = await this.read(configurationName, version);
+    if (fault) throw fault;
+    return definitions;
+  }
+
+  /** What parameter files of a major are checked with; null where anything goes. */
+  async forMajor(configurationName: string, major: number): Promise<ParameterDefinitions | null> {
+    const { versions, byMajor } = await this.allOf(configurationName);
+    const known = byMajor.get(major);
+    const chosen = known === undefined ? chooseSchemaVersion(versions, major) : known;
+    byMajor.set(major, chosen);
+    return chosen && this.definitions(configurationName, chosen);
+  }
+
+  /** What a version declares, or why nobody can tell. @throws HawserError `repository_damaged` */
+  read(configurationName: string, { configuration, upload }: SchemaVersion): Promise<Declared> {
+    if (upload !== null) return this.readUpload(configurationName, upload);
+    return configuration === null
+      ? Promise.resolve(NONE)
+      : this.readEntryPoint(configurationName, configuration);
+  }
+
+  private async readUpload(name: string, upload: ParameterVersionRef): Promise<Declared> {
+    const { contentType } = await this.store.parameters.details(name, upload);
+    const declared = await this.declare(upload.oid, contentType ?? 'yaml', async () => {
+      return (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
+    });
+    // It was checked when it came; one that stock git made must not switch off all checks.
+    if (declared.definitions === null)
+      throw internal('repository_damaged', 'An uploaded schema cannot be read', declared.fault);
+    return declared;
+  }
+
+  private async readEntryPoint(name: string, ref: VersionRef): Promise<Declared> {
+    const repository = { kind: 'configurations', name } as const;
+    const { entryPoint, files } = await this.store.details(repository, ref);
+    const file = files.find(({ path }) => path === entryPoint);
+    if (file === undefined) return NONE;
+    const { size } = await this.store.blobInfo(repository, file.oid);
+    if (size > MAX_ENTRY_POINT_BYTES) return NONE;
+    const type = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
+    // By the file, not the version: one that names no entry point has that of the version before it.
+    return this.declare(file.oid, type, () => this.store.blob(repository, file.oid));
+  }
+
+  private async declare(oid: string, type: DocumentType, load: () => Promise<Buffer>): Promise<Declared> {
+    const key = `${oid} ${type}`;
+    const cached = this.declared.get(key);
+    if (cached) return cached.declared;
+    const content = await load();
+    const declared = readDeclared(content, type);
+    this.declared.set(key, { declared, bytes: content.length });
+    return declared;
+  }
+
+  private async allOf(configurationName: string): Promise<AllVersions> {
+    const own = (await this.indexOf(configurationName)).versions;
+    const uploads = await this.uploads(configurationName);
+    const known = this.all.get(own);
+    if (known?.uploads === uploads) return known;
+    const made = { uploads, versions: joinVersions(own, uploads), byMajor: new Map() };
+    this.all.set(own, made);
+    return made;
+  }
+
+  private indexOf(name: string): Promise<VersionIndex> {
+    return this.store.index({ kind: 'configurations', name });
+  }
+}
+
+function toSchemaVersion(
+  version: string,
+  configuration: VersionRef | null,
+  upload: ParameterVersionRef | null,
+): SchemaVersion {
+  return { version, isPublished: configuration?.status === 'Published', configuration, upload };
+}
+
+function findUpload(uploads: readonly ParameterVersionRef[], version: string): ParameterVersionRef | null {
+  return uploads.find((each) => each.version === version) ?? null;
+}
+
+function higherOf(a: VersionRef | undefined, b: VersionRef | undefined): VersionRef | undefined {
+  if (!a || !b) return a ?? b;
+  return compareVersions(a.version, b.version) >= 0 ? a : b;
+}
+
+/** All versions of the configuration and all uploaded schemas, highest first. */
+function joinVersions(
+  own: readonly VersionRef[],
+  uploads: readonly ParameterVersionRef[],
+): readonly SchemaVersion[] {
+  const uploadOf = new Map(uploads.map((upload) => [upload.version, upload]));
+  const versions = own.map((ref) => toSchemaVersion(ref.version, ref, uploadOf.get(ref.version) ?? null));
+  for (const { version } of own) uploadOf.delete(version);
+  for (const upload of uploadOf.values()) versions.push(toSchemaVersion(upload.version, null, upload));
+  return uploadOf.size === 0 ? versions : versions.sort((a, b) => compareVersions(b.version, a.version));
+}
+
+/** The first that fits, where all behind it fit too: by halving, as comparing thousands would take milliseconds. */
+function firstOf<T>(list: readonly T[], fits: (item: T) => boolean): T | undefined {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (fits(list[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return list[low];
+}
+
+/** What is no document at all declares nothing: an entry point may be anything. */
+function readDeclared(content: Uint8Array, type: DocumentType): Declared {
+  const document = orFault(() => parseParameterDocument(content, type));
+  if (document instanceof HawserError) return NONE;
+  const definitions = orFault(() => readParameterDefinitions(document));
+  return definitions instanceof HawserError
+    ? { definitions: null, fault: definitions }
+    : { definitions, fault: null };
+}
+
+function orFault<T>(work: () => T): T | HawserError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof HawserError && error.kind === 'invalid') return error;
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+/** Keeps the values of secure parameters out of what people are shown. */
+
+import { isSecure, type ParameterDefinitions } from '../domain/parameter-schema.ts';
+import { isMapping, type Mapping, type Value } from '../domain/value.ts';
+
+export const REDACTED = '<redacted>';
+
+/** The names of secure parameters, or all names where nobody can tell which are. */
+export type SecretNames = ReadonlySet<string> | 'all';
+
+const PARAMETERS = 'parameters';
+const PARAMETERS_POINTER = `/${PARAMETERS}`;
+
+export function secureNames(...schemas: readonly (ParameterDefinitions | null)[]): Set<string> {
+  const names = new Set<string>();
+  for (const definitions of schemas)
+    for (const [name, { type }] of definitions ?? []) if (isSecure(type)) names.add(name);
+  return names;
+}
+
+/** A parameter document as it may be shown. */
+export function redactDocument(document: Mapping, secrets: SecretNames): Mapping {
+  return new Map(
+    Array.from(document, ([key, value]) => [key, key === PARAMETERS ? redactBlock(value, secrets) : value]),
+  );
+}
+
+/** What stands at a JSON Pointer of a parameter document, as it may be shown. */
+export function redactAt(pointer: string, value: Value, secrets: SecretNames): Value {
+  if (pointer === PARAMETERS_POINTER) return redactBlock(value, secrets);
+  const [, block, token] = pointer.split('/', 3);
+  if (block !== PARAMETERS || token === undefined) return value;
+  return isSecret(unescapeToken(token), secrets) ? REDACTED : value;
+}
+
+/** What is no mapping of names to values may be anything, but is no parameter's value. */
+function redactBlock(block: Value, secrets: SecretNames): Value {
+  if (!isMapping(block)) return block;
+  return new Map(Array.from(block, ([name, value]) => [name, isSecret(name, secrets) ? REDACTED : value]));
+}
+
+function isSecret(name: string, secrets: SecretNames): boolean {
+  return secrets === 'all' || secrets.has(name);
+}
+
+/** RFC 6901, 4. */
+function unescapeToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
