@@ -1,6 +1,6 @@
 /**
- * Checks the house rules of the layout (design.md section 3): import ranks, cycles, single importers of the
- * store libraries, file length, one reader of process.env. Function length is Biome's job
+ * Checks the house rules of the layout (design.md section 3): import ranks, cycles, importers of the
+ * store libraries, file length, readers of process.env. Function length is Biome's job
  * (noExcessiveLinesPerFunction). Exits 1 with a line per fault.
  */
 
@@ -28,12 +28,15 @@ const RANKS: Record<string, number> = {
   'main.ts': 6,
 };
 
-/** Libraries that only one place may import, so that what they can do wrong is guarded in that place. */
-const SINGLE_IMPORTERS: Record<string, string> = {
-  'better-sqlite3': 'db',
-  'isomorphic-git': 'git',
-  '@peculiar/x509': 'security',
+/** Libraries that only few places may import, so that what they can do wrong is guarded in those places. */
+const IMPORTERS: Record<string, readonly string[]> = {
+  'better-sqlite3': ['db'],
+  'isomorphic-git': ['git'],
+  // The agent is a program of its own and makes its own certificate (docs/decisions/0013).
+  '@peculiar/x509': ['security', 'agent'],
 };
+
+const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts'];
 
 interface SourceFile {
   path: string;
@@ -77,9 +80,9 @@ function* importFaults(file: SourceFile): Generator<string> {
     return;
   }
   for (const specifier of file.imports) {
-    const owner = Object.entries(SINGLE_IMPORTERS).find(([library]) => specifier === library)?.[1];
-    if (owner !== undefined && roomOf(file.path) !== owner)
-      yield `${file.path}: only ${owner}/ imports ${specifier}`;
+    const owners = IMPORTERS[specifier];
+    if (owners !== undefined && !owners.includes(roomOf(file.path)))
+      yield `${file.path}: only ${owners.join('/ and ')}/ imports ${specifier}`;
     const target = targetOf(file, specifier);
     if (target === null) continue;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
@@ -117,8 +120,8 @@ function* textFaults(file: SourceFile): Generator<string> {
   const lines = file.text.trimEnd().split('\n').length;
   if (lines > MAX_LINES) yield `${file.path}: ${lines} lines, the limit is ${MAX_LINES}`;
   const readsEnvironment = /process\.env\b/.test(file.text);
-  if (readsEnvironment && file.path !== 'config.ts' && file.path !== 'main.ts') {
-    yield `${file.path}: only config.ts reads process.env`;
+  if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
+    yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;
   }
   if (!file.text.startsWith('/**')) yield `${file.path}: does not open with a line on its job`;
 }

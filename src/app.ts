@@ -9,7 +9,9 @@ import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
+import { rotationRoute } from './api/nodes/rotation-route.ts';
 import { nodeRoutes } from './api/nodes/routes.ts';
 import { tagRoutes } from './api/nodes/tag-routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
@@ -17,6 +19,9 @@ import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
 import { permissionRoutes } from './api/permissions/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
+import { reportRoutes } from './api/reports/routes.ts';
+import { retentionRoutes } from './api/retention/routes.ts';
+import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
@@ -50,11 +55,13 @@ export interface AppOptions {
   database: Database;
   store: GitStore;
   uploadPack: UploadPack;
+  retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   dataDir: string;
   limits: RequestLimits;
   bundleCacheBytes: number;
+  nodeCallsAtOnce: number;
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
@@ -84,6 +91,8 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
       ...nodeRoutes({ ...options, planner, explainer }),
+      rotationRoute(options),
+      ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
       ...configurationRoutes({ database, store, composites, compatibility }),
@@ -98,7 +107,9 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       permissionCatalogueRoute(),
       ...groupRoutes(database),
       ...roleRoutes(database),
+      ...reportRoutes(database),
       ...settingsRoutes(database),
+      ...retentionRoutes(database, options.retention),
     ],
   };
 }

@@ -22,6 +22,8 @@ export interface Config {
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
+  /** Calls of nodes that are carried out at once. */
+  nodeCallsAtOnce: number;
   /** After how many days an entry of the audit trail is deleted; null keeps it for ever. */
   auditKeepDays: number | null;
   /** Where the git binary is looked for. */
@@ -148,6 +150,7 @@ export function readConfig(env: Environment): Readonly<Config> {
       jsonBytes: read.bytes('HAWSER_JSON_LIMIT', MIB),
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
     },
+    nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',

@@ -1,11 +1,14 @@
 /** The composition root: opens the stores, brings them into order, and listens. */
 
 import { AuditRetention } from './api/audit/retention.ts';
+import { RetentionRuns } from './api/retention/runs.ts';
+import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { noteRefsMoved } from './db/generation.ts';
 import { type Database, openDatabase } from './db/open.ts';
 import { passwordFault } from './domain/password-rules.ts';
+import { Maintenance } from './git/maintenance.ts';
 import { GitStore } from './git/store.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { createListener, type Listener } from './http/listener.ts';
@@ -16,6 +19,7 @@ import { newSecret } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { reconcile } from './reconcile.ts';
+import { CompositeReader } from './resolve/composites.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 
@@ -116,14 +120,17 @@ async function listen(
   const checkIns = new CheckIns(database.write, log);
   const uploadPack = new UploadPack({ root: config.reposDir, searchPath: config.searchPath, log });
   await uploadPack.open();
+  const retention = await openRetention(options, database, store);
   const handler = createApp({
     database,
     store,
     uploadPack,
+    retention: retention.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     dataDir: config.dataDir,
     limits: config.limits,
+    nodeCallsAtOnce: config.nodeCallsAtOnce,
     bundleCacheBytes: config.cacheBytes / 2,
     clock,
     log,
@@ -131,6 +138,7 @@ async function listen(
   });
   const listener = createListener({ material, handler, log, clock });
   const port = await open(listener, config);
+  retention.start();
   const reloadTls = () => reload(options, listener);
   const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
   const auditRetention = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
@@ -142,10 +150,40 @@ async function listen(
       clearInterval(timer);
       await listener.close(CLOSE_GRACE);
       await uploadPack.close();
+      await retention.close();
       await auditRetention.close();
       await checkIns.close();
       await store.close();
       await database.close();
+    },
+  };
+}
+
+interface Retention {
+  runs: RetentionRuns;
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** Cleanups by request and by schedule, and the maintenance that follows them. */
+async function openRetention(
+  { config, clock, log }: ServerOptions,
+  database: Database,
+  store: GitStore,
+): Promise<Retention> {
+  const maintenance = new Maintenance({ root: config.reposDir, searchPath: config.searchPath, log });
+  await maintenance.open();
+  const composites = new CompositeReader(store);
+  const tools = { database, store, composites, maintenance, clock, log };
+  const runs = new RetentionRuns(tools);
+  await runs.open();
+  const schedule = new RetentionSchedule(tools, runs);
+  return {
+    runs,
+    start: () => schedule.start(),
+    async close() {
+      await Promise.all([schedule.close(), runs.close()]);
+      await maintenance.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --only polls|versions|parameters] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
+ * `npm run bench [-- --quick] [-- --only polls|versions|parameters|records] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters, type ParameterResults } from './parameters.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
+import { formatRecords, measureRecords, type RecordResults } from './records.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
@@ -28,9 +29,10 @@ interface Results {
   scale: ScaleRow[];
   /** Null where they were not measured. */
   parameters: ParameterResults | null;
+  records: RecordResults | null;
 }
 
-const PARTS = ['polls', 'versions', 'parameters'];
+const PARTS = ['polls', 'versions', 'parameters', 'records'];
 
 /** @param parts of PARTS */
 async function bench(
@@ -40,7 +42,7 @@ async function bench(
   parts: readonly string[],
 ): Promise<Results> {
   const template = await makeTemplate(join(folder, 'template'));
-  const results: Results = { measured: [], scale: [], parameters: null };
+  const results: Results = { measured: [], scale: [], parameters: null, records: null };
   if (parts.includes('polls') || parts.includes('versions')) {
     const stage = await setUp(folder, template, processes, effort);
     if (parts.includes('polls')) results.measured = await measurePolls(stage, effort);
@@ -52,6 +54,8 @@ async function bench(
   }
   if (parts.includes('parameters'))
     results.parameters = await measureParameters(folder, template, processes, effort, progress);
+  if (parts.includes('records'))
+    results.records = await measureRecords(folder, template, processes, effort, progress);
   return results;
 }
 
@@ -120,11 +124,12 @@ async function main(): Promise<void> {
   }
   try {
     const parts = values.only === undefined ? PARTS : [values.only];
-    const { measured, scale, parameters } = await bench(folder, processes, effort, parts);
-    const report = { ...makeReport(new Date(), effort, measured), scale, parameters };
+    const { measured, scale, parameters, records } = await bench(folder, processes, effort, parts);
+    const report = { ...makeReport(new Date(), effort, measured), scale, parameters, records };
     console.log(measured.length > 0 ? formatReport(report) : formatMachine(report.machine));
     if (scale.length > 0) console.log(`\n${formatScale('many versions', scale)}`);
     if (parameters) console.log(`\n${formatParameters(parameters)}`);
+    if (records) console.log(`\n${formatRecords(records)}`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
   } finally {
     await cleanUp();

@@ -1,6 +1,8 @@
 /** What is measured, how often, and what it may cost. */
 
+import { SECOND } from '../../src/lib/clock.ts';
 import type { FleetSize } from './fleet.ts';
+import type { RecordSize } from './record-site.ts';
 
 export interface Scenario {
   label: string;
@@ -66,6 +68,7 @@ export interface Effort {
   share: number;
   large: FleetSize;
   parameters: ParameterAmounts;
+  records: RecordAmounts;
 }
 
 /** Of the part on parameters. */
@@ -84,6 +87,17 @@ export interface ParameterAmounts {
   settleMs: number;
 }
 
+/** Of the part on nodes and reports. */
+export interface RecordAmounts {
+  many: RecordSize;
+  /** Of one round of a list. */
+  listRequests: number;
+  /** How long reports are handed in, one way and the other, in each round. */
+  reportRoundMs: number;
+  /** How long small writes are timed before the cleanup. */
+  idleWritesMs: number;
+}
+
 export const FULL: Effort = {
   connections: 32,
   rounds: 7,
@@ -91,6 +105,10 @@ export const FULL: Effort = {
   share: 1,
   large: LARGE,
   parameters: { values: 10_000, nodes: 20_000, connected: 8_000, compared: 2_000, settleMs: 1_200 },
+  records: {
+    many: { nodes: 100_000, reports: 1_000_000, reportsOfBusy: 10_000 },
+    ...{ listRequests: 40, reportRoundMs: 2 * SECOND, idleWritesMs: 20 * SECOND },
+  },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -99,4 +117,8 @@ export const QUICK: Effort = {
   share: 0.2,
   large: { configurations: 100, nodes: 2_000 },
   parameters: { values: 500, nodes: 1_000, connected: 400, compared: 200, settleMs: 100 },
+  records: {
+    many: { nodes: 2_000, reports: 10_000, reportsOfBusy: 1_000 },
+    ...{ listRequests: 10, reportRoundMs: SECOND / 2, idleWritesMs: SECOND },
+  },
 };

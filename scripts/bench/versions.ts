@@ -4,31 +4,19 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, Reply } from '../../test/support/client.ts';
 import { type Fleet, filesOf, makeFleet, VERSIONS } from './fleet.ts';
+import { compare, manyRounds, type Pair, SCALE_TARGET, type Timing, timeList } from './list-timing.ts';
 import { makeManyVersions } from './many-versions.ts';
 import { expect, signIn, visitAll } from './probe.ts';
 import type { Processes, ServerProcess } from './processes.ts';
 import { inTurn, type ScaleRow, scaleRow } from './scale.ts';
 import { type Effort, SMALL } from './scenarios.ts';
 
-/** Most time allowed with many as a multiple of that with few. */
-const SCALE_TARGET = 1.5;
 const MANY = 2_000;
-const LIST_REQUESTS = 40;
-const ROUNDS_FACTOR = 3;
 const CONFIGURATIONS = '/api/v1/configurations';
 
 export interface Hosted {
   fleet: Fleet;
   server: ServerProcess;
-}
-
-/** Milliseconds that something took once. */
-type Timing = () => Promise<number>;
-
-/** Two timings of one kind. */
-interface Pair {
-  few: Timing;
-  many: Timing;
 }
 
 interface Site {
@@ -44,7 +32,7 @@ export async function measureLists([small, large]: readonly Hosted[], effort: Ef
   if (!small || !large) throw new Error('two fleets are needed');
   const [few, many] = [await signIn(small.server.endpoint), await signIn(large.server.endpoint)];
   const list = (client: Client, take: number, items = 1) =>
-    timeList(client, `${CONFIGURATIONS}?take=${take}`, take, items);
+    timeList(client, `${CONFIGURATIONS}?take=${take}`, take, { items });
   const sizes = `${SMALL.configurations} : ${effort.large.configurations} x ${VERSIONS} versions`;
   const [byTotal, byPage] = [
     { few: list(few, 10), many: list(many, 10) },
@@ -132,34 +120,8 @@ async function publishAndPoll(site: Site): Promise<number[]> {
   return [draft.ms, published.ms, poll.ms];
 }
 
-/** Milliseconds per request and `items`, as the mean of a burst. */
-function timeList(client: Client, path: string, expected: number, items = 1): Timing {
-  return async () => {
-    const start = performance.now();
-    let last: Reply | undefined;
-    for (let request = 0; request < LIST_REQUESTS; request += 1) last = await client.get(path);
-    const ms = (performance.now() - start) / LIST_REQUESTS;
-    if (last) expect(last.status === 200 && last.json.length === expected, 'a list', last);
-    return ms / items;
-  };
-}
-
-/** A round is short here, so there are more of them. */
-function manyRounds({ rounds, warmUpRounds }: Effort) {
-  return { rounds: rounds * ROUNDS_FACTOR, warmUpRounds };
-}
-
 export async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: Reply }> {
   const start = performance.now();
   const reply = await send();
   return { ms: performance.now() - start, reply };
-}
-
-async function compare(what: string, compared: string, pair: Pair, effort: Effort): Promise<ScaleRow> {
-  const times = { few: [] as number[], many: [] as number[] };
-  await inTurn(manyRounds(effort), async (side, counts) => {
-    const ms = await pair[side]();
-    if (counts) times[side].push(ms);
-  });
-  return scaleRow(what, compared, times, SCALE_TARGET);
 }

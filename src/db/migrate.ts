@@ -6,6 +6,9 @@ import { initialMigration } from './migrations/0001-initial.ts';
 import { settingsAndCompositesMigration } from './migrations/0002-settings-and-composites.ts';
 import { identityAndAuditMigration } from './migrations/0003-identity-and-audit.ts';
 import { scopesMigration } from './migrations/0004-scopes.ts';
+import { statusEventsMigration } from './migrations/0005-status-events.ts';
+import { reportsMigration } from './migrations/0006-reports.ts';
+import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -13,6 +16,9 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-settings-and-composites': settingsAndCompositesMigration,
   '0003-identity-and-audit': identityAndAuditMigration,
   '0004-scopes': scopesMigration,
+  '0005-status-events': statusEventsMigration,
+  '0006-reports': reportsMigration,
+  '0007-retention-runs': retentionRunsMigration,
 };
 
 /** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */

@@ -104,7 +104,7 @@ export class NodeLookup {
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
   }
 
-  /** @param thumbprint SHA-256 of the certificate as 64 upper-case hex digits. */
+  /** @param thumbprint SHA-256 in upper-case hex; SHA-1 finds a certificate that was announced by that. */
   byThumbprint(thumbprint: string): KnownNode | null {
     this.view.take();
     const row = this.statement.get(thumbprint);

@@ -4,6 +4,8 @@
  */
 
 import type { Generated } from 'kysely';
+import type { NodeTables } from './node-tables.ts';
+import type { ReportTables } from './report-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -101,48 +103,6 @@ export interface RegistrationKeysTable {
   allow_reregistration: number;
 }
 
-export interface NodesTable {
-  id: string;
-  fqdn: string;
-  status: string;
-  lcm_status: string;
-  configuration_source: string | null;
-  configuration_mode: string | null;
-  configuration_mode_interval: string | null;
-  configuration_mode_interval_ms: number | null;
-  report_compliance: number | null;
-  desired_configuration_mode: string | null;
-  desired_configuration_mode_interval: string | null;
-  desired_report_compliance: number | null;
-  created_at: number;
-}
-
-/** Apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
-export interface NodeCheckInsTable {
-  node_id: string;
-  last_check_in: number;
-}
-
-export interface NodeCertificatesTable {
-  /** SHA-256 as 64 upper-case hex digits. */
-  thumbprint: string;
-  node_id: string;
-  state: 'current' | 'pending';
-  subject: string;
-  not_before: number;
-  not_after: number;
-  created_at: number;
-}
-
-export interface AssignmentsTable {
-  node_id: string;
-  configuration_id: string | null;
-  composite_id: string | null;
-  major_version: number | null;
-  prerelease_channel: string | null;
-  assigned_at: number;
-}
-
 export interface ConfigurationsTable {
   id: string;
   name: string;
@@ -221,13 +181,6 @@ export interface ScopeValuesTable {
   updated_at: number;
 }
 
-export interface NodeTagsTable {
-  node_id: string;
-  scope_type_id: string;
-  scope_value_id: string;
-  assigned_at: number;
-}
-
 /** Append-only. Never a secret in any column. */
 export interface AuditEntriesTable {
   /** Rises with the order of writing. */
@@ -261,7 +214,26 @@ export interface GenerationTable {
   value: number;
 }
 
-export interface Schema {
+/** One run of a cleanup, whatever came of it. */
+export interface RetentionRunsTable {
+  /** Rises with the order of the runs. */
+  seq: Generated<number>;
+  id: string;
+  started_at: number;
+  /** Null while it runs, and after an end of the server until the next start. */
+  completed_at: number | null;
+  version_type: 'Configuration' | 'Composite' | 'Parameter' | 'Report' | 'StatusEvent';
+  is_scheduled: number;
+  is_dry_run: number;
+  deleted_count: number;
+  kept_count: number;
+  /** Why it failed or did less than it should; fit to be shown. */
+  error: string | null;
+  /** Whether the server ended meanwhile, so that the schedule is to begin again. */
+  was_interrupted: number;
+}
+
+export interface Schema extends NodeTables, ReportTables {
   users: UsersTable;
   roles: RolesTable;
   role_permissions: RolePermissionsTable;
@@ -273,10 +245,6 @@ export interface Schema {
   access_tokens: AccessTokensTable;
   login_attempts: LoginAttemptsTable;
   registration_keys: RegistrationKeysTable;
-  nodes: NodesTable;
-  node_check_ins: NodeCheckInsTable;
-  node_certificates: NodeCertificatesTable;
-  assignments: AssignmentsTable;
   configurations: ConfigurationsTable;
   composites: CompositesTable;
   configuration_settings: ConfigurationSettingsTable;
@@ -285,9 +253,9 @@ export interface Schema {
   grants: GrantsTable;
   scope_types: ScopeTypesTable;
   scope_values: ScopeValuesTable;
-  node_tags: NodeTagsTable;
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
+  retention_runs: RetentionRunsTable;
   generation: GenerationTable;
   access_generation: GenerationTable;
 }

@@ -29,6 +29,10 @@ export const AUDIT_ACTIONS = {
   'node.registered': 'Node',
   'node.reregistered': 'Node',
   'node.registration_refused': 'Node',
+  'node.deleted': 'Node',
+  'node.certificate_announced': 'Node',
+  'node.certificate_rotated': 'Node',
+  'node.lcm_config_changed': 'Node',
   'node.configuration_assigned': 'Node',
   'node.configuration_unassigned': 'Node',
   'node.tagged': 'Node',
@@ -72,6 +76,7 @@ export const AUDIT_ACTIONS = {
   'composite.granted': 'CompositeConfiguration',
   'composite.grant_revoked': 'CompositeConfiguration',
   'settings.changed': 'Settings',
+  'retention.run': 'Retention',
   'audit.pruned': 'Audit',
 } as const;
 

@@ -18,8 +18,58 @@ export const DEFAULT_VALIDATION: ValidationSettings = {
   allowParameterValidationOverride: true,
 };
 
-/** A node is stale when it has not called for this many of its own intervals. */
-export const STALENESS_MULTIPLIER = 2;
+export interface ServerSettings {
+  /** How old an agent lets its certificate grow; a duration as `parseDuration` writes it. */
+  certificateRotationInterval: string;
+  /** A node is stale when it has not called for this many of its own intervals. */
+  stalenessMultiplier: number;
+}
+
+export const DEFAULT_SERVER: ServerSettings = {
+  certificateRotationInterval: '60.00:00:00',
+  stalenessMultiplier: 2,
+};
+
+/** What a node is told where nothing is desired of it in particular; null means no default either. */
+export interface LcmDefaults {
+  defaultConfigurationMode: 'Monitor' | 'Remediate' | null;
+  /** A duration as `parseDuration` writes it. */
+  defaultConfigurationModeInterval: string | null;
+  defaultReportCompliance: boolean | null;
+}
+
+export const DEFAULT_LCM: LcmDefaults = {
+  defaultConfigurationMode: null,
+  defaultConfigurationModeInterval: null,
+  defaultReportCompliance: null,
+};
+
+/** What a cleanup keeps that is not told otherwise (api.md section 8), and whether one runs by itself. */
+export interface RetentionSettings {
+  /** Whether cleanups run on a schedule. */
+  enabled: boolean;
+  keepVersions: number;
+  keepDays: number;
+  keepReleaseVersions: boolean;
+  scheduleIntervalHours: number;
+  /** Per node, as the three below. */
+  reportKeepCount: number;
+  reportKeepDays: number;
+  statusEventKeepCount: number;
+  statusEventKeepDays: number;
+}
+
+export const DEFAULT_RETENTION: RetentionSettings = {
+  enabled: false,
+  keepVersions: 10,
+  keepDays: 90,
+  keepReleaseVersions: true,
+  scheduleIntervalHours: 24,
+  reportKeepCount: 1_000,
+  reportKeepDays: 30,
+  statusEventKeepCount: 200,
+  statusEventKeepDays: 7,
+};
 
 /** What a configuration sets for itself; null means inherited. */
 export interface ValidationOverrides {

@@ -1,6 +1,7 @@
 /** One run of the git binary: a clean environment, a process group of its own, and an end that always comes. */
 
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { SECOND } from '../lib/clock.ts';
@@ -11,6 +12,8 @@ export interface GitCommand {
   args: readonly string[];
   /** Beside those that every run has. */
   env?: Readonly<Record<string, string>>;
+  /** How much it stands back for others, as `nice` counts it. */
+  niceness?: number;
 }
 
 /** How a process ended: with a code, by a signal, or never begun. */
@@ -39,7 +42,7 @@ export class GitProcess {
   private readonly child: ChildProcessWithoutNullStreams;
   private stopping: NodeJS.Timeout | null = null;
 
-  constructor({ searchPath, args, env = {} }: GitCommand) {
+  constructor({ searchPath, args, env = {}, niceness = 0 }: GitCommand) {
     const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
     this.child = spawn('git', [...settings, ...args], {
       // Not the repository: where that is gone, git says so, while spawn would seem not to find git.
@@ -48,6 +51,7 @@ export class GitProcess {
       // A group of its own: pack-objects ends with it, and Ctrl-C in a terminal does not reach it.
       detached: true,
     });
+    if (niceness > 0) standBack(this.child.pid, niceness);
     this.stdin = this.child.stdin;
     this.stdout = this.child.stdout;
     // What it does not read any more is no error: its exit code tells.
@@ -89,6 +93,15 @@ export class GitProcess {
     } catch {
       // The group is gone already.
     }
+  }
+}
+
+/** What it starts later inherits it. */
+function standBack(pid: number | undefined, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness);
+  } catch {
+    // It has ended already, or the machine does not allow it: then it runs like any other.
   }
 }
 

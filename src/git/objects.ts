@@ -98,8 +98,10 @@ export class ObjectStore {
     // isomorphic-git answers for this one itself, without a look whether it is there.
     if (oid === EMPTY_TREE) return loose;
     try {
-      await this.readOnce(gitdir, oid, 'content', this.packs.of(gitdir));
-      return true;
+      const { source } = await this.readOnce(gitdir, oid, 'content', this.packs.of(gitdir));
+      if (!source?.endsWith('.pack')) return true;
+      // As git does: a gc beside us may be about to drop what no ref leads to any more from a pack that looks old.
+      return await this.fs.freshen(join(gitdir, source));
     } catch (error) {
       if (errnoOf(error) !== undefined) throw error;
       if (loose) await this.fs.unlink(loosePath(gitdir, oid));

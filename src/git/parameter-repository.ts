@@ -3,16 +3,19 @@
 import { dirname } from 'node:path';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { Semaphore } from '../lib/keyed-mutex.ts';
+import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
+import { History } from './history.ts';
 import { LoadedRepository, MAX_LOOSE } from './loaded-repository.ts';
 import type { PackedRef } from './packed-refs.ts';
 import { ParameterChecks, type ParameterLook } from './parameter-checks.ts';
 import { type LeftOver, ParameterVersions } from './parameter-index.ts';
-import { contentPaths, parseParameterRef } from './parameter-refs.ts';
+import { contentPaths, parseParameterRef, scopePath } from './parameter-refs.ts';
 import type { ParameterScope, ParameterVersionRef } from './parameter-types.ts';
 import { changedRefs, oidOf, type RefSnapshot, readSnapshot } from './ref-snapshot.ts';
 import { deleteRef, packRefs } from './refs.ts';
 import { type ParameterTools, ScopeTypeBranch } from './scope-type-branch.ts';
+import { readShallow } from './shallow.ts';
 import type { RepositoryRef } from './types.ts';
 import { isContent, type VersionContent } from './version-objects.ts';
 
@@ -101,6 +104,28 @@ export class ParameterRepository extends LoadedRepository<ParameterVersions> {
     );
     if (!isContent(content)) throw notFound('There is no such version.');
     return content;
+  }
+
+  /**
+   * Removes versions of files, drafts and published ones, under the lock only. What is kept of their scopes and on
+   * the branches of their scope types keeps its commits; history ends where a removed version would follow.
+   */
+  async remove(index: ParameterVersions, refs: readonly ParameterVersionRef[]): Promise<void> {
+    const { fs, gitdir } = this.folder;
+    const history = new History(this.tools.objects, gitdir, await readShallow(fs, gitdir));
+    const names = new Set(refs.map(({ name }) => name));
+    const versions = scopesOf(refs).flatMap((scope) => index.versions(scope));
+    const tips = versions.flatMap(({ name, commit }) => (names.has(name) ? [] : (commit ?? [])));
+    const removed = new Set(refs.flatMap(({ commit }) => commit ?? []));
+    const ends = await history.boundaries(tips, removed);
+    const keptTags = new Set<string>();
+    for (const { name, oid } of index.allLooks()) if (!names.has(name)) keptTags.add(oid);
+    const published = scopesOf(refs.filter(({ status }) => status === 'Published'));
+    for (const scope of new Map(published.map((each) => [each.scopeType, each])).values()) {
+      const end = await this.branch.boundary(scope, history, keptTags);
+      if (end !== null) ends.push(end);
+    }
+    await removeRefs(this.folder, ends, refs);
   }
 
   protected get snapshot(): RefSnapshot | undefined {
@@ -209,4 +234,15 @@ export class ParameterRepository extends LoadedRepository<ParameterVersions> {
     });
     return (await Promise.all(dated)).sort((a, b) => a.at - b.at).map(({ left }) => left);
   }
+}
+
+/** Each once. */
+function scopesOf(refs: readonly ParameterVersionRef[]): ParameterScope[] {
+  const scopes = new Map<string, ParameterScope>();
+  for (const { name } of refs) {
+    const named = parseParameterRef(name);
+    const scope = named === null || named === 'illegal' ? null : named.scope;
+    if (scope !== null) scopes.set(scopePath(scope), scope);
+  }
+  return [...scopes.values()];
 }

@@ -80,6 +80,11 @@ export interface LockedParameters {
   publish(scope: ParameterScope, version: string, tagger: Person, at: number): Promise<ParameterDetails>;
   /** Not found, conflict `published_version`, `draft_changed`. */
   deleteDraft(scope: ParameterScope, version: string): Promise<void>;
+  /**
+   * Removes files, drafts and published ones, and the history that leads through them from what is kept, on the
+   * branch of their scope type too: kept commits keep their ids. Conflict `versions_changed`.
+   */
+  deleteVersions(refs: readonly ParameterVersionRef[]): Promise<void>;
   /** Keeps an uploaded schema in place of an earlier one of the same version; conflict `schema_changed`. */
   putSchema(schema: SchemaUpload): Promise<ParameterDetails>;
 }

@@ -85,6 +85,17 @@ export class ParameterWriter implements LockedParameters {
     await this.repository.tell();
   }
 
+  async deleteVersions(refs: readonly ParameterVersionRef[]): Promise<void> {
+    if (refs.length === 0) return;
+    try {
+      await guardDisk(() => this.repository.remove(this.index, refs));
+    } finally {
+      // Of many some may be gone though others are not.
+      await this.repository.wrote();
+      await this.repository.tell();
+    }
+  }
+
   async putSchema(schema: SchemaUpload): Promise<ParameterDetails> {
     const { version } = schema;
     checkVersion(version);

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { HawserError } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { errnoOf, unlessAbsent } from './disk-errors.ts';
-import { type GitFolder, takeLock } from './lock-file.ts';
+import { type GitFolder, type LockFile, takeLock } from './lock-file.ts';
 import { findPackedRef, type PackedRef, withoutPackedRef, withPackedRefs } from './packed-refs.ts';
 
 export const MAIN = 'refs/heads/main';
@@ -17,6 +17,11 @@ const BROKEN_OID = '0'.repeat(40);
 
 /** Folders of refs that stay when they become empty; those below them come and go with their refs. */
 const LASTING = ['refs/heads', 'refs/heads/draft', 'refs/tags'];
+
+export interface RefValue {
+  name: string;
+  oid: string;
+}
 
 /** The oid of one ref, null when it does not exist. */
 export async function readRef(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
@@ -42,24 +47,38 @@ export async function updateRef(
 }
 
 /** Removes a ref that still has the value `from`, loose and packed; false when it has another. */
-export async function deleteRef(folder: GitFolder, name: string, from: string): Promise<boolean> {
+export function deleteRef(folder: GitFolder, name: string, from: string): Promise<boolean> {
+  return deleteRefs(folder, [{ name, oid: from }]);
+}
+
+/** Removes refs that all still have these values, loose and packed; false, and none removed, when one has another. */
+export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): Promise<boolean> {
   const { fs, gitdir } = folder;
-  const lock = await takeLock(folder, join(gitdir, name));
+  const locks: LockFile[] = [];
   try {
-    if ((await readRef(fs, gitdir, name)) !== from) return false;
-    // Held until the loose file is gone too: a pack-refs in between would bring the ref back from it.
+    for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
+    if (!(await allHold(folder, refs))) return false;
+    // Held until the loose files are gone too: a pack-refs in between would bring the refs back from them.
     const packedLock = await takeLock(folder, join(gitdir, 'packed-refs'));
     try {
-      await dropPacked(fs, gitdir, name);
-      await fs.unlink(join(gitdir, name));
+      await dropPacked(fs, gitdir, refs);
+      for (const { name } of refs) await fs.unlink(join(gitdir, name));
     } finally {
       await packedLock.release();
     }
     return true;
   } finally {
-    await lock.release();
-    await dropEmptyFolders(folder, name);
+    for (const lock of locks) await lock.release();
+    for (const { name } of refs) await dropEmptyFolders(folder, name);
   }
+}
+
+async function allHold({ fs, gitdir }: GitFolder, refs: readonly RefValue[]): Promise<boolean> {
+  const packed = await readPacked(fs, gitdir);
+  for (const { name, oid } of refs) {
+    if (((await readLoose(fs, gitdir, name)) ?? findPackedRef(packed, name)) !== oid) return false;
+  }
+  return true;
 }
 
 /**
@@ -109,11 +128,12 @@ async function dropEmptyFolders({ fs, gitdir }: GitFolder, name: string): Promis
 }
 
 /** Under packed-refs.lock. */
-async function dropPacked(fs: AtomicFs, gitdir: string, name: string): Promise<void> {
+async function dropPacked(fs: AtomicFs, gitdir: string, refs: readonly RefValue[]): Promise<void> {
   const file = await readPacked(fs, gitdir);
-  if (findPackedRef(file, name) === null) return;
-  const rest = withoutPackedRef(file.toString('utf8'), name);
-  if (rest !== null) await replacePacked(fs, gitdir, rest);
+  const packed = refs.filter(({ name }) => findPackedRef(file, name) !== null);
+  if (packed.length === 0) return;
+  const rest = packed.reduce((text, { name }) => withoutPackedRef(text, name) ?? text, file.toString('utf8'));
+  await replacePacked(fs, gitdir, rest);
 }
 
 /** Under packed-refs.lock. Git writes the new text to this name too, so that the lock outlives the rename. */

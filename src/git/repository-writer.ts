@@ -74,6 +74,18 @@ export class RepositoryWriter implements LockedRepository {
     await this.repository.tell();
   }
 
+  async deletePublished(versions: readonly string[]): Promise<void> {
+    if (versions.length === 0) return;
+    const gone = versions.map((version) => this.publishedNamed(version));
+    try {
+      await guardDisk(() => this.repository.removePublished(gone));
+    } finally {
+      // Of many some may be gone though others are not.
+      await this.repository.wrote();
+      await this.repository.tell();
+    }
+  }
+
   /** After a write: what is known follows, others are told, and the caller gets what there is now. */
   private async shown(made: VersionRef): Promise<VersionDetails> {
     await this.repository.wrote();
@@ -110,6 +122,14 @@ export class RepositoryWriter implements LockedRepository {
   private parentOf(placed: Placed): string | null {
     const below = this.index.highestPublishedBelow(placed);
     return below ? this.repository.commitOf(below) : null;
+  }
+
+  /** Without the highest stable one `main` would have nowhere to go. */
+  private publishedNamed(version: string): VersionRef {
+    const ref = this.index.get(version);
+    if (ref?.status !== 'Published') throw notFound('There is no such published version.');
+    if (ref === this.index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
+    return ref;
   }
 
   private draftNamed(

@@ -1,11 +1,14 @@
 /** The repository of a configuration or composite in memory: its versions, `main`, and its draft branches. */
 
 import { notFound } from '../lib/errors.ts';
+import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk } from './disk-errors.ts';
+import { History } from './history.ts';
 import { LoadedRepository, MAX_LOOSE, type RepositoryTools } from './loaded-repository.ts';
-import type { RefSnapshot } from './ref-snapshot.ts';
+import { oidOf, type RefSnapshot } from './ref-snapshot.ts';
 import { needsTidying, packableRefs, type RefState, readRefState } from './ref-state.ts';
 import { deleteRef, MAIN, packRefs, updateRef } from './refs.ts';
+import { readShallow } from './shallow.ts';
 import type { RepositoryRef, VersionDetails, VersionRef } from './types.ts';
 import { VersionChecks } from './version-checks.ts';
 import { draftRefName, refNameOf, type SortedVersions } from './version-index.ts';
@@ -65,6 +68,35 @@ export class Repository extends LoadedRepository<SortedVersions> {
     return commit;
   }
 
+  /** By version, of those that name no entry point themselves, the published one that they take it from. */
+  lenders(): Map<string, string> {
+    const lenders = new Map<string, string>();
+    if (!this.state) return lenders;
+    const { index, inherited, looks } = this.state;
+    let lender: string | null = null;
+    for (const ref of index.versions.toReversed()) {
+      const { version, status } = ref;
+      if (inherited.has(version)) {
+        if (lender !== null) lenders.set(version, lender);
+      } else if (status === 'Published' && looks.get(refNameOf(ref))?.facts) lender = version;
+    }
+    return lenders;
+  }
+
+  /**
+   * Removes published versions, under the lock only. Drafts and other branches that grew from one of them keep
+   * their commits; their history begins anew.
+   */
+  async removePublished(versions: readonly VersionRef[]): Promise<void> {
+    const { fs, gitdir } = this.folder;
+    const gone = new Set(versions.map(refNameOf));
+    const removed = new Set(versions.map((ref) => this.commitOf(ref)));
+    const history = new History(this.tools.objects, gitdir, await readShallow(fs, gitdir));
+    const boundaries = await history.boundaries(this.tipsWithout(gone), removed);
+    const refs = versions.map((ref) => ({ name: refNameOf(ref), oid: ref.oid }));
+    await removeRefs(this.folder, boundaries, refs);
+  }
+
   async details(ref: VersionRef): Promise<VersionDetails> {
     const { version, status } = ref;
     const content = await this.noting(refNameOf(ref), () =>
@@ -109,6 +141,15 @@ export class Repository extends LoadedRepository<SortedVersions> {
     if (entryPoint !== undefined) return entryPoint;
     // Either the ref has gone meanwhile, or the version that would tell cannot be read.
     throw this.state?.index.get(version) ? damagedRepository() : notFound('There is no such version.');
+  }
+
+  /** Where the refs lead to, but for those of these names: versions by their commits, others by what they name. */
+  private tipsWithout(names: ReadonlySet<string>): string[] {
+    const { snapshot, looks } = this.state ?? {};
+    if (!snapshot || !looks) return [];
+    const all = new Set([...snapshot.loose.keys(), ...snapshot.packed.refs.keys()]);
+    const kept = [...all].filter((name) => !names.has(name));
+    return kept.flatMap((name) => looks.get(name)?.facts?.commit ?? oidOf(snapshot, name) ?? []);
   }
 
   private install(state: RefState): void {

@@ -8,12 +8,14 @@ import type { LRUCache } from 'lru-cache';
 import { DAY, SECOND } from '../lib/clock.ts';
 import { readCommit } from './commits.ts';
 import { damagedRepository } from './disk-errors.ts';
+import type { History } from './history.ts';
 import type { RepositoryTools } from './loaded-repository.ts';
 import type { GitFolder } from './lock-file.ts';
 import type { ObjectStore } from './objects.ts';
 import type { LeftOver } from './parameter-index.ts';
 import { contentPaths, scopePath, scopeTypeBranch } from './parameter-refs.ts';
 import { readRef, updateRef } from './refs.ts';
+import { readShallow } from './shallow.ts';
 import { readTrailers, writeMessage } from './trailers.ts';
 import { findEntry, type TreeEntry, withEntry } from './tree.ts';
 import { isContent, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionObjects } from './version-objects.ts';
@@ -102,14 +104,43 @@ export class ScopeTypeBranch {
     since: string | null | undefined,
     { tag, committer }: Publication,
   ): Promise<boolean> {
+    const shallow = await readShallow(this.folder.fs, this.folder.gitdir);
     let next: string | null = tip;
     for (let seen = 0; next !== null && next !== since; seen += 1) {
       const commit: CommitObject = await readCommit(this.objects, this.folder.gitdir, next);
       if (readTrailers(commit.message).get(TAG_TRAILER.toLowerCase()) === tag) return true;
       if (seen >= MIN_COMMITS && commit.committer.timestamp < committer.timestamp - SLACK) return false;
-      next = commit.parent[0] ?? null;
+      next = shallow.has(next) ? null : (commit.parent[0] ?? null);
     }
     return false;
+  }
+
+  /**
+   * Where the branch's history must end so that no tree of it holds what a removed version set: behind the commit
+   * that put something else in its place. Null: nothing is to be cut off. Of a removed version that still stands at
+   * the tip, its content stays there until the next one.
+   */
+  async boundary(
+    scope: LeftOver['scope'],
+    history: History,
+    keptTags: ReadonlySet<string>,
+  ): Promise<string | null> {
+    const tip = await this.tip(scope);
+    if (tip === null) return null;
+    const newer = new Map<string, number>();
+    const commits: string[] = [];
+    let end = Number.POSITIVE_INFINITY;
+    for await (const { oid, commit } of history.firstParents(tip)) {
+      const trailers = readTrailers(commit.message);
+      const [path, tag] = [SCOPE_TRAILER, TAG_TRAILER].map((name) => trailers.get(name.toLowerCase()));
+      if (path !== undefined && tag !== undefined) {
+        if (!keptTags.has(tag)) end = Math.min(end, newer.get(path) ?? 0);
+        newer.set(path, commits.length);
+      }
+      commits.push(oid);
+    }
+    // Where history ends of itself there is nothing to cut off.
+    return end < commits.length - 1 ? (commits[end] ?? null) : null;
   }
 
   private async write({ scope, tag, subject, file, author, committer }: Publication, tip: string | null) {

@@ -175,6 +175,17 @@ export class GitStore {
     return this.reading(ref, (repository) => guardDisk(() => repository.details(version)));
   }
 
+  /**
+   * By version, the published one whose entry point it takes because it names none itself, as tags by stock git do:
+   * without that one it would be another version.
+   */
+  async entryPointLenders(ref: RepositoryRef): Promise<ReadonlyMap<string, string>> {
+    return this.reading(ref, async (repository) => {
+      await repository.load();
+      return repository.lenders();
+    });
+  }
+
   /** A file's bytes; `repository_damaged` when the object is missing, broken or no blob. */
   async blob(ref: RepositoryRef, oid: string): Promise<Buffer> {
     return this.reading(ref, (repository) => guardDisk(() => repository.blob(oid)));

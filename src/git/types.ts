@@ -96,6 +96,12 @@ export interface LockedRepository {
   replaceDraft(version: string, change: DraftChange): Promise<VersionDetails>;
   publish(version: string, tagger: Person, at: number): Promise<VersionDetails>;
   deleteDraft(version: string): Promise<void>;
+  /**
+   * Removes published versions, and the history that leads through them from what is kept: kept commits keep their
+   * ids, and `git log` of them ends where a removed version would follow. Not found; conflict `in_use` for the
+   * highest stable version, where `main` stands, and `versions_changed`.
+   */
+  deletePublished(versions: readonly string[]): Promise<void>;
 }
 
 export interface GitStoreOptions {

@@ -9,8 +9,15 @@ import { sessionSecret } from './session-cookie.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+interface Circumstances {
+  requestId: string;
+  /** Epoch milliseconds. */
+  now: number;
+  /** Whether a token may also come as the password of HTTP Basic, with any user name. */
+  takesBasic: boolean;
+}
+
 /**
- * @param takesBasic whether a token may also come as the password of HTTP Basic, with any user name
  * @returns null when the request carries no credential at all
  * @throws HawserError unauthenticated for a bad one; forbidden `cross_site_request` for a session used from
  *   another site
@@ -18,8 +25,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export async function authenticate(
   identifier: Identifier,
   request: IncomingMessage,
-  now: number,
-  takesBasic = false,
+  { requestId, now, takesBasic }: Circumstances,
 ): Promise<Principal | null> {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
@@ -34,9 +40,10 @@ export async function authenticate(
   }
   const peer = peerCertificate(request.socket);
   if (peer === null) return null;
-  const principal = identifier.node(peer.thumbprint, now);
+  const known = identifier.node(peer, now);
   if (!isTrusted(request.socket)) throw unauthenticated('The certificate is not trusted here');
-  return principal;
+  const address = request.socket.remoteAddress ?? '';
+  return known ?? identifier.announcedNode(peer, { requestId, address, now });
 }
 
 /**

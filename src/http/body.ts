@@ -7,18 +7,34 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * @param limit bytes
- * @throws HawserError unsupported_media_type, payload_too_large, or malformed_json
+ * @throws HawserError unsupported_media_type, payload_too_large, or malformed_json for what is no UTF-8
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJsonText(request: IncomingMessage, limit: number): Promise<string> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
   const bytes = await readBytes(request, limit);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw invalid('malformed_json', 'The body is not JSON in UTF-8');
+    throw malformedJson();
   }
 }
+
+/** Whether there is any, or may be (RFC 9112 6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+/** @throws HawserError malformed_json */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformedJson();
+  }
+}
+
+const malformedJson = () => invalid('malformed_json', 'The body is not JSON in UTF-8');
 
 /**
  * A document of any of these media types, as it came.

@@ -6,11 +6,17 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { type CertificateDescription, describeCertificate, isWithinTerm } from '../security/certificates.ts';
+import { chainsTo } from '../security/certificate-chain.ts';
+import {
+  type CertificateDescription,
+  describeCertificate,
+  isWithinTerm,
+  type PresentedCertificate,
+} from '../security/certificates.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
 
 /** Of a connection. Few ask for more than the thumbprint, and to describe a certificate takes a tenth of a handshake. */
-export class PeerCertificate {
+export class PeerCertificate implements PresentedCertificate {
   readonly certificate: X509Certificate;
   /** SHA-256 over the DER form, 64 upper-case hex digits. */
   readonly thumbprint: string;
@@ -56,6 +62,15 @@ export function peerCertificate(socket: Socket): PeerCertificate | null {
 export function isTrusted(socket: Socket): boolean {
   const connection = connections.get(socket);
   return connection?.table.trusts(connection) ?? false;
+}
+
+/**
+ * Whether a certificate that comes as text, its issuers behind it, chains to `HAWSER_NODE_CA`; always true without one.
+ * Whether it is revoked is seen when it connects.
+ */
+export function wouldChain(socket: Socket, chain: readonly X509Certificate[]): boolean {
+  const nodeCa = connections.get(socket)?.table.nodeCa ?? null;
+  return nodeCa === null || chainsTo(chain, nodeCa);
 }
 
 export class ConnectionTable {
@@ -108,6 +123,10 @@ export class ConnectionTable {
   /** What is being answered over the connection, oldest first; more than one when a client pipelines. */
   exchangesOf(socket: Socket): readonly Exchange[] {
     return [...(this.secured.get(socket) ?? [])];
+  }
+
+  get nodeCa(): string | null {
+    return this.trust.nodeCa;
   }
 
   trusts({ peer, verified, trust }: Connection): boolean {

@@ -3,9 +3,11 @@
  * values and returns an answer. Validation, access, the OpenAPI document and the access tests are made from it.
  */
 
+import type { X509Certificate } from 'node:crypto';
 import { type ZodType, z } from 'zod';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Actor } from '../security/audit.ts';
+import type { CertificateDescription } from '../security/certificates.ts';
 import type { Answer } from './answer.ts';
 import type { Upload } from './uploads.ts';
 
@@ -15,6 +17,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface JsonBody<B> {
   kind: 'json';
   schema: ZodType<B>;
+  /** A request without any body counts as one with `{}`. */
+  isOptional?: true;
   /** Which of the size limits holds; default `jsonBytes`. */
   limit?: 'jsonBytes' | 'reportBytes';
 }
@@ -66,6 +70,8 @@ export interface RequestFacts {
   actor: Actor;
   /** The connection's client certificate, trusted or not. */
   certificate: PeerCertificateFacts | null;
+  /** Whether a certificate that came in a body, its issuers behind it, chains to the configured node CA. */
+  wouldChain(chain: readonly X509Certificate[]): boolean;
   /** Epoch milliseconds at which the request came in. */
   now: number;
   /** A header by its lower-case name. */
@@ -74,11 +80,7 @@ export interface RequestFacts {
   over: AbortSignal;
 }
 
-export interface PeerCertificateFacts {
-  thumbprint: string;
-  subject: string;
-  notBefore: number;
-  notAfter: number;
+export interface PeerCertificateFacts extends CertificateDescription {
   /** Whether the configured node CA and CRL accept it; true where none is configured. */
   isTrusted: boolean;
 }
@@ -88,6 +90,8 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   query: Q;
   body: B;
   files: Upload['files'];
+  /** A JSON body as it came; empty for other bodies. */
+  text: string;
   /** Null unless the route's form names its one file. */
   file: Upload['file'];
   facts: RequestFacts;
@@ -109,6 +113,8 @@ interface RouteDescription {
   logLevel?: 'info' | 'debug';
   /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */
   represents?: string;
+  /** Refuses a caller who may use the route but not now, such as one who floods it; before the body is read. */
+  admit?(subject: AnySubject, now: number): void;
 }
 
 interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
@@ -126,7 +132,7 @@ export interface Route extends RouteDescription {
   query?: ZodType;
   body?: BodySpec<unknown>;
   handle(
-    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
+    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'text' | 'facts', unknown>,
   ): Promise<Answer> | Answer;
 }
 

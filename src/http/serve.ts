@@ -1,5 +1,6 @@
 /** Carries out one route for one request: who, what, then the handler, then the answer's conditions. */
 
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '../db/open.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,9 +13,10 @@ import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
 import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
-import { readDocument, readJson } from './body.ts';
+import { hasBody, parseJson, readDocument, readJsonText } from './body.ts';
 import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
-import { isTrusted, peerCertificate } from './connections.ts';
+import { isTrusted, peerCertificate, wouldChain } from './connections.ts';
+import { NodeCalls } from './node-calls.ts';
 import type { RequestState } from './request-state.ts';
 import { admits, JSON_MEDIA_TYPE, type Negotiator, notAcceptable } from './respond.ts';
 import type { Method, RequestFacts, Route } from './route.ts';
@@ -33,6 +35,8 @@ export interface ServeOptions {
   database: Database;
   clock: Clock;
   limits: RequestLimits;
+  /** More calls of nodes than this at a time are refused. */
+  nodeCallsAtOnce: number;
   /** Told of every authenticated call of a node; must not wait for anything. */
   onNodeSeen(nodeId: string, now: number): void;
 }
@@ -53,33 +57,49 @@ export interface MatchedRequest {
 export class RouteServer {
   private readonly options: ServeOptions;
   private readonly identifier: Identifier;
+  private readonly nodeCalls: NodeCalls;
   private readonly gets = new Map<string, Route>();
   private readonly writes = new KeyedMutex();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
     this.options = options;
     this.identifier = new Identifier(options.database);
+    this.nodeCalls = new NodeCalls(options.nodeCallsAtOnce);
     for (const route of routes) if (route.method === 'GET') this.gets.set(route.path, route);
   }
 
-  /** @throws HawserError whatever the access check, the validation or the handler finds */
-  async serve(route: Route, matched: MatchedRequest): Promise<Answer> {
+  /**
+   * @throws HawserError whatever the access check, the validation or the handler finds; unavailable `overloaded` for
+   *   nodes alone, so that administrators can still come in and see to it
+   */
+  serve(route: Route, matched: MatchedRequest): Promise<Answer> {
+    if (!route.access.kind.startsWith('node:')) return this.carryOut(route, matched);
+    return this.nodeCalls.run(() => this.carryOut(route, matched));
+  }
+
+  private async carryOut(route: Route, matched: MatchedRequest): Promise<Answer> {
     const { database, clock } = this.options;
     const now = clock.now();
     const { request } = matched;
-    const principal = await this.identify(route, request, now);
+    const principal = await this.identify(route, request, matched.state.requestId, now);
     matched.state.principal = principal;
     const subject = await authorize(database, route.access, principal, matched.params);
     if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
+    route.admit?.(subject, now);
     refuseUnacceptable(route, matched);
     const input = await this.readInput(route, matched, subject, now);
     if (!CONDITIONAL_METHODS.has(route.method)) return route.handle(input);
     return this.writeInTurn(route, matched, principal, () => route.handle(input));
   }
 
-  private async identify(route: Route, request: IncomingMessage, now: number): Promise<Principal | null> {
+  private async identify(
+    route: Route,
+    request: IncomingMessage,
+    requestId: string,
+    now: number,
+  ): Promise<Principal | null> {
     if (route.access.kind !== 'public') {
-      return authenticate(this.identifier, request, now, route.caller === 'git');
+      return authenticate(this.identifier, request, { requestId, now, takesBasic: route.caller === 'git' });
     }
     refuseCrossSiteSession(request);
     return null;
@@ -93,11 +113,11 @@ export class RouteServer {
   ): Promise<Parameters<Route['handle']>[0]> {
     const params = route.params ? parsePath(route, matched.params) : matched.params;
     const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
-    const { body, files, file } = route.body ? await this.readBody(route, matched) : NO_BODY;
+    const { body, files, file, text } = route.body ? await this.readBody(route, matched) : NO_BODY;
     // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
     const { principal, resource, node } = subject;
     const facts = new Facts(matched, now);
-    return { principal, resource, node, params, query, body, files, file, facts };
+    return { principal, resource, node, params, query, body, files, file, text, facts };
   }
 
   /**
@@ -143,13 +163,15 @@ export class RouteServer {
   private async readBody(
     route: Route,
     { request, over }: MatchedRequest,
-  ): Promise<{ body: unknown } & Pick<Upload, 'files' | 'file'>> {
+  ): Promise<{ body: unknown; text: string } & Pick<Upload, 'files' | 'file'>> {
     const { limits } = this.options;
     const spec = route.body;
     if (spec === undefined) return NO_BODY;
     if (spec.kind === 'json') {
-      const value = await readJson(request, limits[spec.limit ?? 'jsonBytes']);
-      return { ...NO_BODY, body: validate(spec.schema, value, 'body') };
+      if (spec.isOptional && !hasBody(request))
+        return { ...NO_BODY, body: validate(spec.schema, {}, 'body') };
+      const text = await readJsonText(request, limits[spec.limit ?? 'jsonBytes']);
+      return { ...NO_BODY, body: validate(spec.schema, parseJson(text), 'body'), text };
     }
     if (spec.kind === 'stream') {
       const stream = openBody(request, { ...spec, over: over() });
@@ -165,11 +187,11 @@ export class RouteServer {
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
     );
-    return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
+    return { ...NO_BODY, body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }
 }
 
-const NO_BODY = { body: undefined, files: [], file: null };
+const NO_BODY = { body: undefined, files: [], file: null, text: '' };
 const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** Before anything is changed: a caller who then got 406 would take the change for refused. */
@@ -211,6 +233,10 @@ class Facts implements RequestFacts {
     const { socket } = this.matched.request;
     const peer = peerCertificate(socket);
     return peer && { ...peer.describe(), isTrusted: isTrusted(socket) };
+  }
+
+  wouldChain(chain: readonly X509Certificate[]): boolean {
+    return wouldChain(this.matched.request.socket, chain);
   }
 
   get over(): AbortSignal {

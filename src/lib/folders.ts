@@ -20,7 +20,8 @@ export async function makePrivateFolder(path: string): Promise<void> {
   }
 }
 
-async function flushFolder(path: string): Promise<void> {
+/** Makes renames and removals in the folder survive a power loss. */
+export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();

@@ -5,11 +5,19 @@ import type { X509Certificate } from 'node:crypto';
 export interface CertificateDescription {
   /** SHA-256 over the DER form, 64 upper-case hex digits. */
   thumbprint: string;
+  /** SHA-1 likewise: known to agents, never what a node is pinned by. */
+  sha1Thumbprint: string;
   /** One line in the manner of RFC 4514, most specific part first: `CN=web-01, O=Example`. */
   subject: string;
   /** Epoch milliseconds; 0 where the certificate holds no readable date, which counts as expired. */
   notBefore: number;
   notAfter: number;
+}
+
+/** The certificate of a connection: what most ask for at hand, the rest when it is asked for. */
+export interface PresentedCertificate {
+  readonly thumbprint: string;
+  describe(): CertificateDescription;
 }
 
 const MAX_SUBJECT = 1024;
@@ -21,6 +29,7 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 export function describeCertificate(certificate: X509Certificate): CertificateDescription {
   return {
     thumbprint: certificate.fingerprint256.replaceAll(':', ''),
+    sha1Thumbprint: certificate.fingerprint.replaceAll(':', ''),
     subject: describeSubject(certificate),
     notBefore: parseDate(certificate.validFrom),
     notAfter: parseDate(certificate.validTo),

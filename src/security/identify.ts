@@ -4,7 +4,9 @@ import type { Database, Db } from '../db/open.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { PresentedCertificate } from './certificates.ts';
 import { PermissionCache } from './held-permissions.ts';
+import { takeIntoUse } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
@@ -100,12 +102,30 @@ export class Identifier {
     return this.describeUser(row, { authMethod: 'Token', credentialId: row.tokenId, scopes });
   }
 
-  /** @throws HawserError unauthenticated when no node holds the certificate, or it has expired */
-  node(thumbprint: string, now: number): NodePrincipal {
+  /**
+   * @returns null when the certificate is not the current one of any node: one may have announced it
+   * @throws HawserError unauthenticated when it has expired
+   */
+  node({ thumbprint }: PresentedCertificate, now: number): NodePrincipal | null {
     const node = this.database.nodeLookup.byThumbprint(thumbprint);
-    if (node === null) throw unauthenticated('No node is registered with this certificate');
+    if (node?.certificateState !== 'current') return null;
     if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
     return { kind: 'node', node };
+  }
+
+  /**
+   * The node whose next certificate this is, which it becomes by this call.
+   * @throws HawserError unauthenticated when no node has announced it, or not in these words, or too long ago
+   */
+  async announcedNode(
+    presented: PresentedCertificate,
+    circumstances: { requestId: string; address: string; now: number },
+  ): Promise<NodePrincipal> {
+    const certificate = presented.describe();
+    await takeIntoUse(this.database, certificate, circumstances);
+    const node = this.node(presented, circumstances.now);
+    if (node === null) throw unauthenticated('No node is registered with this certificate');
+    return node;
   }
 
   private async describeUser(row: UserRow, credential: Credential): Promise<UserPrincipal> {

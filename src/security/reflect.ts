@@ -1,16 +1,3 @@
-/**
- * The one piece of reflection that `@peculiar/x509` needs before it loads.
- *
- * Its dependency container refuses to start without `Reflect.getMetadata`, and then asks it only for
- * constructor parameters that a compiler would have noted. None of its classes has any, so "nothing noted"
- * is the whole truth and a full polyfill (50 KB of globals) would answer the same. Import this first.
- */
+/** What `@peculiar/x509` needs before it loads; see `lib/reflect.ts`. */
 
-interface Reflection {
-  getMetadata?: (key: unknown, target: object) => unknown;
-  getOwnMetadata?: (key: unknown, target: object) => unknown;
-}
-
-const reflection = Reflect as typeof Reflect & Reflection;
-reflection.getMetadata ??= () => undefined;
-reflection.getOwnMetadata ??= () => undefined;
+import '../lib/reflect.ts';

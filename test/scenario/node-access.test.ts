@@ -16,7 +16,7 @@ import { withDatabase } from '../support/users.ts';
 
 const labelOf = (route: Route): string => `${route.method} ${route.path}`;
 /** Only declared, never called: what the routes would work with is not needed. */
-const { pull, api } = allRoutes({ bundleCacheBytes: 1 } as unknown as AppOptions);
+const { pull, api } = allRoutes({ bundleCacheBytes: 1, database: {} } as unknown as AppOptions);
 const routes = [...pull, ...api];
 const nodeRoutes = routes.filter((route) => route.access.kind.startsWith('node:self'));
 const otherRoutes = routes.filter(

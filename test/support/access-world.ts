@@ -2,6 +2,7 @@
 
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
+import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';
 import { prepareScopes } from './scopes.ts';
@@ -42,12 +43,21 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   });
   const scopes = await prepareScopes(hawser, node.nodeId);
   const parameters = await prepareParameters(hawser, 'web');
+  const report = await node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, {
+    ...{ operation: 'Test', result: { hadErrors: false } },
+  });
+  // The node has called: once that is written, nothing changes any more by itself.
+  await eventually(async () => {
+    const { json } = await admin.get(`/api/v1/nodes/${node.nodeId}`);
+    if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
+  });
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/', user.id],
     ['/api/v1/groups/external-mappings/', mapping.id],
     ['/api/v1/groups/', group.id],
     ['/api/v1/roles/', role.id],
+    ['/api/v1/reports/', report.json.id],
   ];
   return {
     valuesOf: ({ path }) => ({

@@ -3,13 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { Maintenance } from '../../src/git/maintenance.ts';
 import { GitStore } from '../../src/git/store.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
 import { TestClock } from './hawser.ts';
 
@@ -26,8 +29,12 @@ export async function declaredRoutes(): Promise<Route[]> {
     const options: AppOptions = {
       ...{ database, store, log, dataDir: folder, clock: new TestClock() },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
+      retention: new RetentionRuns({
+        ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
+        maintenance: new Maintenance({ root: folder, searchPath: '', log }),
+      }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
-      ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024 },
+      ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
       onNodeSeen: () => undefined,
     };
     const { pull, api } = allRoutes(options);

@@ -1,11 +1,9 @@
-/** Reads and writes of nodes, their certificates and assignments. */
+/** Reads and writes of nodes, their assignments and the history of their state. */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { NodeTagsTable } from '../../db/schema.ts';
-import { STALENESS_MULTIPLIER } from '../../domain/server-settings.ts';
-import type { NodeFilter } from './schemas.ts';
+import type { NodeFilter, StatusEventFilter } from './schemas.ts';
 
 /** What a node has reported of itself; absent members stay as they are. */
 export interface ReportedSettings {
@@ -16,23 +14,8 @@ export interface ReportedSettings {
   report_compliance?: number | null;
 }
 
-export interface CertificateRow {
-  thumbprint: string;
-  subject: string;
-  notBefore: number;
-  notAfter: number;
-}
-
 export function findNodeByFqdn(db: Db, fqdn: string) {
   return db.selectFrom('nodes').select('id').where('fqdn', '=', fqdn).executeTakeFirst();
-}
-
-export function findCertificateHolder(db: Db, thumbprint: string) {
-  return db
-    .selectFrom('node_certificates')
-    .select('node_id')
-    .where('thumbprint', '=', thumbprint)
-    .executeTakeFirst();
 }
 
 export async function insertNode(
@@ -66,28 +49,6 @@ export async function updateReported(db: Db, nodeId: string, settings: ReportedS
   const names = Object.keys(settings) as (keyof ReportedSettings)[];
   if (names.every((name) => known?.[name] === settings[name])) return;
   await db.updateTable('nodes').set(settings).where('id', '=', nodeId).execute();
-}
-
-/** Makes this the node's only certificate. */
-export async function replaceCertificates(
-  db: Db,
-  nodeId: string,
-  certificate: CertificateRow,
-  now: number,
-): Promise<void> {
-  await db.deleteFrom('node_certificates').where('node_id', '=', nodeId).execute();
-  await db
-    .insertInto('node_certificates')
-    .values({
-      thumbprint: certificate.thumbprint,
-      node_id: nodeId,
-      state: 'current',
-      subject: certificate.subject,
-      not_before: certificate.notBefore,
-      not_after: certificate.notAfter,
-      created_at: now,
-    })
-    .execute();
 }
 
 export interface NewAssignmentRow {
@@ -137,6 +98,74 @@ export async function deleteAssignment(db: Db, nodeId: string): Promise<void> {
   await db.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
 }
 
+/** A change of what the LCM does has no `status`, a change of compliance no `lcmStatus`. */
+export async function recordStatusEvent(
+  trx: Db,
+  event: { nodeId: string; lcmStatus: string | null; status: string | null; now: number },
+): Promise<void> {
+  const { nodeId: node_id, lcmStatus: lcm_status, status, now: timestamp } = event;
+  await trx.insertInto('status_events').values({ node_id, lcm_status, status, timestamp }).execute();
+}
+
+/** A node's events, newest first. */
+export async function listStatusEvents(db: Db, nodeId: string, filter: z.output<typeof StatusEventFilter>) {
+  const { from, to, take, skip } = filter;
+  let matching = db.selectFrom('status_events').where('node_id', '=', nodeId);
+  if (from !== undefined) matching = matching.where('timestamp', '>=', from);
+  if (to !== undefined) matching = matching.where('timestamp', '<=', to);
+  const { total } = await matching
+    .select((of) => of.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await matching
+    .selectAll()
+    .orderBy('timestamp', 'desc')
+    .orderBy('id', 'desc')
+    .limit(take)
+    .offset(skip)
+    .execute();
+  return { rows, total };
+}
+
+/** @returns whether there is such a node */
+export async function updateLcmStatus(db: Db, nodeId: string, lcm_status: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('nodes')
+    .set({ lcm_status })
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** What is desired of a node in particular; undefined when there is no such node. */
+export function findDesired(db: Db, nodeId: string) {
+  return db
+    .selectFrom('nodes')
+    .select([
+      'fqdn',
+      'desired_configuration_mode',
+      'desired_configuration_mode_interval',
+      'desired_report_compliance',
+    ])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+}
+
+export type DesiredRow = NonNullable<Awaited<ReturnType<typeof findDesired>>>;
+
+export async function updateDesired(
+  db: Db,
+  nodeId: string,
+  desired: Omit<DesiredRow, 'fqdn'>,
+): Promise<void> {
+  await db.updateTable('nodes').set(desired).where('id', '=', nodeId).execute();
+}
+
+/** Takes all that hangs on the node with it. @returns the node's name; undefined when there is no such node */
+export async function deleteNodeRow(db: Db, nodeId: string): Promise<string | undefined> {
+  const row = await db.deleteFrom('nodes').where('id', '=', nodeId).returning('fqdn').executeTakeFirst();
+  return row?.fqdn;
+}
+
 export async function nodeExists(db: Db, nodeId: string): Promise<boolean> {
   const row = await db.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
   return row !== undefined;
@@ -151,14 +180,20 @@ function nodeRows(db: Db) {
     .leftJoin('composites', 'composites.id', 'assignments.composite_id');
 }
 
+/** What staleness is judged by: the time, and how many of its own intervals a node may stay away. */
+export interface StalenessRule {
+  now: number;
+  stalenessMultiplier: number;
+}
+
 /** False while either the last check-in or the reported interval is unknown. */
-function isStale(now: number) {
+function isStale({ now, stalenessMultiplier }: StalenessRule) {
   const lastCheckIn = sql`(select last_check_in from node_check_ins where node_id = nodes.id)`;
-  const limit = sql`${sql.ref('nodes.configuration_mode_interval_ms')} * ${STALENESS_MULTIPLIER}`;
+  const limit = sql`${sql.ref('nodes.configuration_mode_interval_ms')} * ${stalenessMultiplier}`;
   return sql<SqlBool>`coalesce(${now} - ${lastCheckIn} > ${limit}, false)`;
 }
 
-const nodeColumns = (now: number) =>
+const nodeColumns = (rule: StalenessRule) =>
   [
     'nodes.id',
     'nodes.fqdn',
@@ -174,35 +209,35 @@ const nodeColumns = (now: number) =>
     'nodes.created_at',
     'node_check_ins.last_check_in',
     sql<string | null>`coalesce(configurations.name, composites.name)`.as('configuration_name'),
-    isStale(now).as('is_stale'),
+    isStale(rule).as('is_stale'),
   ] as const;
 
 /**
  * Nodes that match, by fqdn. Matching, counting and skipping look at `nodes` alone and join only the page that is
  * shown: at 50,000 nodes that is 1 ms instead of 50, in which no poll would be answered.
  */
-export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, now: number) {
-  const matching = db.selectFrom('nodes').where((where) => where.and(conditions(filter, now)));
+export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rule: StalenessRule) {
+  const matching = db.selectFrom('nodes').where((where) => where.and(conditions(filter, rule)));
   const { total } = await matching
     .select((of) => of.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const shown = matching.select('nodes.id').orderBy('nodes.fqdn').limit(filter.take).offset(filter.skip);
   const rows = await nodeRows(db)
-    .select(nodeColumns(now))
+    .select(nodeColumns(rule))
     .where('nodes.id', 'in', shown)
     .orderBy('nodes.fqdn')
     .execute();
   return { rows, total };
 }
 
-function conditions(filter: z.output<typeof NodeFilter>, now: number): RawBuilder<SqlBool>[] {
+function conditions(filter: z.output<typeof NodeFilter>, rule: StalenessRule): RawBuilder<SqlBool>[] {
   const { fqdn, status, lcmStatus, configurationName, stale, scopeValueId } = filter;
   return [
     ...(fqdn === undefined ? [] : [containsText('nodes.fqdn', fqdn.toLowerCase())]),
     ...(status === undefined ? [] : [sql<SqlBool>`nodes.status = ${status}`]),
     ...(lcmStatus === undefined ? [] : [sql<SqlBool>`nodes.lcm_status = ${lcmStatus}`]),
     ...(configurationName === undefined ? [] : [isAssigned(configurationName)]),
-    ...(stale === undefined ? [] : [stale ? isStale(now) : sql<SqlBool>`not ${isStale(now)}`]),
+    ...(stale === undefined ? [] : [stale ? isStale(rule) : sql<SqlBool>`not ${isStale(rule)}`]),
     ...(scopeValueId === undefined
       ? []
       : [sql<SqlBool>`nodes.id in (select node_id from node_tags where scope_value_id = ${scopeValueId})`]),
@@ -224,57 +259,6 @@ function isAssigned(name: string): RawBuilder<SqlBool> {
 
 export type NodeRow = Awaited<ReturnType<typeof listNodes>>['rows'][number];
 
-export function findNode(db: Db, nodeId: string, now: number): Promise<NodeRow | undefined> {
-  return nodeRows(db).select(nodeColumns(now)).where('nodes.id', '=', nodeId).executeTakeFirst();
-}
-
-export function listCertificates(db: Db, nodeId: string) {
-  return db.selectFrom('node_certificates').selectAll().where('node_id', '=', nodeId).execute();
-}
-
-/** A node's tags by precedence. */
-export function listTags(db: Db, nodeId: string): Promise<NodeTagRow[]> {
-  return tagRows(db).where('node_tags.node_id', '=', nodeId).orderBy('scope_types.precedence').execute();
-}
-
-export type NodeTagRow = Awaited<ReturnType<ReturnType<typeof tagRows>['execute']>>[number];
-
-export interface TagTarget {
-  nodeId: string;
-  scopeValueId: string;
-}
-
-export function findTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow | undefined> {
-  return tagRows(db)
-    .where('node_tags.node_id', '=', nodeId)
-    .where('node_tags.scope_value_id', '=', scopeValueId)
-    .executeTakeFirst();
-}
-
-export async function insertTag(db: Db, tag: NodeTagsTable): Promise<void> {
-  await db.insertInto('node_tags').values(tag).execute();
-}
-
-export async function deleteTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<void> {
-  await db
-    .deleteFrom('node_tags')
-    .where('node_id', '=', nodeId)
-    .where('scope_value_id', '=', scopeValueId)
-    .execute();
-}
-
-function tagRows(db: Db) {
-  return db
-    .selectFrom('node_tags')
-    .innerJoin('scope_types', 'scope_types.id', 'node_tags.scope_type_id')
-    .innerJoin('scope_values', 'scope_values.id', 'node_tags.scope_value_id')
-    .select([
-      'node_tags.node_id',
-      'node_tags.scope_value_id',
-      'node_tags.scope_type_id',
-      'scope_types.name as scope_type_name',
-      'scope_values.value as scope_value',
-      'scope_types.precedence',
-      'node_tags.assigned_at',
-    ]);
+export function findNode(db: Db, nodeId: string, rule: StalenessRule): Promise<NodeRow | undefined> {
+  return nodeRows(db).select(nodeColumns(rule)).where('nodes.id', '=', nodeId).executeTakeFirst();
 }

@@ -8,15 +8,8 @@ import type { Log } from '../../lib/log.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
-import {
-  type CertificateRow,
-  findCertificateHolder,
-  findNodeByFqdn,
-  insertNode,
-  type ReportedSettings,
-  replaceCertificates,
-  updateReported,
-} from './queries.ts';
+import { type CertificateRow, listCertificateHolders, replaceCertificates } from './certificate-queries.ts';
+import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
 import { KeyRejected, noteRefusal } from './registration-refusal.ts';
 
 export interface RegistrationRequest {
@@ -113,10 +106,11 @@ async function admit(
 ): Promise<string> {
   const key = await requireGoodKey(trx, request);
   const known = await findNodeByFqdn(trx, fqdn);
-  const holder = await findCertificateHolder(trx, certificate.thumbprint);
-  if (holder) {
-    if (holder.node_id !== known?.id)
-      throw conflict('certificate_in_use', 'Another node holds this certificate');
+  const holders = await listCertificateHolders(trx, certificate, request.now);
+  if (holders.some((holder) => holder !== known?.id)) {
+    throw conflict('certificate_in_use', 'Another node holds this certificate');
+  }
+  if (known && holders.length > 0) {
     await updateReported(trx, known.id, request.settings);
     return known.id;
   }

@@ -1,6 +1,5 @@
-/** `/api/v1/nodes`: registration, list and detail, assignment. */
+/** `/api/v1/nodes`: registration, list, detail and deletion, assignment. */
 
-import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { json, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -8,10 +7,15 @@ import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Explainer } from '../../resolve/explain.ts';
 import type { Planner } from '../../resolve/plans.ts';
+import { readServerSettings } from '../settings/queries.ts';
 import { assignConfiguration, unassignConfiguration } from './assignment.ts';
-import { findNode, listCertificates, listNodes, listTags, type ReportedSettings } from './queries.ts';
+import { listCertificates } from './certificate-queries.ts';
+import { deleteNode } from './deletion.ts';
+import { findNode, listNodes, type StalenessRule } from './queries.ts';
 import { type RegistrationOptions, registerNode } from './registration.ts';
+import { toReported, toSource } from './reported-settings.ts';
 import { NewAssignment, NodeDetails, NodeFilter, NodeSummary, Registered, Registration } from './schemas.ts';
+import { listTags } from './tag-queries.ts';
 import { toAssignment, toCertificate, toNodeSummary, toNodeTag } from './views.ts';
 
 const TAGS = ['Nodes'];
@@ -29,6 +33,7 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
     registerRoute(options),
     listRoute(database),
     detailRoute(options),
+    deleteRoute(database),
     assignRoute(database, planner),
     unassignRoute(database),
   ];
@@ -57,7 +62,7 @@ function registerRoute(options: NodeRouteOptions): Route {
       const { nodeId, certificate } = await registerNode(options, {
         registrationKey: body.registrationKey,
         fqdn: body.fqdn,
-        settings: toReported(body),
+        settings: { ...toReported(body), ...toSource(body) },
         csr: body.csr ?? null,
         certificate: facts.certificate,
         actor: facts.actor,
@@ -69,21 +74,9 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function toReported(body: z.output<typeof Registration>): ReportedSettings {
-  const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = body;
-  return {
-    ...(configurationSource === undefined ? {} : { configuration_source: configurationSource }),
-    ...(configurationMode === undefined ? {} : { configuration_mode: configurationMode }),
-    ...(configurationModeInterval === undefined
-      ? {}
-      : {
-          configuration_mode_interval: configurationModeInterval?.text ?? null,
-          configuration_mode_interval_ms: configurationModeInterval?.milliseconds ?? null,
-        }),
-    ...(reportCompliance === undefined
-      ? {}
-      : { report_compliance: reportCompliance === null ? null : Number(reportCompliance) }),
-  };
+async function stalenessRule(database: Database, now: number): Promise<StalenessRule> {
+  const { stalenessMultiplier } = await readServerSettings(database.read);
+  return { now, stalenessMultiplier };
 }
 
 function listRoute(database: Database): Route {
@@ -96,7 +89,7 @@ function listRoute(database: Database): Route {
     query: NodeFilter,
     answers: { 200: { description: 'The nodes that match', schema: NodeSummary.array() } },
     async handle({ query, facts }) {
-      const { rows, total } = await listNodes(database.read, query, facts.now);
+      const { rows, total } = await listNodes(database.read, query, await stalenessRule(database, facts.now));
       return page(rows.map(toNodeSummary), total, query);
     },
   });
@@ -113,20 +106,37 @@ function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route 
     answers: { 200: { description: 'The node', schema: NodeDetails } },
     async handle({ params, facts }) {
       const { nodeId } = params;
-      const row = await findNode(database.read, nodeId, facts.now);
+      const row = await findNode(database.read, nodeId, await stalenessRule(database, facts.now));
       if (!row) throw notFound('No such node');
       const node = database.nodeLookup.byNodeId(nodeId);
       const assignment = node?.assignment ?? null;
       const tags = await listTags(database.read, nodeId);
       return json({
         ...toNodeSummary(row),
-        certificate: toCertificate(await listCertificates(database.read, nodeId)),
+        certificate: toCertificate(await listCertificates(database.read, nodeId), facts.now),
         assignment:
           assignment &&
           toAssignment(assignment, row.configuration_name ?? '', await planner.resolvedVersion(assignment)),
         tags: tags.map(toNodeTag),
         parameterProblems: node ? await explainer.countProblems(node) : 0,
       });
+    },
+  });
+}
+
+function deleteRoute(database: Database): Route {
+  return route({
+    method: 'DELETE',
+    path: NODE,
+    summary: 'Delete a node with its reports, events, tags and assignment',
+    description: 'Its certificate stops working at once. Parameter files of its name stay in Git.',
+    tags: TAGS,
+    access: { kind: 'permission', permission: 'nodes.delete' },
+    params: idsInPath('nodeId'),
+    answers: { 204: { description: 'The node is known no more' } },
+    async handle({ params, facts }) {
+      await deleteNode(database, facts.actor, params.nodeId);
+      return noContent();
     },
   });
 }

@@ -2,21 +2,25 @@
 
 import { z } from 'zod';
 import { isChannel } from '../../domain/version-choice.ts';
-import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import { choice, Duration, Flag, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 
 export const NodeStatus = choice('Unknown', 'Compliant', 'NonCompliant', 'Error');
 export const LcmStatus = choice('Unknown', 'Idle', 'Downloading', 'Testing', 'Remediating', 'Error');
 export const ConfigurationSource = choice('Local', 'Pull');
 export const ConfigurationMode = choice('Monitor', 'Remediate');
 
-/** A node's body: members it does not know are ignored, because agents of other releases send them. */
+const lcmSettings = {
+  configurationMode: ConfigurationMode.nullish(),
+  configurationModeInterval: Duration.nullish(),
+  reportCompliance: z.boolean().nullish(),
+};
+
+/** A node's body, like those below: members it does not know are ignored, since agents of other releases send them. */
 export const Registration = z.object({
   registrationKey: z.string().min(1).max(512),
   fqdn: z.string().min(1).max(1_024),
   configurationSource: ConfigurationSource.nullish(),
-  configurationMode: ConfigurationMode.nullish(),
-  configurationModeInterval: Duration.nullish(),
-  reportCompliance: z.boolean().nullish(),
+  ...lcmSettings,
   csr: z.string().max(32_768).nullish(),
 });
 
@@ -24,6 +28,36 @@ export const Registered = z.object({
   nodeId: Id,
   certificate: z.string().optional(),
   caCertificate: z.string().optional(),
+});
+
+export const ReportedConfig = z.object(lcmSettings);
+
+export const LcmStatusChange = z.object({ lcmStatus: LcmStatus });
+
+export const LcmConfigChange = z.strictObject(lcmSettings);
+
+export const LcmConfig = z.object({
+  configurationMode: ConfigurationMode.nullable(),
+  configurationModeInterval: z.string().nullable(),
+  reportCompliance: z.boolean().nullable(),
+  certificateRotationInterval: z.string(),
+});
+
+export const StatusEventFilter = Paging.extend({
+  take: Paging.shape.take.unwrap().default(50),
+  from: Instant.optional(),
+  to: Instant.optional(),
+}).refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+  path: ['to'],
+  message: 'Before from',
+});
+
+export const StatusEvent = z.object({
+  id: z.int(),
+  nodeId: Id,
+  lcmStatus: LcmStatus.nullable(),
+  status: NodeStatus.nullable(),
+  timestamp: Timestamp,
 });
 
 export const NodeFilter = Paging.extend({

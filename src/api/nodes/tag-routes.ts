@@ -5,8 +5,9 @@ import { created, noContent, page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath, Paging } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import { listTags, nodeExists } from './queries.ts';
+import { nodeExists } from './queries.ts';
 import { NewTag, NodeTag } from './schemas.ts';
+import { listTags } from './tag-queries.ts';
 import { tagNode, untagNode } from './tags.ts';
 import { toNodeTag } from './views.ts';
 

@@ -5,7 +5,8 @@ import type { Database, Db } from '../../db/open.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { deleteTag, findTag, insertTag, type NodeTagRow, nodeExists, type TagTarget } from './queries.ts';
+import { nodeExists } from './queries.ts';
+import { deleteTag, findTag, insertTag, type NodeTagRow, type TagTarget } from './tag-queries.ts';
 
 /** @throws HawserError not_found for the node or the value, conflict `scope_type_already_tagged` */
 export function tagNode(database: Database, actor: Actor, target: TagTarget): Promise<NodeTagRow> {

@@ -2,9 +2,11 @@
 
 import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { NodeCertificatesTable } from '../../db/schema.ts';
+import type { NodeCertificatesTable, StatusEventsTable } from '../../db/node-tables.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import type { NodeRow, NodeTagRow } from './queries.ts';
+import { lapsedBefore } from '../../security/pending-certificates.ts';
+import type { NodeRow } from './queries.ts';
+import type { NodeTagRow } from './tag-queries.ts';
 
 export function toNodeSummary(row: NodeRow) {
   return {
@@ -26,18 +28,19 @@ export function toNodeSummary(row: NodeRow) {
   };
 }
 
-function toFlag(value: number | null): boolean | null {
+export function toFlag(value: number | null): boolean | null {
   return value === null ? null : value === 1;
 }
 
-export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[]) {
+export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[], now: number) {
   const current = rows.find((row) => row.state === 'current');
+  const pending = rows.find((row) => row.state === 'pending' && row.created_at > lapsedBefore(now));
   return {
     thumbprint: current?.thumbprint ?? '',
     subject: current?.subject ?? '',
     notBefore: toTimestamp(current?.not_before ?? 0),
     notAfter: toTimestamp(current?.not_after ?? 0),
-    pendingThumbprint: rows.find((row) => row.state === 'pending')?.thumbprint ?? null,
+    pendingThumbprint: pending?.thumbprint ?? null,
   };
 }
 
@@ -65,5 +68,15 @@ export function toNodeTag(row: NodeTagRow) {
     scopeValue: row.scope_value,
     precedence: row.precedence,
     assignedAt: toTimestamp(row.assigned_at),
+  };
+}
+
+export function toStatusEvent(row: Selectable<StatusEventsTable>) {
+  return {
+    id: row.id,
+    nodeId: row.node_id,
+    lcmStatus: row.lcm_status,
+    status: row.status,
+    timestamp: toTimestamp(row.timestamp),
   };
 }

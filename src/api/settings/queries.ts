@@ -1,7 +1,28 @@
-/** Server-wide settings: one row per setting that differs from its default. */
+/** Server-wide settings: one row per setting that was set; no two groups have a member of the same name. */
 
 import type { Db } from '../../db/open.ts';
-import { DEFAULT_VALIDATION, type ValidationSettings } from '../../domain/server-settings.ts';
+import {
+  DEFAULT_LCM,
+  DEFAULT_RETENTION,
+  DEFAULT_SERVER,
+  DEFAULT_VALIDATION,
+  type LcmDefaults,
+  type RetentionSettings,
+  type ServerSettings,
+  type ValidationSettings,
+} from '../../domain/server-settings.ts';
+
+export function readServerSettings(db: Db): Promise<ServerSettings> {
+  return readSettings(db, DEFAULT_SERVER);
+}
+
+export function readLcmDefaults(db: Db): Promise<LcmDefaults> {
+  return readSettings(db, DEFAULT_LCM);
+}
+
+export function readRetentionSettings(db: Db): Promise<RetentionSettings> {
+  return readSettings(db, DEFAULT_RETENTION);
+}
 
 export function readValidationSettings(db: Db): Promise<ValidationSettings> {
   return readSettings(db, DEFAULT_VALIDATION);

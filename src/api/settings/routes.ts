@@ -1,46 +1,138 @@
 /** `/api/v1/settings`: what holds for the whole server. */
 
-import type { Database } from '../../db/open.ts';
+import type { ZodType } from 'zod';
+import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import type { ValidationSettings } from '../../domain/server-settings.ts';
 import { json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { readValidationSettings, saveSettings } from './queries.ts';
-import { ValidationSettingsChange, ValidationSettingsView } from './schemas.ts';
+import {
+  readLcmDefaults,
+  readRetentionSettings,
+  readServerSettings,
+  readValidationSettings,
+  saveSettings,
+} from './queries.ts';
+import {
+  LcmDefaultsChange,
+  LcmDefaultsView,
+  PublicSettingsView,
+  RetentionSettingsChange,
+  RetentionSettingsView,
+  ServerSettingsChange,
+  ServerSettingsView,
+  ValidationSettingsChange,
+  ValidationSettingsView,
+} from './schemas.ts';
 
-const COMMON = { path: '/api/v1/settings/validation', tags: ['Settings'] };
+const SETTINGS = '/api/v1/settings';
+const TAGS = ['Settings'];
+
+/** Settings that are read and changed together. */
+interface SettingsGroup {
+  path: string;
+  /** As the audit trail calls the group. */
+  name: string;
+  /** As it stands in "Read …". */
+  label: string;
+  view: ZodType;
+  change: ZodType<object>;
+  read(db: Db): Promise<object>;
+}
+
+const GROUPS: readonly SettingsGroup[] = [
+  {
+    path: SETTINGS,
+    name: 'server',
+    label: 'how often certificates rotate and when a node is stale',
+    view: ServerSettingsView,
+    change: ServerSettingsChange,
+    read: readServerSettings,
+  },
+  {
+    path: `${SETTINGS}/lcm-defaults`,
+    name: 'lcm-defaults',
+    label: 'what a node is told where nothing is desired of it in particular; null is no default',
+    view: LcmDefaultsView,
+    change: LcmDefaultsChange,
+    read: readLcmDefaults,
+  },
+  {
+    path: `${SETTINGS}/validation`,
+    name: 'validation',
+    label: 'how versions and parameters are checked',
+    view: ValidationSettingsView,
+    change: ValidationSettingsChange,
+    read: readValidationSettings,
+  },
+  {
+    path: `${SETTINGS}/retention`,
+    name: 'retention',
+    label: 'what cleanups keep, and whether and how often they run by themselves',
+    view: RetentionSettingsView,
+    change: RetentionSettingsChange,
+    read: readRetentionSettings,
+  },
+];
 
 export function settingsRoutes(database: Database): Route[] {
+  return [publicRoute(database), ...GROUPS.flatMap((group) => groupRoutes(database, group))];
+}
+
+function publicRoute(database: Database): Route {
+  return route({
+    method: 'GET',
+    path: `${SETTINGS}/public`,
+    summary: 'Read what an agent needs to know before it is registered',
+    tags: TAGS,
+    access: { kind: 'public' },
+    answers: { 200: { description: 'The settings', schema: PublicSettingsView } },
+    async handle() {
+      const { certificateRotationInterval } = await readServerSettings(database.read);
+      return json({ certificateRotationInterval });
+    },
+  });
+}
+
+/** GET, and PUT of any subset. */
+function groupRoutes(database: Database, group: SettingsGroup): Route[] {
+  const { path, label, view, change, read } = group;
   return [
     route({
-      ...COMMON,
+      path,
       method: 'GET',
-      summary: 'Read how versions and parameters are checked',
+      summary: `Read ${label}`,
+      tags: TAGS,
       access: { kind: 'permission', permission: 'server.settings.read' },
-      answers: { 200: { description: 'The settings', schema: ValidationSettingsView } },
-      handle: async () => json(await readValidationSettings(database.read)),
+      answers: { 200: { description: 'The settings', schema: view } },
+      handle: async () => json(await read(database.read)),
     }),
     route({
-      ...COMMON,
+      path,
       method: 'PUT',
-      summary: 'Change how versions and parameters are checked; any subset',
+      summary: `Change ${label}; any subset`,
+      tags: TAGS,
       access: { kind: 'permission', permission: 'server.settings.write' },
-      body: { kind: 'json', schema: ValidationSettingsChange },
-      answers: { 200: { description: 'The settings as they are now', schema: ValidationSettingsView } },
-      handle: async ({ body, facts }) => json(await changeValidation(database, facts.actor, body)),
+      body: { kind: 'json', schema: change },
+      answers: { 200: { description: 'The settings as they are now', schema: view } },
+      handle: async ({ body, facts }) => json(await changeSettings(database, facts.actor, group, body)),
     }),
   ];
 }
 
-function changeValidation(database: Database, actor: Actor, change: object): Promise<ValidationSettings> {
+function changeSettings(
+  database: Database,
+  actor: Actor,
+  { name, read }: SettingsGroup,
+  change: object,
+): Promise<object> {
   return database.write.transaction().execute(async (trx) => {
-    const before = await readValidationSettings(trx);
+    const before = await read(trx);
     const changes = changedMembers(before, change);
     if (changes === null) return before;
     await saveSettings(trx, change);
-    const details = { settings: 'validation', ...changes };
+    const details = { settings: name, ...changes };
     await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
-    return readValidationSettings(trx);
+    return read(trx);
   });
 }

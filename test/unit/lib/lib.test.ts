@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { toOptionalTimestamp, toTimestamp } from '../../../src/lib/clock.ts';
 import { makePrivateFolder } from '../../../src/lib/folders.ts';
 import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
-import { isId, newId, newSecret } from '../../../src/lib/ids.ts';
+import { isId, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
 import { KeyedMutex, Semaphore } from '../../../src/lib/keyed-mutex.ts';
 import { writeSecretFile } from '../../../src/lib/secret-file.ts';
 
@@ -33,6 +33,15 @@ describe('ids and secrets', () => {
     for (const wrong of ['', newId().toUpperCase(), `${newId()} `, newId().slice(1), `${newId()}\n`]) {
       expect(isId(wrong), wrong).to.equal(false);
     }
+  });
+
+  it('begin with their time where they are to stand in order', () => {
+    const times = [0, 1, 1_000, Date.UTC(2026, 10, 20), Date.UTC(9999, 11, 31)];
+    const ids = times.map(newOrderedId);
+    for (const id of ids)
+      expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect([...ids].sort()).to.deep.equal(ids);
+    expect(newOrderedId(1)).to.not.equal(newOrderedId(1));
   });
 
   it('hold 256 random bits, safe in headers and cookies', () => {

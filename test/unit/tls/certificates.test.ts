@@ -284,6 +284,7 @@ describeWithOpenssl('certificates', () => {
         Date.UTC(9999, 11, 31, 23, 59, 59),
       );
       const odd = {
+        fingerprint: 'BB',
         fingerprint256: 'AA',
         subject: undefined,
         validFrom: 'Bad time value',

@@ -1,0 +1,57 @@
+/** What a list costs over HTTP, one request at a time: little data against much. */
+
+import type { Client, Reply } from '../../test/support/client.ts';
+import { expect } from './probe.ts';
+import { inTurn, type ScaleRow, scaleRow } from './scale.ts';
+import type { Effort } from './scenarios.ts';
+
+/** Most time allowed with many as a multiple of that with few. */
+export const SCALE_TARGET = 1.5;
+const LIST_REQUESTS = 40;
+const ROUNDS_FACTOR = 3;
+
+/** Milliseconds that something took once. */
+export type Timing = () => Promise<number>;
+
+/** Two timings of one kind. */
+export interface Pair {
+  few: Timing;
+  many: Timing;
+}
+
+/** Milliseconds per request and `items`, as the mean of a burst. */
+export function timeList(
+  client: Client,
+  path: string,
+  expected: number,
+  { items = 1, requests = LIST_REQUESTS } = {},
+): Timing {
+  return async () => {
+    const start = performance.now();
+    let last: Reply | undefined;
+    for (let request = 0; request < requests; request += 1) last = await client.get(path);
+    const ms = (performance.now() - start) / requests;
+    if (last) expect(last.status === 200 && last.json.length === expected, `the list ${path}`, last);
+    return ms / items;
+  };
+}
+
+export async function compare(
+  what: string,
+  compared: string,
+  pair: Pair,
+  effort: Effort,
+  target: number | null = SCALE_TARGET,
+): Promise<ScaleRow> {
+  const times = { few: [] as number[], many: [] as number[] };
+  await inTurn(manyRounds(effort), async (side, counts) => {
+    const ms = await pair[side]();
+    if (counts) times[side].push(ms);
+  });
+  return scaleRow(what, compared, times, target);
+}
+
+/** A round is short here, so there are more of them. */
+export function manyRounds({ rounds, warmUpRounds }: Effort) {
+  return { rounds: rounds * ROUNDS_FACTOR, warmUpRounds };
+}

@@ -1,0 +1,101 @@
+/**
+ * The cleanup of reports on a large database, and what a small write waits for meanwhile. Over HTTP, as whoever
+ * writes meets it: what holds the writer, and what its commit and checkpoint take, holds the server's one thread too.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SECOND } from '../../src/lib/clock.ts';
+import { expect } from './probe.ts';
+import type { RecordSite } from './record-site.ts';
+import { verdict } from './report.ts';
+import type { Effort } from './scenarios.ts';
+import { timed } from './versions.ts';
+
+/** Milliseconds that a write may have to wait for the cleanup. */
+const TARGET = 50;
+/** Milliseconds from one write to the next. */
+const PAUSE = 3;
+
+/** Milliseconds. */
+interface Waits {
+  writes: number;
+  median: number;
+  p99: number;
+  worst: number;
+  /** How many waited longer than the target. */
+  late: number;
+}
+
+export interface CleanupResult {
+  reports: number;
+  deleted: number;
+  seconds: number;
+  /** Of the same writes before it, with nothing else going on. */
+  before: Waits;
+  during: Waits;
+  target: number;
+  met: boolean;
+}
+
+export async function measureCleanup(site: RecordSite, effort: Effort): Promise<CleanupResult> {
+  const { client, size } = site;
+  const start = performance.now();
+  const before = await timeWrites(site, () => performance.now() - start < effort.records.idleWritesMs);
+  let isDone = false;
+  // As in a server's daily life: of every node a little goes.
+  const order = { keepCount: Math.floor(size.reports / size.nodes) - 1, keepDays: 0 };
+  const cleanup = timed(() => client.post('/api/v1/retention/reports/cleanup', order)).finally(() => {
+    isDone = true;
+  });
+  const during = await timeWrites(site, () => !isDone);
+  const { ms, reply } = await cleanup;
+  expect(reply.status === 200 && reply.json.deletedCount >= size.reports / 20, 'a cleanup', reply);
+  return {
+    reports: size.reports,
+    deleted: reply.json.deletedCount,
+    seconds: ms / SECOND,
+    ...{ before, during, target: TARGET, met: during.worst <= TARGET },
+  };
+}
+
+/** One small write after the other, each another than the last, so that each is a commit with its flush. */
+async function timeWrites({ client, oneNode }: RecordSite, goesOn: () => boolean): Promise<Waits> {
+  const times: number[] = [];
+  while (goesOn()) {
+    const reportCompliance = times.length % 2 === 0;
+    const { ms, reply } = await timed(() =>
+      client.put(`/api/v1/nodes/${oneNode}/lcm-config`, { reportCompliance }),
+    );
+    expect(reply.status === 200 && reply.json.reportCompliance === reportCompliance, 'a write', reply);
+    times.push(ms);
+    await sleep(PAUSE);
+  }
+  return waitsOf(times);
+}
+
+function waitsOf(times: readonly number[]): Waits {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+  return {
+    writes: times.length,
+    median: at(0.5),
+    p99: at(0.99),
+    worst: at(1),
+    late: sorted.filter((ms) => ms > TARGET).length,
+  };
+}
+
+export function formatCleanup({ reports, deleted, seconds, ...result }: CleanupResult): string {
+  const { before, during, target, met } = result;
+  return [
+    `cleanup: ${deleted} of ${reports} reports deleted in ${seconds.toFixed(0)} s; small writes over HTTP`,
+    formatWaits('before it', before),
+    formatWaits('during it', during),
+    `worst at most ${target} ms: ${verdict(met)}`,
+  ].join('\n');
+}
+
+function formatWaits(when: string, { writes, late, median, p99, worst }: Waits): string {
+  const [middle, high, highest] = [median, p99, worst].map((ms) => ms.toFixed(1));
+  return `  ${when}: ${writes} writes, median ${middle} ms, 99 of 100 within ${high} ms, worst ${highest} ms; ${late} over ${TARGET} ms`;
+}

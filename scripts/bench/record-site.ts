@@ -1,0 +1,144 @@
+/** A server whose database holds many nodes, reports and status events, put there past the API. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import { DAY } from '../../src/lib/clock.ts';
+import { newOrderedId } from '../../src/lib/ids.ts';
+import type { Client } from '../../test/support/client.ts';
+import { makeFleet } from './fleet.ts';
+import { signIn } from './probe.ts';
+import type { Processes } from './processes.ts';
+
+const CONFIGURATIONS = 10;
+const EVENTS_PER_NODE = 2;
+/** Over which the records are spread, the last one being of now. */
+const PERIOD = 90 * DAY;
+const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });
+
+/** On both sides alike, so that what a list finds is the same wherever it can be. */
+export const RARE_NODES = 20;
+export const RECORDS_OF_ONE = 100;
+
+/** What the reports say, one as often as another. */
+const OUTCOMES = [
+  ['Test', 1, 0],
+  ['Test', 0, 0],
+  ['Set', 1, 0],
+  ['Test', null, 1],
+  ['Set', 0, 1],
+  ['Test', 1, 0],
+  ['Get', null, 0],
+  ['Test', 1, 0],
+] as const;
+
+export interface RecordSize {
+  nodes: number;
+  reports: number;
+  /** Of these the reports of one node, which has as many events, too. */
+  reportsOfBusy: number;
+}
+
+export interface RecordSite {
+  client: Client;
+  size: RecordSize;
+  /** Has `RECORDS_OF_ONE` reports and as many events. */
+  oneNode: string;
+  /** Has `reportsOfBusy` of each. */
+  busyNode: string;
+  /** Of the newest record, epoch milliseconds. */
+  end: number;
+}
+
+export async function makeRecordSite(
+  folder: string,
+  template: string,
+  processes: Processes,
+  size: RecordSize,
+): Promise<RecordSite> {
+  mkdirSync(folder);
+  const { nodes } = size;
+  const fleet = await makeFleet(folder, template, { configurations: CONFIGURATIONS, nodes }, []);
+  const [oneNode = '', busyNode = ''] = fleet.oneNodeEach;
+  const end = Date.now();
+  fill(join(folder, 'data/hawser.db'), size, [oneNode, busyNode], end);
+  const { endpoint } = await processes.startHawser(folder);
+  return { client: await signIn(endpoint), size, oneNode, busyNode, end };
+}
+
+/** Statements of SQLite's own library: the query builder would take minutes for a million rows. */
+function fill(file: string, size: RecordSize, [oneNode, busyNode]: [string, string], end: number): void {
+  const db = new SqliteDatabase(file);
+  db.pragma('synchronous = OFF');
+  db.pragma('cache_size = -262144');
+  db.transaction(() => {
+    setStatuses(db);
+    const ids = db.prepare<[], string>('select id from nodes order by id').pluck().all();
+    const others = ids.filter((id) => id !== oneNode && id !== busyNode);
+    const { reports, reportsOfBusy } = size;
+    insertReports(db, ownersOf(reports, others, [oneNode, busyNode], reportsOfBusy), end);
+    const events = Math.max(EVENTS_PER_NODE * size.nodes, reportsOfBusy + RECORDS_OF_ONE);
+    insertEvents(db, ownersOf(events, others, [oneNode, busyNode], reportsOfBusy), end);
+  })();
+  // As a server that has run for a while has it.
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+}
+
+/** Half are Compliant, a few have an error, the rest stays Unknown. */
+function setStatuses(db: SqliteHandle): void {
+  db.exec("update nodes set status = 'Compliant' where rowid % 2 = 0");
+  db.exec(`update nodes set status = 'Error', lcm_status = 'Error'
+    where id in (select id from nodes order by id limit ${RARE_NODES})`);
+}
+
+/** Of each record its node, and where in the time it is: those of the two spread evenly among all others'. */
+function* ownersOf(
+  count: number,
+  others: readonly string[],
+  [oneNode, busyNode]: [string, string],
+  ofBusy: number,
+): Generator<{ nodeId: string; at: number }> {
+  let [one, busy, other] = [0, 0, 0];
+  for (let index = 0; index < count; index += 1) {
+    const at = (index + 1) / count;
+    if (one < Math.floor(at * RECORDS_OF_ONE)) {
+      one += 1;
+      yield { nodeId: oneNode, at };
+    } else if (busy < Math.floor(at * ofBusy)) {
+      busy += 1;
+      yield { nodeId: busyNode, at };
+    } else {
+      yield { nodeId: others[other % others.length] ?? '', at };
+      other += 1;
+    }
+  }
+}
+
+type Owners = Iterable<{ nodeId: string; at: number }>;
+
+function insertReports(db: SqliteHandle, owners: Owners, end: number): void {
+  const insert = db.prepare(`insert into reports
+    (id, node_id, timestamp, operation, in_desired_state, had_errors, result) values (?, ?, ?, ?, ?, ?, ?)`);
+  let index = 0;
+  for (const { nodeId, at } of owners) {
+    const timestamp = timeOf(at, end);
+    const outcome = OUTCOMES[scattered(index) % OUTCOMES.length] ?? OUTCOMES[0];
+    insert.run(newOrderedId(timestamp), nodeId, timestamp, ...outcome, RESULT);
+    index += 1;
+  }
+}
+
+/** The same every time, and in no step with the nodes' turns (multiplicative hashing, Knuth, TAOCP 6.4). */
+function scattered(index: number): number {
+  return Math.imul(index, 0x9e3779b1) >>> 16;
+}
+
+function insertEvents(db: SqliteHandle, owners: Owners, end: number): void {
+  const insert = db.prepare('insert into status_events (node_id, status, timestamp) values (?, ?, ?)');
+  for (const { nodeId, at } of owners) insert.run(nodeId, 'Compliant', timeOf(at, end));
+}
+
+function timeOf(at: number, end: number): number {
+  return Math.round(end - (1 - at) * PERIOD);
+}

@@ -1,0 +1,102 @@
+/**
+ * The cleanup of a million reports: how long it holds the writer at a time, beside what a handful of new reports
+ * takes on the same disk, since both wait for the same flushes and checkpoints.
+ *
+ * `node --import tsx scripts/bench/retention.ts [FOLDER] [REPORTS]`, the folder being on the disk to be measured
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertNode } from '../../src/api/nodes/queries.ts';
+import { Outcome } from '../../src/api/retention/outcome.ts';
+import { cleanRecords } from '../../src/api/retention/records.ts';
+import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
+import { HOUR, SECOND } from '../../src/lib/clock.ts';
+import { newId } from '../../src/lib/ids.ts';
+
+const NODES = 1_000;
+const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });
+const TARGET = 50;
+const FEW = 10;
+const ROUNDS = 500;
+
+const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'hawser-bench-retention-'));
+const perNode = Math.ceil(Number(process.argv[3] ?? 1_000_000) / NODES);
+const now = Date.now();
+const database = await openDatabase(folder);
+try {
+  const nodeIds = await fill(database);
+  const held = watchTransactions(database);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const some = Array.from({ length: FEW }, (_, index) => nodeIds[(round * FEW + index) % NODES] ?? '');
+    await database.write.transaction().execute((trx) => insertReports(trx, some, now));
+    await sleep(5);
+  }
+  print(`${FEW} new reports`, held.splice(0));
+  const [outcome, start] = [new Outcome(), performance.now()];
+  const rule = { keepCount: Math.ceil(perNode / 10), keepDays: 0 };
+  const { signal } = new AbortController();
+  await cleanRecords(database, 'reports', rule, { now, isDryRun: false, runId: newId(), outcome, signal });
+  const seconds = (performance.now() - start) / SECOND;
+  console.log(
+    `${outcome.deletedCount} reports of ${outcome.deletedCount + outcome.keptCount} deleted in ${seconds.toFixed(0)} s`,
+  );
+  print('the cleanup', held);
+  console.log(`worst at most ${TARGET} ms: ${Math.max(...held) <= TARGET ? 'met' : 'missed'}`);
+} finally {
+  await database.close();
+  rmSync(folder, { recursive: true });
+}
+
+/** Report by report around the nodes, as they come in, so that a node's lie far apart. */
+async function fill({ write }: Database): Promise<string[]> {
+  const nodes = Array.from({ length: NODES }, (_, index) => ({ id: newId(), fqdn: `node-${index}` }));
+  for (const node of nodes) await insertNode(write, { ...node, now, settings: {} });
+  const nodeIds = nodes.map(({ id }) => id);
+  for (let round = 0; round < perNode; round += 1) {
+    const timestamp = now - (perNode - round) * HOUR;
+    await write.transaction().execute(async (trx) => {
+      for (let at = 0; at < NODES; at += 100)
+        await insertReports(trx, nodeIds.slice(at, at + 100), timestamp);
+    });
+  }
+  return nodeIds;
+}
+
+async function insertReports(trx: Db, nodeIds: readonly string[], timestamp: number): Promise<void> {
+  const outcome = { operation: 'Test', in_desired_state: 1, had_errors: 0, result: RESULT } as const;
+  const rows = nodeIds.map((node_id) => ({ id: newId(), node_id, timestamp, ...outcome }));
+  await trx.insertInto('reports').values(rows).execute();
+}
+
+/** Milliseconds from the begin of each transaction to the end of its commit. */
+function watchTransactions(watched: Database): number[] {
+  const held: number[] = [];
+  const { write } = watched;
+  const transaction = write.transaction.bind(write);
+  write.transaction = () => {
+    const builder = transaction();
+    const execute = builder.execute.bind(builder);
+    builder.execute = async (work) => {
+      let start = 0;
+      const done = await execute((trx) => {
+        start = performance.now();
+        return work(trx);
+      });
+      held.push(performance.now() - start);
+      return done;
+    };
+    return builder;
+  };
+  return held;
+}
+
+function print(what: string, held: readonly number[]): void {
+  const sorted = [...held].sort((a, b) => a - b);
+  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1);
+  console.log(
+    `${what}: ${held.length} transactions, median ${at(0.5)} ms, 99 of 100 ${at(0.99)} ms, worst ${at(1)} ms`,
+  );
+}

@@ -1,0 +1,209 @@
+/** One machine of the fleet: the calls of a DSC v3 agent, in its order, every answer of which is checked. */
+
+import type { Identity, Target } from '../../test/support/client.ts';
+import { testedService, testOutput } from '../../test/support/dsc-results.ts';
+import { announce } from '../../test/support/rotation.ts';
+import { type Answer, NodeConnection, type Question, WrongAnswer } from './connection.ts';
+import type { Measurements } from './measurements.ts';
+import { ENTRY_POINT, type Offer, type Published } from './published.ts';
+import type { Random } from './random.ts';
+
+/** Of ten reports so many say that the machine is as it should be. */
+const COMPLIANT_SHARE = 0.9;
+
+/** What all nodes have in common. */
+export interface World {
+  target: Target;
+  measurements: Measurements;
+}
+
+export interface Machine {
+  fqdn: string;
+  identity: Identity;
+  random: Random;
+}
+
+export class FleetNode {
+  readonly fqdn: string;
+  readonly random: Random;
+  /** Of the configuration that is assigned to it. */
+  readonly published: Published;
+  /** Empty until it is registered. */
+  id = '';
+  /** Of its last report; null before the first. */
+  isCompliant: boolean | null = null;
+  hasRotated = false;
+  private readonly world: World;
+  private connection: NodeConnection;
+  private held: Offer | null = null;
+
+  constructor(world: World, published: Published, { fqdn, identity, random }: Machine) {
+    this.world = world;
+    this.published = published;
+    this.fqdn = fqdn;
+    this.random = random;
+    this.connection = new NodeConnection(world.target, identity, world.measurements);
+  }
+
+  /** @throws Error when that fails; without an id there is no going on */
+  async register(registrationKey: string): Promise<void> {
+    const answer = await this.connection.ask({
+      kind: 'register',
+      method: 'POST',
+      path: '/api/v1/nodes/register',
+      json: {
+        ...{ registrationKey, fqdn: this.fqdn, configurationSource: 'Pull' },
+        ...REPORTED,
+      },
+      expected: [200],
+    });
+    const { nodeId } = readJson(answer);
+    if (typeof nodeId !== 'string' || !UUID.test(nodeId)) throw new WrongAnswer(answer, 'no node id');
+    this.id = nodeId;
+  }
+
+  /** A poll, and when there is something new, all that follows from it. */
+  async cycle(): Promise<void> {
+    const offer = await this.poll();
+    if (offer === null) return;
+    await this.setStatus('Downloading');
+    this.held = await this.pull();
+    // Once more, as the agent does. By now there may be a newer version, which is for the next cycle.
+    await this.poll();
+    await this.setStatus('Testing');
+    await this.report();
+    await this.setStatus('Idle');
+    await this.ask({ kind: 'reported-config', method: 'PUT', path: '/reported-config', json: REPORTED }, 204);
+  }
+
+  /** Announces another certificate, comes with it, and makes sure that the one before it has ended. */
+  async rotate(next: Identity): Promise<void> {
+    // Two of the forms in which it may be announced: the agent's own, and PEM.
+    const json = this.random() < 0.5 ? announce(next) : { certificate: next.cert };
+    await this.ask({ kind: 'rotate-certificate', method: 'POST', path: '/rotate-certificate', json }, 200);
+    const before = this.connection;
+    this.connection = new NodeConnection(this.world.target, next, this.world.measurements);
+    try {
+      const question = { kind: 'lcm-config', method: 'GET', path: '/lcm-config' };
+      await this.ask(question, 200);
+      await before.ask({ ...this.own(question), kind: 'retired certificate', expected: [401] });
+      this.hasRotated = true;
+    } finally {
+      before.close();
+    }
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  /** @returns what is offered, null where what it holds is still the newest */
+  private async poll(): Promise<Offer | null> {
+    const { certain } = this.published;
+    const sent = this.held && `"${this.held.checksum}"`;
+    const answer = await this.ask(
+      {
+        kind: 'checksum',
+        method: 'GET',
+        path: '/configuration/checksum',
+        ...(sent === null ? {} : { headers: { 'If-None-Match': sent } }),
+      },
+      ...(sent === null ? [200] : [200, 304]),
+    );
+    if (answer.status === 304) return this.checkUnchanged(answer, sent, certain);
+    const { checksum, version, entryPoint, parametersFile, configurationName } = readJson(answer);
+    const offer = { checksum: String(checksum), version: String(version) };
+    verify(answer, () => this.published.verify(offer, certain));
+    if (answer.headers.etag !== `"${checksum}"`)
+      throw new WrongAnswer(answer, 'the ETag is not the checksum');
+    if (answer.headers.etag === sent) throw new WrongAnswer(answer, 'the checksum is known: expected 304');
+    const isRight =
+      configurationName === this.published.configurationName &&
+      entryPoint === ENTRY_POINT &&
+      parametersFile === null;
+    if (!isRight)
+      throw new WrongAnswer(answer, 'another name, entry point or parameters file than published');
+    return offer;
+  }
+
+  private checkUnchanged(answer: Answer, sent: string | null, certain: number): null {
+    if (answer.headers.etag !== sent) throw new WrongAnswer(answer, 'a 304 whose ETag is not the one sent');
+    if (answer.body.length > 0) throw new WrongAnswer(answer, 'a 304 with a body');
+    const { held } = this;
+    if (held) verify(answer, () => this.published.verify(held, certain));
+    return null;
+  }
+
+  /** @returns what it has now, which may be newer than what it was offered */
+  private async pull(): Promise<Offer> {
+    const { published } = this;
+    const { certain } = published;
+    const answer = await this.ask({ kind: 'bundle', method: 'GET', path: '/configuration/bundle' }, 200);
+    const { etag = '', 'content-disposition': disposition = '', 'repr-digest': digest } = answer.headers;
+    const name = `attachment; filename="${published.configurationName}-v`;
+    const version = disposition.startsWith(name) ? disposition.slice(name.length, -'.zip"'.length) : '';
+    const offer = { version, checksum: etag.slice(1, -1) };
+    verify(answer, () => published.verify(offer, certain));
+    await published.verifyBundle(version, answer.body, String(digest)).catch((error: Error) => {
+      throw new WrongAnswer(answer, error.message);
+    });
+    return offer;
+  }
+
+  private async report(): Promise<void> {
+    const inDesiredState = this.random() < COMPLIANT_SHARE;
+    const result = testOutput([testedService(true, 'Monitoring'), testedService(inDesiredState)]);
+    const answer = await this.ask(
+      { kind: 'report', method: 'POST', path: '/reports', json: { operation: 'Test', result } },
+      201,
+    );
+    const summary = readJson(answer);
+    const isRight =
+      summary['nodeId'] === this.id &&
+      summary['inDesiredState'] === inDesiredState &&
+      summary['hadErrors'] === false &&
+      answer.headers.location === `/api/v1/reports/${summary['id']}`;
+    if (!isRight) throw new WrongAnswer(answer, `not the report that was sent (${inDesiredState})`);
+    this.isCompliant = inDesiredState;
+  }
+
+  private async setStatus(lcmStatus: string): Promise<void> {
+    await this.ask({ kind: 'lcm-status', method: 'PUT', path: '/lcm-status', json: { lcmStatus } }, 204);
+  }
+
+  private ask(question: OwnQuestion, ...expected: number[]): Promise<Answer> {
+    return this.connection.ask({ ...this.own(question), expected });
+  }
+
+  private own(question: OwnQuestion): OwnQuestion {
+    return { ...question, path: `/api/v1/nodes/${this.id}${question.path}` };
+  }
+}
+
+/** The path is what comes behind the node's own. */
+type OwnQuestion = Omit<Question, 'expected'>;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const REPORTED = {
+  configurationMode: 'Monitor',
+  configurationModeInterval: '00:15:00',
+  reportCompliance: true,
+};
+
+function readJson(answer: Answer): Record<string, unknown> {
+  try {
+    return JSON.parse(answer.body.toString('utf8'));
+  } catch {
+    throw new WrongAnswer(answer, 'no JSON');
+  }
+}
+
+/** Shows the answer with what is wrong about it. */
+function verify(answer: Answer, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw new WrongAnswer(answer, (error as Error).message);
+  }
+}

@@ -1,0 +1,75 @@
+/** The people behind a fleet: one who admits nodes, and an author who publishes. */
+
+import { type Client, makeClient, type Reply, type Target } from '../../test/support/client.ts';
+import type { Published } from './published.ts';
+
+/** Also in the usage text, for those who bring a token of their own. */
+const SCOPES = [
+  'configurations.create',
+  'configurations.grants',
+  'registration-keys.manage',
+  'nodes.read',
+  'nodes.assign-configuration',
+];
+
+/** @returns a token of `admin` with what a fleet needs */
+export async function makeToken(target: Target, password: string): Promise<string> {
+  const client = makeClient(target);
+  try {
+    const login = await client.post('/api/v1/auth/login', { username: 'admin', password });
+    const cookie = String(expectStatus(login, 200).headers['set-cookie']).split(';', 1)[0] ?? '';
+    const session = client.with({ Cookie: cookie });
+    const reply = await session.post('/api/v1/auth/tokens', { name: 'fleet', scopes: SCOPES });
+    return expectStatus(reply, 201).json.token;
+  } finally {
+    client.close();
+  }
+}
+
+export class Operator {
+  private readonly connections: Client;
+  private readonly client: Client;
+
+  constructor(target: Target, token: string) {
+    this.connections = makeClient(target);
+    this.client = this.connections.with({ Authorization: `Bearer ${token}` });
+  }
+
+  async makeRegistrationKey(nodes: number): Promise<string> {
+    const body = { description: 'fleet simulator', maxUses: nodes };
+    return expectStatus(await this.client.post('/api/v1/admin/registration-keys', body), 201).json.key;
+  }
+
+  async assign(nodeId: string, { configurationName }: Published): Promise<void> {
+    expectStatus(await this.client.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName }), 204);
+  }
+
+  /** Uploads the next version and lets it out; the first one makes the configuration. */
+  async publish(published: Published): Promise<void> {
+    const { configurationName: name } = published;
+    const isFirst = published.count === 0;
+    const { version, files } = published.prepare();
+    const path = isFirst ? '/api/v1/configurations' : `/api/v1/configurations/${name}/versions`;
+    const fields = isFirst ? { name, version } : { version };
+    expectStatus(await this.client.upload(path, { fields, files }), 201);
+    const versionPath = `/api/v1/configurations/${name}/versions/${version}`;
+    expectStatus(await this.client.put(`${versionPath}/publish`), 200);
+    published.certain = published.count;
+  }
+
+  /** How many nodes the server lists whose names contain the text. */
+  async countNodes(fqdn: string, filter: Record<string, string>): Promise<number> {
+    const query = new URLSearchParams({ fqdn, take: '1', ...filter });
+    const reply = expectStatus(await this.client.get(`/api/v1/nodes?${query}`), 200);
+    return Number(reply.headers['x-total-count']);
+  }
+
+  close(): void {
+    this.connections.close();
+  }
+}
+
+function expectStatus(reply: Reply, expected: number): Reply {
+  if (reply.status === expected) return reply;
+  throw new Error(`the server answered ${reply.status} instead of ${expected}: ${reply.text}`);
+}

@@ -1,0 +1,126 @@
+/** What a run of the fleet simulator is to do, and whether this machine can do it. */
+
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+export const USAGE = `npm run fleet -- [options]
+  --nodes N          how many machines to be (100)
+  --seconds S        how long they live once all are registered (20)
+  --poll-every S     seconds between the polls of a node, give or take a fifth (5)
+  --configurations N how many configurations the nodes are spread over (10)
+  --publish-every S  seconds between new versions, of one configuration after the other (5)
+  --rotate SHARE     share of the nodes that change their certificate, 0 to 1 (0.1)
+  --handshakes N     new connections per second at most (200)
+  --seed N           of all that is random: the same seed, the same waits and choices (1)
+  --url URL --ca FILE --token-file FILE
+                     a server that runs on this machine already, its authority, and a token with the scopes
+                     configurations.create, configurations.grants, registration-keys.manage, nodes.read,
+                     nodes.assign-configuration; without these, one is started on folders of its own`;
+
+/** A server that somebody else has started. */
+export interface RunningServer {
+  port: number;
+  ca: string;
+  token: string;
+}
+
+/** Times are seconds. */
+export interface FleetOptions {
+  nodes: number;
+  seconds: number;
+  pollEvery: number;
+  configurations: number;
+  publishEvery: number;
+  rotateShare: number;
+  handshakesPerSecond: number;
+  seed: number;
+  /** Null: start one. */
+  server: RunningServer | null;
+}
+
+/** A node has one connection, for the moment of a rotation two; the rest is for repositories, database and operator. */
+const RESERVED_FILES = 500;
+/** The server ends a connection after 125 s without a request, and nodes wait for the last one to register. */
+const REGISTRATION_LIMIT = 100;
+
+/** @throws Error with one line on what is wrong */
+export function readOptions(args: readonly string[]): FleetOptions {
+  const { values } = parseArgs({ args: [...args], options: DESCRIBED, strict: true });
+  const number = (name: keyof typeof values, least: number, most: number, step: 'any' | 'whole'): number => {
+    const text = values[name] ?? '';
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most && (step === 'any' || Number.isInteger(value))) return value;
+    const kind = step === 'whole' ? 'a whole number' : 'a number';
+    throw new Error(`--${name}: expected ${kind} from ${least} to ${most}, not "${text}"`);
+  };
+  const options = {
+    nodes: number('nodes', 1, 50_000, 'whole'),
+    seconds: number('seconds', 1, 86_400, 'any'),
+    pollEvery: number('poll-every', 0.1, 60, 'any'),
+    configurations: number('configurations', 1, 1_000, 'whole'),
+    publishEvery: number('publish-every', 0.5, 86_400, 'any'),
+    rotateShare: number('rotate', 0, 1, 'any'),
+    handshakesPerSecond: number('handshakes', 1, 5_000, 'whole'),
+    seed: number('seed', 0, 2 ** 32 - 1, 'whole'),
+    server: readServer(values.url, values.ca, values['token-file']),
+  };
+  refuseTooMany(options);
+  return options;
+}
+
+const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+
+const DESCRIBED = {
+  nodes: text('100'),
+  seconds: text('20'),
+  'poll-every': text('5'),
+  configurations: text('10'),
+  'publish-every': text('5'),
+  rotate: text('0.1'),
+  handshakes: text('200'),
+  seed: text('1'),
+  url: { type: 'string' },
+  ca: { type: 'string' },
+  'token-file': { type: 'string' },
+} as const;
+
+function readServer(
+  url: string | undefined,
+  ca: string | undefined,
+  tokenFile: string | undefined,
+): RunningServer | null {
+  if (url === undefined && ca === undefined && tokenFile === undefined) return null;
+  if (url === undefined || ca === undefined || tokenFile === undefined) {
+    throw new Error('--url, --ca and --token-file go together');
+  }
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'https:' || !['localhost', '127.0.0.1'].includes(hostname)) {
+    throw new Error('--url: expected a server on this machine, such as https://localhost:8443');
+  }
+  const read = (file: string) => readFileSync(file, 'utf8');
+  return { port: Number(port || 443), ca: read(ca), token: read(tokenFile).trim() };
+}
+
+function refuseTooMany({ nodes, handshakesPerSecond }: FleetOptions): void {
+  const most = Math.min(openFilesLimit(), freePorts()) - RESERVED_FILES;
+  if (nodes > most) {
+    throw new Error(`--nodes: at most ${most} here, by the limits of open files and of local ports`);
+  }
+  if (nodes > handshakesPerSecond * REGISTRATION_LIMIT) {
+    throw new Error(
+      `--handshakes: at least ${Math.ceil(nodes / REGISTRATION_LIMIT)} are needed for ${nodes} nodes`,
+    );
+  }
+}
+
+/** Per process; a server that is started from here has the same. */
+function openFilesLimit(): number {
+  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+  return limit ? Number(limit[1]) : Number.POSITIVE_INFINITY;
+}
+
+/** All connections go to one address and port, so that each takes a local port. */
+function freePorts(): number {
+  const range = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').trim().split(/\s+/);
+  return Number(range[1]) - Number(range[0]) + 1;
+}

@@ -1,0 +1,240 @@
+/** A run of the fleet: nodes register, live for a while beside an author who publishes, and are counted at the end. */
+
+import { randomBytes } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientCertificate } from '../../test/support/client-certificates.ts';
+import { makeCrowdIdentities } from '../bench/crowd-identities.ts';
+import { Measurements } from './measurements.ts';
+import { FleetNode, type World } from './node.ts';
+import { Operator } from './operator.ts';
+import type { FleetOptions } from './options.ts';
+import { Pacer } from './pacer.ts';
+import { Published } from './published.ts';
+import { makeRandom, type Random } from './random.ts';
+import { type Consumption, consumptionOf, type FleetServer } from './server.ts';
+
+/** How many register at the same time. */
+const REGISTERING = 32;
+/** The share by which waits between polls are longer or shorter. */
+const JITTER = 0.2;
+
+export interface FleetReport {
+  options: FleetOptions;
+  registered: number;
+  registrationSeconds: number;
+  /** From the last registration until every node has the last version. */
+  lifeSeconds: number;
+  lifeRequests: number;
+  versions: number;
+  rotations: number;
+  measurements: Measurements;
+  /** Before and after the nodes' lives; null for a server that was started by somebody else. */
+  server: { before: Consumption; after: Consumption } | null;
+  /** Of the simulator: its own CPU seconds meanwhile, and the 99th percentile of its event loop's delay in ms. */
+  simulator: { cpuSeconds: number; delay: number };
+}
+
+export async function runFleet(
+  options: FleetOptions,
+  server: FleetServer,
+  progress: (message: string) => void,
+): Promise<FleetReport> {
+  const operator = new Operator(server.target, server.token);
+  const fleet = new Fleet(options, server, operator);
+  try {
+    progress(`making ${options.nodes} certificates`);
+    await fleet.prepare();
+    progress('registering');
+    const registrationSeconds = await timed(() => fleet.register());
+    progress(`living for ${options.seconds} s`);
+    return { ...(await fleet.live()), registrationSeconds };
+  } finally {
+    fleet.close();
+    operator.close();
+  }
+}
+
+class Fleet {
+  private readonly options: FleetOptions;
+  private readonly server: FleetServer;
+  private readonly operator: Operator;
+  private readonly world: World;
+  private readonly pacer: Pacer;
+  private readonly random: Random;
+  /** In all names of one run, so that a server can have several behind it. */
+  private readonly run = randomBytes(4).toString('hex');
+  private readonly configurations: readonly Published[];
+  private nodes: FleetNode[] = [];
+  private spares: ClientCertificate[] = [];
+
+  constructor(options: FleetOptions, server: FleetServer, operator: Operator) {
+    this.options = options;
+    this.server = server;
+    this.operator = operator;
+    this.pacer = new Pacer(options.handshakesPerSecond);
+    this.random = makeRandom(options.seed, options.nodes);
+    this.configurations = Array.from(
+      { length: options.configurations },
+      (_, at) => new Published(`fleet-${this.run}-${at}`),
+    );
+    this.world = {
+      target: server.target,
+      measurements: new Measurements(),
+    };
+  }
+
+  async prepare(): Promise<void> {
+    const { nodes, rotateShare, seed } = this.options;
+    const identities = await makeCrowdIdentities(nodes + Math.ceil(nodes * rotateShare));
+    this.nodes = identities.slice(0, nodes).map((identity, at) => {
+      const fqdn = `node-${String(at).padStart(5, '0')}.${this.run}.example.org`;
+      const published = this.configurations[at % this.configurations.length] as Published;
+      return new FleetNode(this.world, published, { fqdn, identity, random: makeRandom(seed, at) });
+    });
+    this.spares = identities.slice(nodes);
+    for (const published of this.configurations) await this.operator.publish(published);
+  }
+
+  /** All of them, a few at a time; those that fail are faults, and have no further part. */
+  async register(): Promise<void> {
+    const key = await this.operator.makeRegistrationKey(this.options.nodes);
+    const waiting = this.nodes.values();
+    const admit = async () => {
+      for (const node of waiting) {
+        await this.pacer.turn();
+        await this.guarded(node, async () => {
+          await node.register(key);
+          await this.operator.assign(node.id, node.published);
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: REGISTERING }, admit));
+  }
+
+  async live(): Promise<Omit<FleetReport, 'registrationSeconds'>> {
+    const { measurements } = this.world;
+    const { pid } = this.server;
+    const nodes = this.nodes.filter((node) => node.id !== '');
+    const before = pid === null ? null : consumptionOf(pid);
+    const requestsBefore = measurements.requests;
+    const cpuBefore = process.cpuUsage();
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const lifeSeconds = await timed(() =>
+      this.liveUntil(performance.now() + this.options.seconds * 1_000, nodes),
+    );
+    delay.disable();
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const after = pid === null ? null : consumptionOf(pid);
+    await this.compareCounts(nodes);
+    return {
+      options: this.options,
+      registered: nodes.length,
+      lifeSeconds,
+      lifeRequests: measurements.requests - requestsBefore,
+      versions: this.configurations.reduce((sum, { count }) => sum + count, 0),
+      rotations: nodes.filter((node) => node.hasRotated).length,
+      measurements,
+      server: before && after && { before, after },
+      simulator: { cpuSeconds: (user + system) / 1e6, delay: delay.percentile(99) / 1e6 },
+    };
+  }
+
+  close(): void {
+    for (const node of this.nodes) node.close();
+  }
+
+  /** The last cycle of each node begins when nothing more is published, so it ends with the last version. */
+  private async liveUntil(end: number, nodes: readonly FleetNode[]): Promise<void> {
+    const authored = this.publishUntil(end);
+    const rotateAt = this.planRotations(nodes, end);
+    const lives = nodes.map(async (node) => {
+      await this.liveAlone(node, end, rotateAt.get(node));
+      await authored;
+      await this.guarded(node, () => node.cycle());
+    });
+    await Promise.all(lives);
+  }
+
+  private async liveAlone(node: FleetNode, end: number, rotation: Rotation | undefined): Promise<void> {
+    const interval = this.options.pollEvery * 1_000;
+    let left = rotation;
+    await sleepUntil(performance.now() + node.random() * interval, end);
+    while (performance.now() < end) {
+      await this.guarded(node, () => node.cycle());
+      if (left && performance.now() >= left.at) {
+        const { identity } = left;
+        left = undefined;
+        await this.pacer.turn();
+        await this.guarded(node, () => node.rotate(identity));
+      }
+      await sleepUntil(performance.now() + interval * (1 + JITTER * (2 * node.random() - 1)), end);
+    }
+  }
+
+  /** The nodes that rotate are chosen anew with each seed, and each has a moment of its own in the first four fifths. */
+  private planRotations(nodes: readonly FleetNode[], end: number): Map<FleetNode, Rotation> {
+    const span = end - performance.now();
+    const drawn = nodes.map((node) => ({ node, lot: this.random() })).sort((a, b) => a.lot - b.lot);
+    return new Map(
+      this.spares.slice(0, nodes.length).map((identity, at) => {
+        const { node } = drawn[at] as { node: FleetNode };
+        return [node, { identity, at: end - span * (0.2 + 0.8 * this.random()) }];
+      }),
+    );
+  }
+
+  /** A version that cannot be published is a fault like any other. */
+  private async publishUntil(end: number): Promise<void> {
+    const interval = this.options.publishEvery * 1_000;
+    const start = performance.now();
+    for (let turn = 0; start + interval * (turn + 1) < end; turn += 1) {
+      await sleepUntil(start + interval * (turn + 1), end);
+      const published = this.configurations[turn % this.configurations.length] as Published;
+      await this.operator.publish(published).catch((error: unknown) => {
+        this.world.measurements.fault('author', error);
+      });
+    }
+  }
+
+  /** What the server lists must agree with what the nodes have reported. */
+  private async compareCounts(nodes: readonly FleetNode[]): Promise<void> {
+    const expected: [Record<string, string>, number][] = [
+      [{ lcmStatus: 'Idle' }, nodes.filter((node) => node.isCompliant !== null).length],
+      [{ status: 'Compliant' }, nodes.filter((node) => node.isCompliant === true).length],
+      [{ status: 'NonCompliant' }, nodes.filter((node) => node.isCompliant === false).length],
+    ];
+    for (const [filter, count] of expected) {
+      const listed = await this.operator.countNodes(`.${this.run}.`, filter);
+      if (listed === count) continue;
+      const message = `the server lists ${listed} nodes with ${JSON.stringify(filter)}, expected ${count}`;
+      this.world.measurements.fault('operator', message);
+    }
+  }
+
+  private async guarded(node: FleetNode, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.world.measurements.fault(node.fqdn, error);
+    }
+  }
+}
+
+interface Rotation {
+  identity: ClientCertificate;
+  at: number;
+}
+
+async function sleepUntil(at: number, end: number): Promise<void> {
+  const milliseconds = Math.min(at, end) - performance.now();
+  if (milliseconds > 0) await sleep(milliseconds);
+}
+
+/** @returns seconds */
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1_000;
+}

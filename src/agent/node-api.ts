@@ -1,0 +1,208 @@
+/** The calls a node makes (api.md sections 3 and 12), typed. Answers are read loosely: members may come to be. */
+
+import { z } from 'zod';
+import { type Duration, parseDuration } from '../domain/duration.ts';
+import type { Connection, Downloaded, Received } from './connection.ts';
+import { parseHttpDate, parseRetryAfter } from './schedule.ts';
+
+export type Mode = 'Monitor' | 'Remediate';
+export type LcmStatus = 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error';
+
+/** What the server wants of the node; null where it wants nothing in particular. */
+export interface LcmConfig {
+  configurationMode: Mode | null;
+  configurationModeInterval: Duration | null;
+  reportCompliance: boolean | null;
+  certificateRotationInterval: Duration | null;
+}
+
+/** What the node does and tells; the interval is a duration as `parseDuration` writes it. */
+export interface ReportedConfig {
+  configurationMode: Mode;
+  configurationModeInterval: string;
+  reportCompliance: boolean;
+}
+
+/** What the node should have. */
+export type Polled = z.output<typeof POLLED>;
+
+const Span = z
+  .string()
+  .transform((text) => parseDuration(text))
+  .nullish()
+  .catch(null);
+
+const LCM_CONFIG = z.object({
+  configurationMode: z.enum(['Monitor', 'Remediate']).nullish().catch(null),
+  configurationModeInterval: Span,
+  reportCompliance: z.boolean().nullish().catch(null),
+  certificateRotationInterval: Span,
+});
+
+const POLLED = z.object({
+  // It becomes the name of a folder, so it is held to its form.
+  checksum: z.string().regex(/^[0-9a-f]{64}$/),
+  entryPoint: z.string().min(1),
+  parametersFile: z.string().min(1).nullable(),
+  configurationName: z.string(),
+  version: z.string(),
+});
+
+const REGISTERED = z.object({ nodeId: z.guid() });
+const CERTIFICATE = z.object({ certificate: z.string() });
+const PROBLEM = z.object({ code: z.string(), detail: z.string() }).partial();
+
+/** An answer that is no success. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Stable code of the problem; empty where the answer was none of Hawser's. */
+  readonly code: string;
+  /** Milliseconds that the server wants to be left alone; null where it says nothing. */
+  readonly retryAfter: number | null;
+
+  constructor(call: string, { status, headers, body }: Received, now: number) {
+    const { code = '', detail = '' } = parseJson(PROBLEM, body) ?? {};
+    super(`${call}: ${status} ${code} ${detail}`.trim());
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+    const serverTime = headers.date === undefined ? null : parseHttpDate(headers.date);
+    this.retryAfter = parseRetryAfter(headers['retry-after'], serverTime ?? now);
+  }
+
+  /** Whether the same call may well succeed later. */
+  get isPassing(): boolean {
+    return this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+}
+
+/** Codes that say that there is nothing for this node at present. */
+const NOTHING_TO_PULL = ['no_configuration_assigned', 'no_eligible_version'];
+
+export class NodeApi {
+  private readonly connection: Connection;
+  private readonly now: () => number;
+
+  constructor(connection: Connection, now: () => number) {
+    this.connection = connection;
+    this.now = now;
+  }
+
+  /** @returns the node's id; the same certificate under the same name gets the same one again */
+  async register(registrationKey: string, fqdn: string, reported: ReportedConfig): Promise<string> {
+    const body = { registrationKey, fqdn, configurationSource: 'Pull', ...reported };
+    return this.read(REGISTERED, await this.send('POST', '/api/v1/nodes/register', body)).nodeId;
+  }
+
+  of(nodeId: string): NodeCalls {
+    return new NodeCalls(this, nodeId);
+  }
+
+  /** @throws Refusal for anything but a success or the statuses given */
+  async send(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Received> {
+    const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+    const received = await this.connection.call(method, path, { json, headers: options.headers ?? {} });
+    return options.passes?.includes(received.status) ? received : this.accept(`${method} ${path}`, received);
+  }
+
+  async download(path: string, file: string, limit: number): Promise<Downloaded> {
+    const received = await this.connection.download(path, file, limit);
+    this.accept(`GET ${path}`, received);
+    return received;
+  }
+
+  read<T>(schema: z.ZodType<T>, { body }: Received): T {
+    const value = parseJson(schema, body);
+    if (value === null) throw new Error('The server answered with something else than the contract says');
+    return value;
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  private accept(call: string, received: Received): Received {
+    if (received.status >= 200 && received.status < 300) return received;
+    throw new Refusal(call, received, this.now());
+  }
+}
+
+interface SendOptions {
+  headers?: Record<string, string>;
+  /** Statuses that are answers rather than refusals. */
+  passes?: readonly number[];
+}
+
+/** The calls of one node. All throw `Refusal` and the system's errors. */
+export class NodeCalls {
+  private readonly api: NodeApi;
+  private readonly path: string;
+
+  constructor(api: NodeApi, nodeId: string) {
+    this.api = api;
+    this.path = `/api/v1/nodes/${nodeId}`;
+  }
+
+  async lcmConfig(): Promise<LcmConfig> {
+    const config = this.api.read(LCM_CONFIG, await this.api.send('GET', `${this.path}/lcm-config`));
+    return {
+      configurationMode: config.configurationMode ?? null,
+      configurationModeInterval: config.configurationModeInterval ?? null,
+      reportCompliance: config.reportCompliance ?? null,
+      certificateRotationInterval: config.certificateRotationInterval ?? null,
+    };
+  }
+
+  /** @returns 'same' while the checksum still holds, 'nothing' where the server has nothing for this node */
+  async poll(checksum: string | null): Promise<Polled | 'same' | 'nothing'> {
+    const headers: Record<string, string> = checksum === null ? {} : { 'If-None-Match': `"${checksum}"` };
+    const path = `${this.path}/configuration/checksum`;
+    try {
+      const received = await this.api.send('GET', path, undefined, { headers, passes: [304] });
+      return received.status === 304 ? 'same' : this.api.read(POLLED, received);
+    } catch (error) {
+      if (error instanceof Refusal && NOTHING_TO_PULL.includes(error.code)) return 'nothing';
+      throw error;
+    }
+  }
+
+  bundle(file: string, limit: number): Promise<Downloaded> {
+    return this.api.download(`${this.path}/configuration/bundle`, file, limit);
+  }
+
+  async putStatus(lcmStatus: LcmStatus): Promise<void> {
+    await this.api.send('PUT', `${this.path}/lcm-status`, { lcmStatus });
+  }
+
+  async putReportedConfig(reported: ReportedConfig): Promise<void> {
+    await this.api.send('PUT', `${this.path}/reported-config`, reported);
+  }
+
+  /** @param report as JSON */
+  async postReport(report: string): Promise<void> {
+    await this.api.send('POST', `${this.path}/reports`, report);
+  }
+
+  async announce(certificate: string): Promise<void> {
+    await this.api.send('POST', `${this.path}/rotate-certificate`, { certificate });
+  }
+
+  /** @returns the certificate that was issued, PEM */
+  async requestCertificate(csr: string): Promise<string> {
+    const received = await this.api.send('POST', `${this.path}/rotate-certificate`, { csr });
+    return this.api.read(CERTIFICATE, received).certificate;
+  }
+}
+
+/** What a poll has said, from JSON that was kept; null for anything else. */
+export function parsePolled(json: string): Polled | null {
+  return parseJson(POLLED, Buffer.from(json));
+}
+
+function parseJson<T>(schema: z.ZodType<T>, body: Buffer): T | null {
+  try {
+    return schema.safeParse(JSON.parse(body.toString('utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,96 @@
+/** `/api/v1/nodes/{nodeId}/rotate-certificate`. */
+
+import { z } from 'zod';
+import { json } from '../../http/answer.ts';
+import { type Route, route } from '../../http/route.ts';
+import { Instant } from '../../http/schemas.ts';
+import { unauthenticated } from '../../lib/errors.ts';
+import { type Announcement, announceCertificate, type RotationOptions } from './rotation.ts';
+
+/** SHA-1 or SHA-256 in any case, with colons or without; comes out as upper-case digits alone. */
+const Thumbprint = z
+  .string()
+  .regex(
+    /^(?:[0-9a-f]{40}|[0-9a-f]{64}|(?:[0-9a-f]{2}:){19}[0-9a-f]{2}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i,
+    'Not a SHA-1 or SHA-256 in hex',
+  )
+  .transform((text) => text.replaceAll(':', '').toUpperCase());
+
+/** A node's body: members it does not know are ignored. */
+const Rotation = z
+  .object({
+    certificateThumbprint: Thumbprint.nullish(),
+    certificateSubject: z.string().max(1_024).nullish(),
+    certificateNotAfter: Instant.nullish(),
+    certificate: z.string().max(65_536).nullish(),
+    csr: z.string().max(32_768).nullish(),
+  })
+  .transform((body, context): Announcement => {
+    const {
+      certificateThumbprint: thumbprint,
+      certificateSubject: subject,
+      certificateNotAfter: notAfter,
+    } = body;
+    const { certificate, csr } = body;
+    const forms = [thumbprint ?? subject ?? notAfter, certificate, csr].filter(isGiven);
+    if (forms.length !== 1) context.addIssue({ code: 'custom', message: FORMS });
+    else if (isGiven(csr)) return { form: 'csr', csr };
+    else if (isGiven(certificate)) return { form: 'certificate', certificate };
+    else if (isGiven(thumbprint) && isGiven(subject) && isGiven(notAfter))
+      return { form: 'thumbprint', thumbprint, subject, notAfter };
+    else context.addIssue({ code: 'custom', path: [missingOf(body)], message: FORMS });
+    return z.NEVER;
+  });
+
+const FORMS =
+  'Exactly one of: certificateThumbprint, certificateSubject and certificateNotAfter together; certificate; csr';
+const DESCRIPTION = ['certificateThumbprint', 'certificateSubject', 'certificateNotAfter'] as const;
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+/** The first member that the description of a certificate lacks. */
+function missingOf(body: { [name in (typeof DESCRIPTION)[number]]?: unknown }): string {
+  return DESCRIPTION.find((name) => !isGiven(body[name])) ?? '';
+}
+
+export function rotationRoute(options: RotationOptions): Route {
+  return route({
+    method: 'POST',
+    path: '/api/v1/nodes/{nodeId}/rotate-certificate',
+    summary: 'Announce the certificate that the node will come with next',
+    description:
+      'The current certificate works until the first call with the new one, which ends it. A new one that does not come within 24 hours is forgotten.',
+    tags: ['Nodes'],
+    access: { kind: 'node:self' },
+    body: { kind: 'json', schema: Rotation },
+    answers: {
+      200: {
+        description: 'The certificate is pending; for a CSR it is in the answer',
+        schema: z.object({ message: z.string(), certificate: z.string().optional() }),
+      },
+    },
+    problems: [
+      'certificate_expired',
+      'certificate_in_use',
+      'certificate_not_trusted',
+      'client_certificate_required',
+      'invalid_certificate',
+      'invalid_csr',
+    ],
+    async handle({ node, body, facts }) {
+      const { certificate: presented, actor, now } = facts;
+      if (presented === null) throw unauthenticated('Connect with the client certificate of the node');
+      const { isPending, certificate } = await announceCertificate(options, {
+        ...{ nodeId: node.nodeId, presented, announcement: body, actor, now },
+        wouldChain: (chain) => facts.wouldChain(chain),
+      });
+      const message = isPending ? PENDING : CURRENT;
+      return json({ message, ...(certificate === null ? {} : { certificate }) });
+    },
+  });
+}
+
+const PENDING = 'The certificate becomes the current one with the first call that uses it';
+const CURRENT = 'This is the current certificate of the node already';

@@ -1,0 +1,155 @@
+/** Runs of cleanups: one of a type at a time, each recorded with what came of it. */
+
+import type { RetentionRule } from '../../domain/retention-plan.ts';
+import { HawserError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { readRetentionSettings } from '../settings/queries.ts';
+import type { CleanupCircumstances, CleanupTools, Order, RecordRule } from './cleanup.ts';
+import { type DeletedVersion, Outcome, safeMessage } from './outcome.ts';
+import { cleanParameters } from './parameters.ts';
+import { endInterruptedRuns, finishRun, insertRun, type VersionType } from './queries.ts';
+import { cleanRecords } from './records.ts';
+import { cleanVersions } from './versions.ts';
+
+export interface RunResult {
+  runId: string;
+  versionType: VersionType;
+  isDryRun: boolean;
+  deletedCount: number;
+  keptCount: number;
+  deletedVersions: readonly DeletedVersion[];
+}
+
+const INTERRUPTED = 'The server ended while the cleanup ran; what was deleted until then is gone';
+const NOT_REPACKED =
+  'Nothing was repacked, as this server has no git: the deleted versions still take up space';
+
+export class RetentionRuns {
+  private readonly tools: CleanupTools;
+  private readonly turns = new KeyedMutex();
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly ending = new AbortController();
+
+  constructor(tools: CleanupTools) {
+    this.tools = tools;
+  }
+
+  /** Ends the records of runs that the last end of the server cut off. */
+  async open(): Promise<void> {
+    const { database, clock } = this.tools;
+    await endInterruptedRuns(database.write, clock.now(), INTERRUPTED);
+  }
+
+  /** Has the runs end after the step they are at, and waits until they have. */
+  async close(): Promise<void> {
+    this.ending.abort(new HawserError('unavailable', 'shutting_down', 'The server is shutting down.'));
+    while (this.running.size > 0) await Promise.allSettled(this.running);
+  }
+
+  /** Waits for an earlier run of the same type. Throws what the run failed with, once that is recorded. */
+  async run(order: Order): Promise<RunResult> {
+    const run = this.turns.run(order.versionType, () => this.carryOut(order));
+    this.running.add(run);
+    try {
+      return await run;
+    } finally {
+      this.running.delete(run);
+    }
+  }
+
+  private async carryOut(order: Order): Promise<RunResult> {
+    const { database, clock } = this.tools;
+    const { signal } = this.ending;
+    signal.throwIfAborted();
+    const { versionType, isScheduled, isDryRun } = order;
+    const [runId, now, outcome] = [newId(), clock.now(), new Outcome()];
+    await insertRun(database.write, {
+      id: runId,
+      started_at: now,
+      version_type: versionType,
+      is_scheduled: Number(isScheduled),
+      is_dry_run: Number(isDryRun),
+    });
+    let failure: unknown;
+    try {
+      await this.clean(order, { now, isDryRun, runId, outcome, signal });
+      failure = outcome.firstFailure?.error;
+    } catch (error) {
+      failure = error;
+    }
+    await this.finish(order, runId, outcome, failure);
+    if (failure !== undefined) throw failure;
+    const { deletedCount, keptCount, deletedVersions } = outcome;
+    return { runId, versionType, isDryRun, deletedCount, keptCount, deletedVersions };
+  }
+
+  private async clean(order: Order, circumstances: CleanupCircumstances): Promise<void> {
+    const { database } = this.tools;
+    const settings = await readRetentionSettings(database.read);
+    const { versionType, wish } = order;
+    const ruled = { ...order, rule: ruleForVersions(wish, settings) };
+    switch (versionType) {
+      case 'Configuration':
+        return cleanVersions(this.tools, 'configurations', ruled, circumstances);
+      case 'Composite':
+        return cleanVersions(this.tools, 'composites', ruled, circumstances);
+      case 'Parameter':
+        return cleanParameters(this.tools, ruled, circumstances);
+      case 'Report': {
+        const { reportKeepCount: keepCount, reportKeepDays: keepDays } = settings;
+        const rule = ruleForRecords(wish, { keepCount, keepDays });
+        return cleanRecords(database, 'reports', rule, circumstances);
+      }
+      case 'StatusEvent': {
+        const { statusEventKeepCount: keepCount, statusEventKeepDays: keepDays } = settings;
+        const rule = ruleForRecords(wish, { keepCount, keepDays });
+        return cleanRecords(database, 'status_events', rule, circumstances);
+      }
+    }
+  }
+
+  private async finish(order: Order, runId: string, outcome: Outcome, failure: unknown): Promise<void> {
+    const { database, clock, log } = this.tools;
+    const { deletedCount, keptCount } = outcome;
+    const { versionType, isScheduled, isDryRun, actor } = order;
+    const wasInterrupted = this.ending.signal.aborted && failure !== undefined;
+    await database.write.transaction().execute(async (trx) => {
+      await finishRun(trx, runId, {
+        completed_at: clock.now(),
+        deleted_count: deletedCount,
+        kept_count: keptCount,
+        error: wasInterrupted ? INTERRUPTED : this.errorOf(outcome, failure),
+        was_interrupted: Number(wasInterrupted),
+      });
+      if (isDryRun || deletedCount === 0) return;
+      const details = { versionType, isScheduled, deletedCount, keptCount };
+      await recordAudit(trx, actor, { action: 'retention.run', resourceId: runId, details });
+    });
+    const facts = { runId, versionType, isScheduled, isDryRun, deletedCount, keptCount };
+    if (failure === undefined) log.info(facts, 'a cleanup has ended');
+    else log.error({ ...facts, err: failure }, 'a cleanup has failed');
+  }
+
+  /** What the history says of a run that went to its end. */
+  private errorOf({ failureText, leftObjects }: Outcome, failure: unknown): string | null {
+    if (failure !== undefined) return failureText ?? safeMessage(failure);
+    return leftObjects && !this.tools.maintenance.isAvailable ? NOT_REPACKED : null;
+  }
+}
+
+function ruleForVersions(
+  { keepVersions, keepDays, keepReleaseVersions }: Order['wish'],
+  settings: RetentionRule,
+): RetentionRule {
+  return {
+    keepVersions: keepVersions ?? settings.keepVersions,
+    keepDays: keepDays ?? settings.keepDays,
+    keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
+  };
+}
+
+function ruleForRecords({ keepCount, keepDays }: Order['wish'], settings: RecordRule): RecordRule {
+  return { keepCount: keepCount ?? settings.keepCount, keepDays: keepDays ?? settings.keepDays };
+}

@@ -1,0 +1,90 @@
+/**
+ * Writes that arrive together share one transaction, and so one flush of the disk. While a batch is being written the
+ * next one gathers; nobody waits for company that may not come.
+ */
+
+import type { Kysely, Transaction } from 'kysely';
+import { HawserError } from '../lib/errors.ts';
+import { translateDatabaseError } from './errors.ts';
+import type { Schema } from './schema.ts';
+
+/** A batch keeps the writer, and the event loop, for some milliseconds at most. */
+const MAX_ITEMS = 256;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+export interface GroupCommitOptions<T, R> {
+  /**
+   * Writes a batch.
+   * @returns for each item, in order, what its caller gets: a value, or the error of that item alone
+   */
+  write(trx: Transaction<Schema>, items: readonly T[]): Promise<readonly (R | Error)[]>;
+  /** About how much there is to write, in bytes. */
+  sizeOf(item: T): number;
+}
+
+interface Waiting<T, R> {
+  item: T;
+  resolve(value: R): void;
+  reject(error: unknown): void;
+}
+
+export class GroupCommit<T, R> {
+  private readonly db: Kysely<Schema>;
+  private readonly options: GroupCommitOptions<T, R>;
+  private waiting: Waiting<T, R>[] = [];
+  private isDraining = false;
+
+  constructor(db: Kysely<Schema>, options: GroupCommitOptions<T, R>) {
+    this.db = db;
+    this.options = options;
+  }
+
+  /**
+   * Resolves once the commit that holds the item is on the disk; items are written in the order in which they come.
+   * @throws what `write` gave for this item, or what its transaction failed with
+   */
+  submit(item: T): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      if (!this.isDraining) void this.drain();
+    });
+  }
+
+  private async drain(): Promise<void> {
+    this.isDraining = true;
+    do {
+      // The end of this turn of the event loop: what else has come in by then is of the same batch.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.commit(this.takeBatch());
+    } while (this.waiting.length > 0);
+    this.isDraining = false;
+  }
+
+  private takeBatch(): Waiting<T, R>[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { item } of this.waiting.slice(0, MAX_ITEMS)) {
+      bytes += this.options.sizeOf(item);
+      if (count > 0 && bytes > MAX_BYTES) break;
+      count += 1;
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  private async commit(batch: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const items = batch.map(({ item }) => item);
+      const outcomes = await this.db.transaction().execute((trx) => this.options.write(trx, items));
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const outcome = outcomes[index] as R | Error;
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      }
+    } catch (error) {
+      // A fault of the disk is everybody's. Of any other, whichever caused it must not take its neighbours along.
+      const isShared = translateDatabaseError(error) instanceof HawserError;
+      if (batch.length > 1 && !isShared) for (const waiting of batch) await this.commit([waiting]);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** How many calls of nodes are carried out at once: a fleet that comes all at a time is told to come again. */
+
+import { HawserError } from '../lib/errors.ts';
+
+/** Seconds; spread, so that those who were sent away do not come back together. */
+const RETRY_AFTER = { least: 5, most: 30 };
+
+export class NodeCalls {
+  private readonly limit: number;
+  private running = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** @throws HawserError unavailable `overloaded` beyond the limit, before anything is done for the caller */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.running >= this.limit) throw overloaded();
+    this.running += 1;
+    try {
+      return await work();
+    } finally {
+      this.running -= 1;
+    }
+  }
+}
+
+function overloaded(): HawserError {
+  const { least, most } = RETRY_AFTER;
+  const retryAfter = least + Math.floor(Math.random() * (most - least + 1));
+  const message = 'The server has as many calls of nodes as it can carry out; come again';
+  return new HawserError('unavailable', 'overloaded', message, { retryAfter });
+}

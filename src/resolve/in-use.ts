@@ -1,0 +1,126 @@
+/** Which versions nodes get now and composites are pinned to: what no cleanup may take away. */
+
+import type { Database } from '../db/open.ts';
+import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
+import type { GitStore, RepositoryRef, VersionRef } from '../git/store.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { CompositeReader } from './composites.ts';
+import type { FileWish } from './parameters.ts';
+
+export interface InUse {
+  /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
+  versions(repository: RepositoryRef): ReadonlySet<string>;
+  /** Each configuration version that is delivered, with the channel of those who get it. */
+  deliveries(configurationName: string): readonly FileWish[];
+}
+
+export interface InUseTools {
+  database: Database;
+  store: GitStore;
+  composites: CompositeReader;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** As of now. Asks once for each distinct assignment, of which a fleet has few. */
+export async function readInUse(tools: InUseTools): Promise<InUse> {
+  const collector = new Collector(tools);
+  await collector.collectPins();
+  await collector.collectAssignments();
+  return collector;
+}
+
+class Collector implements InUse {
+  private readonly tools: InUseTools;
+  private readonly used = new Map<string, Set<string>>();
+  /** By configuration, then by version and channel. */
+  private readonly delivered = new Map<string, Map<string, FileWish>>();
+
+  constructor(tools: InUseTools) {
+    this.tools = tools;
+  }
+
+  versions({ kind, name }: RepositoryRef): ReadonlySet<string> {
+    return this.used.get(`${kind}/${name}`) ?? NONE;
+  }
+
+  deliveries(configurationName: string): readonly FileWish[] {
+    return [...(this.delivered.get(configurationName)?.values() ?? [])];
+  }
+
+  /** Of every version of every composite, drafts too. */
+  async collectPins(): Promise<void> {
+    const { store, composites } = this.tools;
+    for (const name of await store.list('composites')) {
+      const repository = { kind: 'composites', name } as const;
+      for (const version of (await store.index(repository)).versions) {
+        for (const child of (await composites.document(repository, version)).children) {
+          if (child.version !== null) this.use(configuration(child.configuration), child.version);
+        }
+      }
+    }
+  }
+
+  async collectAssignments(): Promise<void> {
+    const rows = await this.tools.database.read
+      .selectFrom('assignments as a')
+      .leftJoin('configurations as c', 'c.id', 'a.configuration_id')
+      .leftJoin('composites as k', 'k.id', 'a.composite_id')
+      .select(['c.name as configuration', 'k.name as composite', 'a.major_version', 'a.prerelease_channel'])
+      .distinct()
+      .execute();
+    for (const { configuration: name, composite, major_version, prerelease_channel } of rows) {
+      const wish = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
+      if (name !== null) await this.deliver(name, wish);
+      if (composite !== null) await this.deliverComposite(composite, wish);
+    }
+  }
+
+  private async deliverComposite(name: string, wish: VersionWish): Promise<void> {
+    const repository = { kind: 'composites', name } as const;
+    const version = await this.choose(repository, wish);
+    if (version === null) return;
+    this.use(repository, version.version);
+    const { prereleaseChannel } = wish;
+    for (const child of (await this.tools.composites.document(repository, version)).children) {
+      const { configuration: childName } = child;
+      if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
+      else await this.deliver(childName, { majorVersion: null, prereleaseChannel });
+    }
+  }
+
+  private async deliver(name: string, wish: VersionWish): Promise<void> {
+    const chosen = await this.choose(configuration(name), wish);
+    if (chosen === null) return;
+    this.note(name, { version: chosen.version, prereleaseChannel: wish.prereleaseChannel });
+  }
+
+  private note(
+    name: string,
+    { version, prereleaseChannel }: { version: string; prereleaseChannel: string | null },
+  ): void {
+    this.use(configuration(name), version);
+    const wishes = this.delivered.get(name) ?? new Map<string, FileWish>();
+    wishes.set(`${version} ${prereleaseChannel ?? ''}`, { configurationVersion: version, prereleaseChannel });
+    this.delivered.set(name, wishes);
+  }
+
+  private use({ kind, name }: RepositoryRef, version: string): void {
+    const key = `${kind}/${name}`;
+    this.used.set(key, (this.used.get(key) ?? new Set()).add(version));
+  }
+
+  /** A repository that is not there gives nobody anything, and has nothing to be taken away. */
+  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
+    try {
+      return chooseVersion((await this.tools.store.index(repository)).published, wish);
+    } catch (error) {
+      if (error instanceof HawserError && error.code === 'repository_missing') return null;
+      throw error;
+    }
+  }
+}
+
+function configuration(name: string): RepositoryRef {
+  return { kind: 'configurations', name };
+}

@@ -1,0 +1,166 @@
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FakeAnswer, type FakeServer, startFakeServer } from '../support/fake-server.ts';
+import { makeZip } from '../support/zip.ts';
+
+const MAIN = { name: 'main.dsc.yaml', content: 'resources: []\n' };
+const PARAMETERS = { name: 'parameters.yaml', content: 'parameters:\n  port: 8080\n' };
+const CHECKSUM = 'GET configuration/checksum';
+const BUNDLE = 'GET configuration/bundle';
+
+describe('hawser-agent before a server that errs', () => {
+  let server: FakeServer;
+  let agent: AgentUnderTest;
+
+  beforeEach(async () => {
+    server = await startFakeServer();
+    server.bundle = makeZip([MAIN]);
+    agent = makeAgent({ SERVER: server.url, REGISTRATION_KEY: 'rk_secret' });
+    const ca = join(agent.folder, 'ca.crt');
+    writeFileSync(ca, server.ca);
+    agent.settings['CA_FILE'] = ca;
+  });
+  afterEach(async () => {
+    agent.remove();
+    await server.close();
+  });
+
+  const cycle = async (code: number) => {
+    const ended = await agent.once();
+    expect(ended.code, ended.stdout + ended.stderr).to.equal(code);
+    return ended.stdout;
+  };
+  const statuses = () =>
+    server.seen.filter(({ call }) => call === 'PUT lcm-status').map(({ body }) => JSON.parse(body).lcmStatus);
+  const tamper = (change: (answer: FakeAnswer) => FakeAnswer) => {
+    server.intercept = (call, answer) => (call === BUNDLE ? change(answer) : null);
+  };
+  const expectNothingKept = () => {
+    expect(agent.runs()).to.deep.equal([]);
+    expect(existsSync(join(agent.stateDir, 'current'))).to.equal(false);
+    expect(readdirSync(join(agent.stateDir, 'bundles'))).to.deep.equal([]);
+    expect(readdirSync(agent.folder)).to.have.members(['answer.json', 'ca.crt', 'recorder.mjs', 'state']);
+  };
+
+  it('asks with the checksum it has, and hands the parameters to the command', async () => {
+    server.bundle = makeZip([MAIN, PARAMETERS]);
+    server.parametersFile = PARAMETERS.name;
+    await cycle(0);
+    await cycle(0);
+    const polls = server.seen
+      .filter(({ call }) => call === CHECKSUM)
+      .map(({ headers }) => headers['if-none-match']);
+    const checksum = readlinkSync(join(agent.stateDir, 'current')).replace('bundles/', '');
+    expect(polls).to.deep.equal([undefined, `"${checksum}"`]);
+    expect(server.seen.filter(({ call }) => call === BUNDLE)).to.have.length(1);
+    expect(statuses()).to.deep.equal(['Downloading', 'Testing', 'Idle', 'Testing', 'Idle']);
+    const [run] = agent.runs();
+    expect(run).to.include({ parameters: PARAMETERS.content });
+    expect(run?.parametersFile).to.equal(join(run?.cwd ?? '', PARAMETERS.name));
+  });
+
+  it('only keeps the files up to date where it has no command', async () => {
+    delete agent.settings['COMMAND'];
+    await cycle(0);
+    await cycle(0);
+    expect(readdirSync(join(agent.stateDir, 'current'))).to.deep.equal([MAIN.name]);
+    expect(statuses()).to.deep.equal(['Downloading', 'Idle']);
+    expect(server.seen.filter(({ call }) => call === 'POST reports')).to.deep.equal([]);
+  });
+
+  const TAMPERED: [string, (answer: FakeAnswer) => FakeAnswer, string][] = [
+    [
+      'a bundle whose bytes were changed on the way',
+      (answer) => ({ ...answer, body: makeZip([{ ...MAIN, content: 'resources: [evil]\n' }]) }),
+      'not what its Repr-Digest says',
+    ],
+    [
+      'a bundle without a digest',
+      ({ status, headers, body }) => ({
+        status,
+        headers: { ETag: headers?.['ETag'] ?? '' },
+        body: body ?? '',
+      }),
+      'not what its Repr-Digest says',
+    ],
+    [
+      'a bundle that is cut off',
+      (answer) => ({ ...answer, headers: { ...answer.headers, 'Content-Length': '100000' } }),
+      'aborted',
+    ],
+  ];
+  for (const [what, change, fault] of TAMPERED) {
+    it(`refuses ${what}, and takes the good one the next time`, async () => {
+      tamper(change);
+      expect(await cycle(1)).to.include(fault);
+      expectNothingKept();
+      expect(statuses()).to.deep.equal(['Downloading', 'Error']);
+      server.intercept = () => null;
+      await cycle(0);
+      expect(agent.runs()).to.have.length(1);
+    });
+  }
+
+  it('keeps to the bundle it has when the next one is no good', async () => {
+    await cycle(0);
+    const link = readlinkSync(join(agent.stateDir, 'current'));
+    server.bundle = Buffer.from('no ZIP at all');
+    await cycle(1);
+    expect(readlinkSync(join(agent.stateDir, 'current'))).to.equal(link);
+    expect(agent.runs()).to.have.length(1);
+  });
+
+  it('refuses a bundle that climbs out of its folder, and keeps nothing of it', async () => {
+    server.bundle = makeZip([MAIN, { name: '../../../escaped', content: 'x' }]);
+    await cycle(1);
+    expectNothingKept();
+  });
+
+  it('polls again when a publish comes between poll and download', async () => {
+    const [old, fresh] = [makeZip([MAIN]), makeZip([{ ...MAIN, content: 'resources: [fresh]\n' }])];
+    server.bundle = old;
+    server.intercept = (call) => {
+      if (call === 'PUT lcm-status') server.bundle = fresh;
+      return null;
+    };
+    await cycle(0);
+    expect(agent.runs().map((run) => run.document)).to.deep.equal(['resources: [fresh]\n']);
+  });
+
+  it('keeps a report that the server cannot take now, and sends it the next time', async () => {
+    server.intercept = (call) =>
+      call === 'POST reports' ? { status: 429, headers: { 'Retry-After': '60' } } : null;
+    await cycle(1);
+    delete agent.settings['COMMAND'];
+    server.intercept = () => null;
+    await cycle(0);
+    const reports = server.seen.filter(({ call }) => call === 'POST reports').map(({ body }) => body);
+    expect(reports).to.have.length(2);
+    expect(reports[1]).to.equal(reports[0]);
+    expect(existsSync(join(agent.stateDir, 'report.json'))).to.equal(false);
+  });
+
+  it('leaves the server alone for as long as it asks, in seconds or until a date of its own clock', async () => {
+    agent.settings['LOG_LEVEL'] = 'debug';
+    const refusals = [
+      { 'Retry-After': '1' },
+      { 'Retry-After': 'Sat, 01 Jan 2000 00:00:02 GMT', Date: 'Sat, 01 Jan 2000 00:00:00 GMT' },
+    ];
+    server.intercept = (call) => {
+      if (call !== 'GET lcm-config') return null;
+      const headers = refusals.shift();
+      return headers === undefined ? null : { status: 503, headers: headers as Record<string, string> };
+    };
+    const running = agent.start();
+    await eventually(async () => expect(agent.runs()).to.have.length(1), 30_000);
+    running.child.kill('SIGTERM');
+    const { code, stdout } = await running.ended;
+    expect(code).to.equal(0);
+    const waits = [...stdout.matchAll(/"milliseconds":(\d+)/g)].map((match) => Number(match[1]));
+    expect(waits[0]).to.be.within(1_000, 1_100);
+    expect(waits[1]).to.be.within(2_000, 2_200);
+  });
+});

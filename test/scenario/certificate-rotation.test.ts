@@ -1,0 +1,412 @@
+import { X509Certificate } from 'node:crypto';
+import { expect } from 'chai';
+import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
+import { auditEntries } from '../support/audit.ts';
+import type { Reply } from '../support/client.ts';
+import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
+
+describe('a node rotates its certificate', () => {
+  let hawser: Hawser;
+  let old: NodeUnderTest;
+  let next: NodeUnderTest;
+  let nodes = 0;
+
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+
+  beforeEach(async () => {
+    nodes += 1;
+    old = await hawser.registerNode(`web-${nodes}.example.org`);
+    next = await withNewCertificate(hawser, old);
+    // From here on its connection is a kept one.
+    expect(await call(old)).to.equal(200);
+  });
+
+  const certificateOf = async ({ nodeId }: NodeUnderTest): Promise<Record<string, string | null>> =>
+    (await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.certificate;
+
+  function expectProblem(reply: Reply, status: number, code: string): void {
+    expect(`${reply.status} ${reply.json.code}`, reply.text).to.equal(`${status} ${code}`);
+  }
+
+  async function expectSwitched(to = next): Promise<void> {
+    expect(await call(to)).to.equal(200);
+    const { thumbprint, pendingThumbprint } = await certificateOf(old);
+    expect({ thumbprint, pendingThumbprint }).to.deep.equal({
+      thumbprint: to.identity.thumbprint,
+      pendingThumbprint: null,
+    });
+  }
+
+  async function expectUnchanged(): Promise<void> {
+    expect(await call(old)).to.equal(200);
+    const { thumbprint, pendingThumbprint } = await certificateOf(old);
+    expect({ thumbprint, pendingThumbprint }).to.deep.equal({
+      thumbprint: old.identity.thumbprint,
+      pendingThumbprint: null,
+    });
+  }
+
+  it('keeps the old one until the first use of the new one, which ends the old one at once', async () => {
+    const announcement = announce(next.identity);
+    const reply = await rotate(old, announcement);
+    expect(reply.status).to.equal(200);
+    expect(reply.json).to.have.all.keys('message');
+    expect(reply.json.message).to.be.a('string');
+    expect(await call(old)).to.equal(200);
+    expect(await certificateOf(old)).to.deep.include({
+      thumbprint: old.identity.thumbprint,
+      pendingThumbprint: announcement.certificateThumbprint,
+    });
+    await expectSwitched();
+    const refused = await old.client.get(`/api/v1/nodes/${old.nodeId}/lcm-config`);
+    expectProblem(refused, 401, 'unauthenticated');
+    expect(refused.headers['connection']).to.equal('close');
+    expect(await call(withCertificate(hawser, old, old.identity))).to.equal(401);
+    // The old one cannot bring itself back either.
+    expectProblem(await rotate(old, announce(old.identity)), 401, 'unauthenticated');
+    expect(await certificateOf(next)).to.deep.include({ subject: `CN=${old.fqdn}`, pendingThumbprint: null });
+  });
+
+  it('shows the term and subject of the certificate that came', async () => {
+    await rotate(old, announce(next.identity));
+    await expectSwitched();
+    const { validFrom, validTo } = new X509Certificate(next.identity.cert);
+    expect(await certificateOf(old)).to.deep.include({
+      subject: `CN=${old.fqdn}`,
+      notBefore: new Date(validFrom).toISOString(),
+      notAfter: new Date(validTo).toISOString(),
+    });
+  });
+
+  it('rotates again and again, each time from the newest', async () => {
+    let current = old;
+    for (let round = 0; round < 3; round += 1) {
+      const newer = await withNewCertificate(hawser, old);
+      expect((await rotate(current, announce(newer.identity))).status).to.equal(200);
+      await expectSwitched(newer);
+      expect(await call(current)).to.equal(401);
+      current = newer;
+    }
+  });
+
+  const pairs = (digits: string): string => digits.replace(/..(?!$)/g, '$&:');
+  const spellings: Record<string, (certificate: X509Certificate) => string> = {
+    'SHA-1 in lower case': ({ fingerprint }) => fingerprint.replaceAll(':', '').toLowerCase(),
+    'SHA-1 with colons': ({ fingerprint }) => fingerprint,
+    'SHA-256': ({ fingerprint256 }) => fingerprint256.replaceAll(':', ''),
+    'SHA-256 with colons in lower case': ({ fingerprint256 }) => fingerprint256.toLowerCase(),
+  };
+  for (const [spelling, write] of Object.entries(spellings)) {
+    it(`takes the thumbprint as ${spelling}`, async () => {
+      const certificateThumbprint = write(new X509Certificate(next.identity.cert));
+      const reply = await rotate(old, { ...announce(next.identity), certificateThumbprint });
+      expect(reply.status).to.equal(200);
+      const shown = certificateThumbprint.replaceAll(':', '').toUpperCase();
+      expect((await certificateOf(old))['pendingThumbprint']).to.equal(shown);
+      await expectSwitched();
+      expect(await call(old)).to.equal(401);
+    });
+  }
+
+  it('takes the certificate itself, of an RSA key too', async () => {
+    const rsa = await withNewCertificate(hawser, old, { rsa: true });
+    expect((await rotate(old, { certificate: rsa.identity.cert })).json).to.have.all.keys('message');
+    expect((await certificateOf(old))['pendingThumbprint']).to.equal(rsa.identity.thumbprint);
+    await expectSwitched(rsa);
+    expect(await call(old)).to.equal(401);
+  });
+
+  it('ignores members that it does not know, and null ones', async () => {
+    const more = { keyStorage: 'tpm', nodeId: 1, certificate: null, csr: null };
+    expect((await rotate(old, { ...announce(next.identity), ...more })).status).to.equal(200);
+    await expectSwitched();
+  });
+
+  it('takes the subject in the spelling of .NET, notAfter to the second and in any zone', async () => {
+    const notAfter = Date.parse(announce(next.identity).certificateNotAfter);
+    const spelled = {
+      certificateSubject: `cn = "${old.fqdn.toUpperCase()}"`,
+      certificateNotAfter: new Date(notAfter + 420).toISOString(),
+    };
+    expect((await rotate(old, { ...announce(next.identity), ...spelled })).status).to.equal(200);
+    await expectSwitched();
+  });
+
+  for (const [fault, wrong] of [
+    ['another subject', { certificateSubject: 'CN=other.example.org' }],
+    ['one part of the subject more', { certificateSubject: 'CN=web, O=Example' }],
+    ['another notAfter', { certificateNotAfter: '2099-01-01T00:00:00+00:00' }],
+  ] as const) {
+    it(`refuses the certificate when it comes if it was announced with ${fault}`, async () => {
+      expect((await rotate(old, { ...announce(next.identity), ...wrong })).status).to.equal(200);
+      expect(await call(next)).to.equal(401);
+      expect(await call(old)).to.equal(200);
+      expect((await certificateOf(old))['thumbprint']).to.equal(old.identity.thumbprint);
+      // Announced as it is, it comes in.
+      await rotate(old, announce(next.identity));
+      await expectSwitched();
+    });
+  }
+
+  const digits = 'AB'.repeat(20);
+  const malformed: [string, Record<string, unknown>, string?][] = [
+    ['nothing', {}],
+    ['a thumbprint alone', { certificateThumbprint: digits }],
+    ['a description without its subject', { certificateSubject: undefined }],
+    ['a description without its notAfter', { certificateNotAfter: null }],
+    ['a thumbprint of another length', { certificateThumbprint: digits.slice(2) }],
+    ['a thumbprint that is no hex', { certificateThumbprint: 'X'.repeat(40) }],
+    ['a thumbprint with odd colons', { certificateThumbprint: pairs(digits).replace(':', '') }],
+    ['a thumbprint that is no text', { certificateThumbprint: 7 }],
+    ['a notAfter without its zone', { certificateNotAfter: '2099-01-01T00:00:00' }],
+    ['a notAfter that is no time', { certificateNotAfter: 'soon' }],
+    ['a subject that is no text', { certificateSubject: ['CN=web'] }],
+    ['a description and a certificate', { certificate: '-----BEGIN CERTIFICATE-----' }],
+    ['a description and a csr', { csr: '-----BEGIN CERTIFICATE REQUEST-----' }],
+  ];
+  for (const [fault, change] of malformed) {
+    it(`answers 400 to ${fault} and changes nothing`, async () => {
+      const isWhole = fault === 'nothing' || fault.endsWith('alone');
+      const reply = await rotate(old, isWhole ? change : { ...announce(next.identity), ...change });
+      expectProblem(reply, 400, 'validation_failed');
+      await expectUnchanged();
+    });
+  }
+
+  it('answers 400 to what is no certificate in PEM: text, a damaged one, a key with it, too many', async () => {
+    const { cert, key } = next.identity;
+    const faults = {
+      text: 'CN=web',
+      empty: '',
+      damaged: cert.replace(/\n[A-Za-z0-9+/]{30}/, '\n'),
+      'with its key': `${cert}${key}`,
+      'too many': cert.repeat(6),
+      huge: `-----BEGIN CERTIFICATE-----\n${'A'.repeat(40_000)}\n-----END CERTIFICATE-----`,
+    };
+    for (const [fault, certificate] of Object.entries(faults)) {
+      const reply = await rotate(old, { certificate });
+      expect(`${fault}: ${reply.status} ${reply.json.code}`).to.equal(`${fault}: 400 invalid_certificate`);
+      expect(reply.text).to.not.include(key.slice(40, 80));
+    }
+    expectProblem(await rotate(old, { csr: 'nothing' }), 400, 'invalid_csr');
+    await expectUnchanged();
+  });
+
+  it('answers 400 certificate_expired to one that has expired', async () => {
+    const late = await withNewCertificate(hawser, old, { notAfter: Date.now() - MINUTE });
+    expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
+    expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
+    await expectUnchanged();
+  });
+
+  it('does not switch to one that has expired by the time it comes', async () => {
+    const brief = await withNewCertificate(hawser, old, { notAfter: hawser.clock.now() + HOUR });
+    expect((await rotate(old, announce(brief.identity))).status).to.equal(200);
+    hawser.clock.advance(2 * HOUR);
+    expect(await call(brief)).to.equal(401);
+    expect(await call(old)).to.equal(200);
+  });
+
+  it('answers 409 to one that another node holds or has announced', async () => {
+    const other = await hawser.registerNode(`other-${nodes}.example.org`);
+    const { fingerprint256 } = new X509Certificate(other.identity.cert);
+    const forms = [
+      announce(other.identity),
+      { ...announce(other.identity), certificateThumbprint: fingerprint256 },
+      { certificate: other.identity.cert },
+    ];
+    for (const form of forms) expectProblem(await rotate(old, form), 409, 'certificate_in_use');
+    await rotate(other, announce(next.identity));
+    expectProblem(await rotate(old, announce(next.identity)), 409, 'certificate_in_use');
+    expectProblem(await rotate(old, { certificate: next.identity.cert }), 409, 'certificate_in_use');
+    await expectUnchanged();
+    expect(await call(other)).to.equal(200);
+    // Nor can a new node come with it.
+    const registrationKey = await createKey(hawser.admin);
+    const body = { registrationKey, fqdn: `new-${nodes}.example.org` };
+    expectProblem(await next.client.post('/api/v1/nodes/register', body), 409, 'certificate_in_use');
+  });
+
+  it('replaces one pending by another: the first is worth nothing any more', async () => {
+    const later = await withNewCertificate(hawser, old);
+    await rotate(old, announce(next.identity));
+    await rotate(old, announce(later.identity));
+    expect(await call(next)).to.equal(401);
+    expect(await call(old)).to.equal(200);
+    await expectSwitched(later);
+    expect(await call(next)).to.equal(401);
+  });
+
+  it('forgets one that does not come within 24 hours; the old one stays', async () => {
+    for (const announcement of [announce(next.identity), { certificate: next.identity.cert }]) {
+      await rotate(old, announcement);
+      hawser.clock.advance(DAY - MINUTE);
+      expect((await certificateOf(old))['pendingThumbprint']).to.not.equal(null);
+      hawser.clock.advance(MINUTE);
+      expect((await certificateOf(old))['pendingThumbprint']).to.equal(null);
+      expect(await call(next)).to.equal(401);
+      await expectUnchanged();
+    }
+    // It may be announced again, by another node too.
+    await rotate(old, { certificate: next.identity.cert });
+    hawser.clock.advance(DAY);
+    const other = await hawser.registerNode(`later-${nodes}.example.org`);
+    expect((await rotate(other, { certificate: next.identity.cert })).status).to.equal(200);
+    expect(await call(withCertificate(hawser, other, next.identity))).to.equal(200);
+    expect(await call(other)).to.equal(401);
+    expect(await call(old)).to.equal(200);
+  });
+
+  it('takes one just in time, and by a clock that was set back', async () => {
+    await rotate(old, announce(next.identity));
+    hawser.clock.advance(DAY - MINUTE);
+    await expectSwitched();
+    const newer = await withNewCertificate(hawser, old);
+    await rotate(next, announce(newer.identity));
+    hawser.clock.advance(-HOUR);
+    await expectSwitched(newer);
+  });
+
+  it('takes one that a machine has made whose clock is ahead', async () => {
+    const early = await withNewCertificate(hawser, old, { notBefore: hawser.clock.now() + 5 * MINUTE });
+    expect((await rotate(old, announce(early.identity))).status).to.equal(200);
+    await expectSwitched(early);
+  });
+
+  it('lets the node in whose announcement or first call was broken off', async () => {
+    const unheard = async (work: Promise<unknown>, { client }: NodeUnderTest): Promise<void> => {
+      client.close();
+      await work.catch(() => undefined);
+    };
+    await unheard(rotate(old, announce(next.identity)), old);
+    old = withCertificate(hawser, old, old.identity);
+    expect(await call(old)).to.equal(200);
+    expect((await rotate(old, announce(next.identity))).status).to.equal(200);
+    await unheard(call(next), next);
+    await expectSwitched(withCertificate(hawser, next, next.identity));
+    expect(await call(old)).to.equal(401);
+  });
+
+  it('leaves nothing pending when the announced one is the current one', async () => {
+    const { fingerprint256 } = new X509Certificate(old.identity.cert);
+    const forms = [
+      announce(old.identity),
+      { ...announce(old.identity), certificateThumbprint: fingerprint256 },
+      { certificate: old.identity.cert },
+    ];
+    for (const form of forms) {
+      await rotate(old, announce(next.identity));
+      expect((await rotate(old, form)).status).to.equal(200);
+      await expectUnchanged();
+      expect(await call(next)).to.equal(401);
+    }
+  });
+
+  it('survives a restart after each step, with one of the two certificates always good', async () => {
+    await rotate(old, announce(next.identity));
+    await hawser.restart();
+    old = withCertificate(hawser, old, old.identity);
+    next = withCertificate(hawser, next, next.identity);
+    expect(await call(old)).to.equal(200);
+    await expectSwitched();
+    await hawser.restart();
+    expect(await call(withCertificate(hawser, next, next.identity))).to.equal(200);
+    expect(await call(withCertificate(hawser, old, old.identity))).to.equal(401);
+  });
+
+  it('switches once when many connections come with the new one at the same time', async () => {
+    await rotate(old, announce(next.identity));
+    const connections = Array.from({ length: 8 }, () => withCertificate(hawser, next, next.identity));
+    const statuses = await Promise.all(connections.map(call));
+    expect(statuses).to.deep.equal(connections.map(() => 200));
+    await expectSwitched();
+    const entries = await auditEntries(hawser, `resourceId=${old.nodeId}&action=node.certificate_rotated`);
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.deep.include({
+      actorType: 'Node',
+      actorId: old.nodeId,
+      resourceType: 'Node',
+      details: { thumbprint: next.identity.thumbprint },
+    });
+    expect(entries[0]?.ipAddress).to.be.a('string');
+  });
+
+  it('ends with exactly one good certificate and no 500 when rotations race with first uses', async () => {
+    let current = old;
+    for (let round = 0; round < 6; round += 1) {
+      const first = await withNewCertificate(hawser, old);
+      const second = await withNewCertificate(hawser, old);
+      await rotate(current, announce(first.identity));
+      const [announced, used] = await Promise.all([
+        rotate(current, { certificate: second.identity.cert }),
+        call(first),
+      ]);
+      expect(announced.status).to.be.oneOf([200, 401]);
+      expect(used).to.be.oneOf([200, 401]);
+      // Either the announcement was first and the use came too late, or the other way round; never both or neither.
+      expect(announced.status === 200, `${announced.status} ${used}`).to.equal(used === 401);
+      const winner = used === 200 ? first : second;
+      await expectSwitched(winner);
+      for (const loser of [current, first, second].filter((node) => node !== winner))
+        expect(await call(loser)).to.equal(401);
+      current = winner;
+    }
+  });
+
+  it('counts as use of the new one only what shows whose it is', async () => {
+    await rotate(old, announce(next.identity));
+    expect((await next.client.get('/health')).status).to.equal(200);
+    expect((await next.client.with({ Authorization: 'Bearer pat_x' }).get('/api/v1/nodes')).status).to.equal(
+      401,
+    );
+    expect(await call(old)).to.equal(200);
+    // Registering again is no use either; it answers with the same id.
+    const body = { registrationKey: await createKey(hawser.admin), fqdn: old.fqdn };
+    const again = await next.client.post('/api/v1/nodes/register', body);
+    expect(again.json).to.deep.equal({ nodeId: old.nodeId });
+    expect(await call(old)).to.equal(200);
+    await expectSwitched();
+  });
+
+  it('is for the node alone, and for its own id', async () => {
+    const other = await hawser.registerNode(`foreign-${nodes}.example.org`);
+    const foreign = { ...old, client: other.client };
+    expectProblem(await rotate(foreign, announce(next.identity)), 403, 'forbidden');
+    expectProblem(await rotate({ ...old, client: hawser.admin }, announce(next.identity)), 403, 'forbidden');
+    expectProblem(await rotate(next, announce(next.identity)), 401, 'unauthenticated');
+    await expectUnchanged();
+  });
+
+  it('lets nobody in by the pending certificate once the node is deleted or registered anew', async () => {
+    await rotate(old, announce(next.identity));
+    const registrationKey = await createKey(hawser.admin, { allowReregistration: true });
+    const anew = await withNewCertificate(hawser, old);
+    const reply = await anew.client.post('/api/v1/nodes/register', { registrationKey, fqdn: old.fqdn });
+    expect(reply.json).to.deep.equal({ nodeId: old.nodeId });
+    expect(await call(next)).to.equal(401);
+    expect(await call(old)).to.equal(401);
+    await rotate(anew, announce(next.identity));
+    expect((await hawser.admin.delete(`/api/v1/nodes/${old.nodeId}`)).status).to.equal(204);
+    expect(await call(next)).to.equal(401);
+    expect(await call(anew)).to.equal(401);
+  });
+
+  it('leaves its announcement in the audit trail, once however often it is repeated', async () => {
+    await rotate(old, { certificate: next.identity.cert });
+    expect((await rotate(old, { certificate: next.identity.cert })).status).to.equal(200);
+    const [entry, ...others] = await auditEntries(
+      hawser,
+      `resourceId=${old.nodeId}&action=node.certificate_announced`,
+    );
+    expect(entry).to.deep.include({
+      actorType: 'Node',
+      actorId: old.nodeId,
+      details: { form: 'certificate', thumbprint: next.identity.thumbprint },
+    });
+    expect(others).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { newId } from '../../src/lib/ids.ts';
+import { auditEntries } from '../support/audit.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import {
+  createKey,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  startHawser,
+} from '../support/hawser.ts';
+import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
+import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
+import { makeUser, withDatabase } from '../support/users.ts';
+
+const NODES = '/api/v1/nodes';
+
+describe('an operator deletes a node', () => {
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let kept: NodeUnderTest;
+  let scopeValueId: string;
+  let nodes = 0;
+
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'x' } });
+    scopeValueId = await createScopeValue(hawser, await createScopeType(hawser, 'Environment'), 'production');
+    kept = await busyNode('kept.example.org');
+  });
+  after(() => hawser.close());
+
+  beforeEach(async () => {
+    nodes += 1;
+    node = await busyNode(`web-${nodes}.example.org`);
+  });
+
+  /** With a row in every table that nodes have rows in. */
+  async function busyNode(fqdn: string): Promise<NodeUnderTest> {
+    const busy = await hawser.registerNode(fqdn);
+    const path = `${NODES}/${busy.nodeId}`;
+    await hawser.admin.put(`${path}/configuration`, { configurationName: 'web' });
+    await tagNode(hawser, busy.nodeId, scopeValueId);
+    expect((await busy.client.put(`${path}/lcm-status`, { lcmStatus: 'Idle' })).status).to.equal(204);
+    const result = { results: [], hadErrors: false };
+    const reply = await busy.client.post(`${path}/reports`, { operation: 'Test', result });
+    expect(reply.status, reply.text).to.equal(201);
+    await rotate(busy, announce(await makeClientCertificate({ commonName: fqdn })));
+    return busy;
+  }
+
+  const remove = ({ nodeId }: { nodeId: string }) => hawser.admin.delete(`${NODES}/${nodeId}`);
+
+  it('takes all that hangs on it along, and nothing of others', async () => {
+    // Every table with a node_id, so that a new one is not forgotten.
+    const rowsOf = ({ nodeId }: NodeUnderTest): Promise<Record<string, number>> =>
+      withDatabase(hawser, async ({ read }) => {
+        const tables = (await read.introspection.getTables()).filter(({ columns }) =>
+          columns.some(({ name }) => name === 'node_id'),
+        );
+        const counts: Record<string, number> = {};
+        for (const { name } of tables) {
+          const count = sql<{ count: number }>`select count(*) as count from ${sql.table(name)}
+            where node_id = ${nodeId}`;
+          const [row] = (await count.execute(read)).rows;
+          counts[name] = row?.count ?? 0;
+        }
+        return counts;
+      });
+    // So that the check-ins are written.
+    await hawser.restart();
+    kept = withCertificate(hawser, kept, kept.identity);
+    const before = await rowsOf(kept);
+    const own = await rowsOf(node);
+    expect(Object.keys(own)).to.include.members(['status_events', 'reports', 'node_tags', 'assignments']);
+    for (const [table, count] of Object.entries(own)) expect(count, table).to.be.greaterThan(0);
+    expect((await remove(node)).status).to.equal(204);
+    for (const [table, count] of Object.entries(await rowsOf(node))) expect(count, table).to.equal(0);
+    expect(await rowsOf(kept)).to.deep.equal(before);
+  });
+
+  it('answers 404 for it from then on, on every route that names it, to a second deletion too', async () => {
+    expect((await remove(node)).status).to.equal(204);
+    const path = `${NODES}/${node.nodeId}`;
+    for (const gone of [path, `${path}/tags`, `${path}/status-history`, `${path}/lcm-config`])
+      expect((await hawser.admin.get(gone)).status, gone).to.equal(404);
+    const second = await remove(node);
+    expect(`${second.status} ${second.json.code}`).to.equal('404 not_found');
+    const { json } = await hawser.admin.get(`${NODES}?fqdn=${node.fqdn}`);
+    expect(json).to.deep.equal([]);
+  });
+
+  it('ends its certificate at once, on connections kept alive too; others go on', async () => {
+    const fresh = withCertificate(hawser, node, node.identity);
+    expect(await call(node)).to.equal(200);
+    expect(await call(fresh)).to.equal(200);
+    expect((await remove(node)).status).to.equal(204);
+    for (const { client } of [node, fresh, withCertificate(hawser, node, node.identity)]) {
+      const reply = await client.get(`${NODES}/${node.nodeId}/lcm-config`);
+      expect(`${reply.status} ${reply.json.code}`).to.equal('401 unauthenticated');
+      expect(reply.headers['connection']).to.equal('close');
+    }
+    expect(await call(kept)).to.equal(200);
+  });
+
+  it('lets a machine of that name register anew, with the same certificate, as another node', async () => {
+    expect((await remove(node)).status).to.equal(204);
+    const body = { registrationKey: await createKey(hawser.admin), fqdn: node.fqdn };
+    const reply = await node.client.post(`${NODES}/register`, body);
+    expect(reply.status).to.equal(200);
+    expect(reply.json.nodeId).to.not.equal(node.nodeId);
+    const path = `${NODES}/${reply.json.nodeId}`;
+    expect((await hawser.admin.get(path)).json).to.include({ status: 'Unknown', lcmStatus: 'Unknown' });
+    expect((await hawser.admin.get(`${path}/status-history`)).json).to.deep.equal([]);
+  });
+
+  it('deletes once when asked many times at once, and any of its own calls meanwhile end well', async () => {
+    const path = `${NODES}/${node.nodeId}`;
+    const report = () => node.client.put(`${path}/lcm-status`, { lcmStatus: 'Testing' });
+    const [one, two, ...calls] = await Promise.all([
+      remove(node),
+      remove(node),
+      report(),
+      report(),
+      report(),
+    ]);
+    expect([one.status, two.status].sort()).to.deep.equal([204, 404]);
+    for (const { status } of calls) expect(status).to.be.oneOf([204, 401]);
+    const entries = await auditEntries(hawser, `resourceId=${node.nodeId}&action=node.deleted`);
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.deep.include({ actorName: 'admin', resourceType: 'Node' });
+    expect(entries[0]?.details).to.include({ fqdn: node.fqdn });
+  });
+
+  it('heeds If-Match', async () => {
+    // One that has not called yet: the time of its last call would move what is compared.
+    const quiet = await hawser.registerNode(`quiet-${nodes}.example.org`);
+    const path = `${NODES}/${quiet.nodeId}`;
+    const { headers } = await hawser.admin.get(path);
+    const stale = await hawser.admin.call('DELETE', path, { headers: { 'If-Match': '"other"' } });
+    expect(stale.status).to.equal(412);
+    const current = { 'If-Match': String(headers['etag']) };
+    expect((await hawser.admin.call('DELETE', path, { headers: current })).status).to.equal(204);
+  });
+
+  it('is refused without nodes.delete, to the node itself, and for what is no node', async () => {
+    const writer = await makeUser(hawser, { username: `writer-${nodes}`, permissions: ['nodes.write'] });
+    const path = `${NODES}/${node.nodeId}`;
+    for (const client of [writer, node.client]) {
+      const reply = await client.delete(path);
+      expect(`${reply.status} ${reply.json.code}`).to.equal('403 forbidden');
+    }
+    expect((await hawser.client().delete(path)).status).to.equal(401);
+    for (const id of [newId(), 'web-01', node.nodeId.toUpperCase()])
+      expect((await hawser.admin.delete(`${NODES}/${id}`)).status, id).to.equal(404);
+    expect((await hawser.admin.get(path)).status).to.equal(200);
+  });
+});

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { DAY, SECOND } from '../../src/lib/clock.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { entriesDuring } from '../support/audit-table.ts';
+import { expectProblem, ok } from '../support/configurations.ts';
+import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { cleanUp, RETENTION, RUNS } from '../support/retention.ts';
+import { withDatabase } from '../support/users.ts';
+
+const KINDS = [
+  { what: 'reports', versionType: 'Report', settings: { reportKeepCount: 2, reportKeepDays: 3 } },
+  {
+    what: 'status-events',
+    versionType: 'StatusEvent',
+    settings: { statusEventKeepCount: 2, statusEventKeepDays: 3 },
+  },
+] as const;
+
+for (const { what, versionType, settings } of KINDS) {
+  describe(`the cleanup of ${what}`, function () {
+    this.timeout(30_000);
+    let hawser: Hawser;
+    let busy: NodeUnderTest;
+    let quiet: NodeUnderTest;
+
+    beforeEach(async () => {
+      hawser = await startHawser();
+      busy = await hawser.registerNode('busy.example.org');
+      quiet = await hawser.registerNode('quiet.example.org');
+    });
+    afterEach(() => hawser.close());
+
+    /** Records of these ages in days. */
+    async function write({ nodeId }: NodeUnderTest, ...ages: number[]): Promise<void> {
+      const now = hawser.clock.now();
+      await withDatabase(hawser, async ({ write: db }) => {
+        for (const age of ages) {
+          const record = { node_id: nodeId, timestamp: now - age * DAY };
+          if (what === 'reports') {
+            const outcome = { operation: 'Test', in_desired_state: 1, had_errors: 0, result: '{}' } as const;
+            await db
+              .insertInto('reports')
+              .values({ id: newId(), ...record, ...outcome })
+              .execute();
+          } else {
+            await db
+              .insertInto('status_events')
+              .values({ ...record, lcm_status: 'Idle', status: null })
+              .execute();
+          }
+        }
+      });
+    }
+
+    /** The ages of what is left, in whole days, newest first. */
+    async function left({ nodeId }: NodeUnderTest): Promise<number[]> {
+      const list = what === 'reports' ? 'reports' : 'status-history';
+      const records = await ok(200, hawser.admin.get(`/api/v1/nodes/${nodeId}/${list}?take=1000`));
+      const now = hawser.clock.now() + SECOND;
+      return records.map(({ timestamp }: { timestamp: string }) =>
+        Math.floor((now - Date.parse(timestamp)) / DAY),
+      );
+    }
+
+    it('keeps of each node the newest, and all that are young enough', async () => {
+      await write(busy, 1, 2, 3, 4, 5, 6);
+      await write(quiet, 50, 60, 70);
+      const result = await cleanUp(hawser.admin, what, { keepCount: 2, keepDays: 4 });
+      expect(result).to.deep.include({ versionType, isDryRun: false, deletedVersions: [] });
+      expect(result).to.include({ deletedCount: 4, keptCount: 5 });
+      expect(await left(busy)).to.deep.equal([1, 2, 3]);
+      expect(await left(quiet)).to.deep.equal([50, 60]);
+      expect((await ok(200, hawser.admin.get(RUNS)))[0]).to.include({
+        versionType,
+        deletedCount: 4,
+        keptCount: 5,
+      });
+    });
+
+    it('tells records of one moment apart by the order of writing', async () => {
+      await write(busy, 5, 5, 5, 5);
+      const before = await ok(200, hawser.admin.get(listOf(busy)));
+      expect(await cleanUp(hawser.admin, what, { keepCount: 3, keepDays: 0 })).to.include({
+        deletedCount: 1,
+      });
+      expect(await ok(200, hawser.admin.get(listOf(busy)))).to.deep.equal(before.slice(0, 3));
+    });
+
+    const listOf = ({ nodeId }: NodeUnderTest) =>
+      `/api/v1/nodes/${nodeId}/${what === 'reports' ? 'reports' : 'status-history'}?take=1000`;
+
+    it('counts alike in a dry run, and deletes nothing', async () => {
+      await write(busy, 1, 2, 3, 4, 5, 6);
+      const wish = { keepCount: 2, keepDays: 4, dryRun: true };
+      const { result, entries } = await entriesDuring(hawser, () => cleanUp(hawser.admin, what, wish));
+      expect(result).to.include({ isDryRun: true, deletedCount: 3, keptCount: 3 });
+      expect(entries).to.deep.equal([]);
+      expect(await left(busy)).to.have.length(6);
+    });
+
+    it('takes what is left out from the settings of the server, and is in the audit trail', async () => {
+      await write(busy, 1, 2, 3, 4, 5);
+      expect(await cleanUp(hawser.admin, what)).to.include({ deletedCount: 0, keptCount: 5 });
+      await ok(200, hawser.admin.put('/api/v1/settings/retention', settings));
+      const { result, entries } = await entriesDuring(hawser, () => cleanUp(hawser.admin, what, {}));
+      expect(result).to.include({ deletedCount: 3, keptCount: 2 });
+      expect(entries.map(({ action, resource_id }) => [action, resource_id])).to.deep.equal([
+        ['retention.run', result.runId],
+      ]);
+      expect(await left(busy)).to.deep.equal([1, 2]);
+    });
+
+    it('deletes hundreds in many small steps, all of them', async () => {
+      await write(busy, ...Array(700).fill(40));
+      await write(quiet, ...Array(30).fill(40));
+      expect(await cleanUp(hawser.admin, what, { keepCount: 10, keepDays: 1 })).to.include({
+        deletedCount: 710,
+        keptCount: 20,
+      });
+      expect(await left(busy)).to.have.length(10);
+      expect(await cleanUp(hawser.admin, what, { keepCount: 0, keepDays: 0 })).to.include({ keptCount: 0 });
+      expect(await left(busy)).to.deep.equal([]);
+    });
+
+    it('refuses bad wishes', async () => {
+      for (const wish of [
+        { keepCount: -1 },
+        { keepDays: '3' },
+        { keepVersions: 3 },
+        { keepCount: 2 ** 31 },
+      ]) {
+        const reply = hawser.admin.post(`${RETENTION}/${what}/cleanup`, wish);
+        await expectProblem(reply, 400, 'validation_failed', JSON.stringify(wish));
+      }
+    });
+  });
+}

@@ -1,0 +1,298 @@
+import { expect } from 'chai';
+import { MINUTE } from '../../src/lib/clock.ts';
+import { auditedDuring } from '../support/audit.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { expectProblem, ok } from '../support/configurations.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { addUser } from '../support/people.ts';
+
+const SETTINGS = '/api/v1/settings';
+const PUBLIC = `${SETTINGS}/public`;
+const NODES = '/api/v1/nodes';
+
+interface Group {
+  path: string;
+  defaults: Record<string, unknown>;
+  /** Members to set one after the other, as sent and as answered. */
+  changes: [sent: object, answered: object][];
+  bad: object[];
+}
+
+const each = (name: string, ...values: unknown[]) => values.map((value) => ({ [name]: value }));
+/** 2147483647 is the highest that clients with 32-bit numbers can send. */
+const NO_COUNTS = [-1, 1.5, 2_147_483_648, '5', null, true, [], {}];
+const NO_FLAGS = ['true', 1, 0, null, [], {}];
+
+const GROUPS: Record<string, Group> = {
+  server: {
+    path: SETTINGS,
+    defaults: { certificateRotationInterval: '60.00:00:00', stalenessMultiplier: 2 },
+    changes: [
+      [{ certificateRotationInterval: 'P30DT12H' }, { certificateRotationInterval: '30.12:00:00' }],
+      [{ certificateRotationInterval: '0.00:00:01.5' }, { certificateRotationInterval: '00:00:01.5000000' }],
+      [{ stalenessMultiplier: 1_000 }, { stalenessMultiplier: 1_000 }],
+      [{ stalenessMultiplier: 0.5 }, { stalenessMultiplier: 0.5 }],
+    ],
+    bad: [
+      ...each('certificateRotationInterval', '00:00:00', '-00:15:00', '', 'soon', '25:00:00', 'P1M', 60),
+      ...each('certificateRotationInterval', null, [], '99999999.00:00:00'),
+      ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', null, true, []),
+    ],
+  },
+  'lcm-defaults': {
+    path: `${SETTINGS}/lcm-defaults`,
+    defaults: {
+      defaultConfigurationMode: null,
+      defaultConfigurationModeInterval: null,
+      defaultReportCompliance: null,
+    },
+    changes: [
+      [{ defaultConfigurationMode: 'rEMEDIATE' }, { defaultConfigurationMode: 'Remediate' }],
+      [{ defaultConfigurationModeInterval: 'PT15M' }, { defaultConfigurationModeInterval: '00:15:00' }],
+      [{ defaultReportCompliance: false }, { defaultReportCompliance: false }],
+      [{ defaultConfigurationMode: null }, { defaultConfigurationMode: null }],
+      [{ defaultConfigurationModeInterval: null }, { defaultConfigurationModeInterval: null }],
+      [{ defaultReportCompliance: null }, { defaultReportCompliance: null }],
+    ],
+    bad: [
+      ...each('defaultConfigurationMode', '', 'Audit', 1, true, []),
+      ...each('defaultConfigurationModeInterval', '', '00:00:00', '15', 15, 'PT0S'),
+      ...each('defaultReportCompliance', 'true', 1, []),
+      { configurationMode: 'Monitor' },
+    ],
+  },
+  validation: {
+    path: `${SETTINGS}/validation`,
+    defaults: {
+      requireSemVer: true,
+      defaultParameterValidationMode: 'Strict',
+      allowConfigurationOverride: true,
+      allowParameterValidationOverride: true,
+    },
+    changes: [
+      [{ defaultParameterValidationMode: 'warn' }, { defaultParameterValidationMode: 'Warn' }],
+      [{ requireSemVer: false }, { requireSemVer: false }],
+    ],
+    bad: [...each('requireSemVer', ...NO_FLAGS), { keepVersions: 1 }],
+  },
+  retention: {
+    path: `${SETTINGS}/retention`,
+    defaults: {
+      enabled: false,
+      keepVersions: 10,
+      keepDays: 90,
+      keepReleaseVersions: true,
+      scheduleIntervalHours: 24,
+      reportKeepCount: 1_000,
+      reportKeepDays: 30,
+      statusEventKeepCount: 200,
+      statusEventKeepDays: 7,
+    },
+    changes: [
+      [{ keepVersions: 0 }, { keepVersions: 0 }],
+      [
+        { enabled: true, keepReleaseVersions: false },
+        { enabled: true, keepReleaseVersions: false },
+      ],
+      [{ keepDays: 2_147_483_647 }, { keepDays: 2_147_483_647 }],
+      [{ scheduleIntervalHours: 1 }, { scheduleIntervalHours: 1 }],
+      [{ scheduleIntervalHours: 8_760 }, { scheduleIntervalHours: 8_760 }],
+      [
+        { reportKeepCount: 0, reportKeepDays: 0, statusEventKeepCount: 0, statusEventKeepDays: 0 },
+        { reportKeepCount: 0, reportKeepDays: 0, statusEventKeepCount: 0, statusEventKeepDays: 0 },
+      ],
+    ],
+    bad: [
+      ...each('enabled', ...NO_FLAGS),
+      ...each('keepReleaseVersions', ...NO_FLAGS),
+      ...['keepVersions', 'keepDays', 'reportKeepCount', 'reportKeepDays'].flatMap((name) =>
+        each(name, ...NO_COUNTS),
+      ),
+      ...['statusEventKeepCount', 'statusEventKeepDays'].flatMap((name) => each(name, ...NO_COUNTS)),
+      ...each('scheduleIntervalHours', 0, 8_761, ...NO_COUNTS),
+      { keepCount: 1 },
+    ],
+  },
+};
+
+describe("the server's settings", () => {
+  for (const [name, group] of Object.entries(GROUPS)) describeGroup(name, group);
+
+  it('are groups that share no member, because each member is stored under its own name', () => {
+    const members = Object.values(GROUPS).flatMap(({ defaults }) => Object.keys(defaults));
+    expect(new Set(members).size).to.equal(members.length);
+  });
+});
+
+function describeGroup(name: string, { path, defaults, changes, bad }: Group): void {
+  describe(`of the group ${name}`, () => {
+    let hawser: Hawser;
+
+    before(async () => {
+      hawser = await startHawser();
+    });
+    after(() => hawser.close());
+
+    const get = () => ok(200, hawser.admin.get(path));
+    const put = (json: unknown) => hawser.admin.put(path, json);
+    const reset = () => ok(200, put(defaults));
+    const putIf = (etag: string, json: unknown) =>
+      hawser.admin.call('PUT', path, { json, headers: { 'If-Match': etag } });
+
+    it('have the defaults of the contract at first', async () => {
+      expect(await get()).to.deep.equal(defaults);
+    });
+
+    it('are changed by any subset, answered with all, and kept over a restart', async () => {
+      let expected = defaults;
+      for (const [sent, answered] of changes) {
+        expected = { ...expected, ...answered };
+        expect(await ok(200, put(sent))).to.deep.equal(expected);
+        expect(await get()).to.deep.equal(expected);
+      }
+      expect(await ok(200, put({}))).to.deep.equal(expected);
+      await hawser.restart();
+      expect(await get()).to.deep.equal(expected);
+      for (const other of Object.values(GROUPS).filter((candidate) => candidate.path !== path)) {
+        expect(await ok(200, hawser.admin.get(other.path))).to.deep.equal(other.defaults);
+      }
+      expect(await reset()).to.deep.equal(defaults);
+    });
+
+    it('take no other names, types or values, not even beside good ones', async () => {
+      const [good] = changes[0] ?? [];
+      for (const json of [...bad, { ...good, colour: 'red' }, ...bad.map((one) => ({ ...good, ...one }))]) {
+        const reply = await expectProblem(put(json), 400, 'validation_failed', JSON.stringify(json));
+        expect(reply.json.errors[0].path).to.match(/^\/\w+$/);
+      }
+      for (const json of [[], null, 'x', 5]) await expectProblem(put(json), 400, 'validation_failed');
+      const headers = { 'Content-Type': 'application/json' };
+      for (const member of Object.keys(defaults)) {
+        const call = { headers, body: `{"${member}": 1e999}` };
+        await expectProblem(hawser.admin.call('PUT', path, call), 400, 'validation_failed', call.body);
+      }
+      expect(await get()).to.deep.equal(defaults);
+    });
+
+    it('have a validator, which spares who knows them and stops who does not', async () => {
+      const etag = String((await hawser.admin.get(path)).headers['etag']);
+      const held = await hawser.admin.get(path, { 'If-None-Match': etag });
+      expect([held.status, held.text]).to.deep.equal([304, '']);
+      const [sent, answered] = changes[0] ?? [{}, {}];
+      await expectProblem(putIf('"other"', sent), 412, 'precondition_failed');
+      expect(await get()).to.deep.equal(defaults);
+      expect(await ok(200, putIf(etag, sent))).to.deep.equal({ ...defaults, ...answered });
+      await expectProblem(putIf(etag, defaults), 412, 'precondition_failed');
+      const changed = await hawser.admin.get(path, { 'If-None-Match': etag });
+      expect(changed.status).to.equal(200);
+      expect(changed.headers['etag']).to.not.equal(etag);
+      await reset();
+      expect((await hawser.admin.get(path)).headers['etag']).to.equal(etag);
+    });
+
+    it('are read and written by those with the permission, of tokens too', async () => {
+      const [change] = changes[0] ?? [];
+      await expectProblem(hawser.client().get(path), 401, 'unauthenticated');
+      await expectProblem(hawser.client().put(path, change), 401, 'unauthenticated');
+      const viewer = await addUser(hawser, 'viewer', 'Viewer');
+      await ok(200, viewer.client.get(path));
+      await expectProblem(viewer.client.put(path, change), 403, 'forbidden');
+      const author = await addUser(hawser, 'author', 'Author');
+      await expectProblem(author.client.get(path), 403, 'forbidden');
+      await expectProblem(author.client.put(path, {}), 403, 'forbidden');
+      const chief = await addUser(hawser, 'chief', 'Administrator');
+      const reader = await chief.withToken('server.settings.read');
+      await ok(200, reader.get(path));
+      await expectProblem(reader.put(path, change), 403, 'forbidden');
+      const writer = await chief.withToken('server.settings.write');
+      await expectProblem(writer.get(path), 403, 'forbidden');
+      const stranger = await chief.withToken('retention.manage', 'nodes.read');
+      await expectProblem(stranger.get(path), 403, 'forbidden');
+      const node = await hawser.registerNode('node.example.org');
+      await expectProblem(node.client.get(path), 403, 'forbidden');
+      await expectProblem(node.client.put(path, change), 403, 'forbidden');
+      expect(await get()).to.deep.equal(defaults);
+      await ok(200, writer.put(path, change));
+      await reset();
+    });
+
+    it('leave one audit entry per change with old and new values, and none where nothing changes', async () => {
+      const [sent, answered] = changes[0] ?? [{}, {}];
+      const silent = await auditedDuring(hawser, async () => {
+        for (const json of [{}, defaults]) await ok(200, put(json));
+        await expectProblem(put(bad[0]), 400, 'validation_failed');
+        await expectProblem(putIf('"other"', sent), 412, 'precondition_failed');
+      });
+      expect(silent).to.deep.equal([]);
+      // Twice: the second time, nothing changes any more.
+      const entries = await auditedDuring(hawser, async () => {
+        for (const json of [{ ...defaults, ...sent }, sent]) await ok(200, put(json));
+      });
+      expect(entries).to.have.length(1);
+      const { action, resourceType, resourceId, actorName, details } = entries[0] ?? {};
+      expect({ action, resourceType, resourceId, actorName }).to.deep.equal({
+        ...{ action: 'settings.changed', resourceType: 'Settings', resourceId: null },
+        actorName: 'admin',
+      });
+      const { tokenId: _, ...rest } = details ?? {};
+      const changed = Object.entries(answered).map(([member, to]) => [
+        member,
+        { from: defaults[member], to },
+      ]);
+      expect(rest).to.deep.equal({ settings: name, ...Object.fromEntries(changed) });
+      await reset();
+    });
+  });
+}
+
+describe('settings that nodes go by', () => {
+  let hawser: Hawser;
+
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+
+  it('are public as far as an agent needs them before it is registered', async () => {
+    const client = hawser.client();
+    const first = await client.get(PUBLIC);
+    expect([first.status, first.json]).to.deep.equal([200, { certificateRotationInterval: '60.00:00:00' }]);
+    // Whoever keeps a copy has to ask each time whether it still holds.
+    expect(first.headers['cache-control']).to.match(/no-cache/);
+    const etag = String(first.headers['etag']);
+    expect((await client.get(PUBLIC, { 'If-None-Match': etag })).status).to.equal(304);
+    await ok(200, hawser.admin.put(SETTINGS, { stalenessMultiplier: 3 }));
+    expect((await client.get(PUBLIC, { 'If-None-Match': etag })).status).to.equal(304);
+    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: 'PT1H' }));
+    const changed = await client.get(`${PUBLIC}/`, { 'If-None-Match': etag });
+    expect([changed.status, changed.json]).to.deep.equal([200, { certificateRotationInterval: '01:00:00' }]);
+    for (const method of ['PUT', 'POST', 'DELETE']) {
+      expect((await client.call(method, PUBLIC)).status, method).to.equal(405);
+    }
+  });
+
+  it('say at once which nodes are stale', async () => {
+    const identity = await makeClientCertificate({ commonName: 'quarter.example.org' });
+    const node = hawser.client(identity);
+    const registrationKey = await createKey(hawser.admin);
+    const interval = { configurationModeInterval: '00:15:00' };
+    const registration = { registrationKey, fqdn: 'quarter.example.org', ...interval };
+    const { nodeId } = await ok(200, node.post(`${NODES}/register`, registration));
+    await node.get(`${NODES}/${nodeId}/configuration/checksum`);
+    // The time of the call is written at the close.
+    await hawser.restart();
+    hawser.clock.advance(20 * MINUTE);
+    const expectStale = async (stalenessMultiplier: number, isStale: boolean) => {
+      await ok(200, hawser.admin.put(SETTINGS, { stalenessMultiplier }));
+      expect((await ok(200, hawser.admin.get(`${NODES}/${nodeId}`))).isStale).to.equal(isStale);
+      expect((await ok(200, hawser.admin.get(NODES)))[0].isStale).to.equal(isStale);
+      expect(await ok(200, hawser.admin.get(`${NODES}?stale=${isStale}`))).to.have.length(1);
+      expect(await ok(200, hawser.admin.get(`${NODES}?stale=${!isStale}`))).to.have.length(0);
+    };
+    await expectStale(2, false);
+    await expectStale(1.25, true);
+    await expectStale(1.5, false);
+    await expectStale(0.001, true);
+    await expectStale(1_000, false);
+  });
+});

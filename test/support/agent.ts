@@ -1,0 +1,124 @@
+/** Our own agent as a process of its own, in a temporary folder, with a command that writes down how it was run. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Ended } from './spawned.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+
+/** What the command saw when it was run. */
+export interface RecordedRun {
+  operation: string;
+  cwd: string;
+  entryPoint: string;
+  parametersFile: string | null;
+  /** Contents. */
+  document: string;
+  parameters: string | null;
+  variables: string[];
+  /** Files and folders beside the entry point. */
+  neighbours: string[];
+}
+
+export interface AgentProcess {
+  child: ChildProcess;
+  stdout(): string;
+  ended: Promise<Ended>;
+}
+
+export interface AgentUnderTest {
+  folder: string;
+  stateDir: string;
+  /** Variables that every start gets; to be changed at will. */
+  settings: Record<string, string>;
+  start(...args: string[]): AgentProcess;
+  /** One cycle. */
+  once(...args: string[]): Promise<Ended>;
+  runs(): RecordedRun[];
+  /** What the command prints from now on. */
+  answer(stdout: string, exitCode?: number): void;
+  nodeId(): string;
+  remove(): void;
+}
+
+const RECORDER = `
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+const [folder, operation, entryPoint, parametersFile = null] = process.argv.slice(2);
+const read = (path) => path && readFileSync(path, 'utf8');
+appendFileSync(folder + '/runs.jsonl', JSON.stringify({
+  operation, entryPoint, parametersFile, cwd: process.cwd(),
+  document: read(entryPoint), parameters: read(parametersFile), variables: Object.keys(process.env),
+  neighbours: readdirSync('.').sort(),
+}) + '\\n');
+const { stdout, exitCode } = JSON.parse(read(folder + '/answer.json'));
+process.stdout.write(stdout);
+process.stderr.write('spoken to stderr');
+process.exitCode = exitCode;
+`;
+
+/** A DSC result of one resource. */
+export function dscResult(inDesiredState: boolean, more: object = {}): string {
+  const resource = { name: 'one', type: 'Test/One', result: { inDesiredState } };
+  return JSON.stringify({ messages: [], results: [resource], hadErrors: false, ...more });
+}
+
+/** @param settings variables without their HAWSER_AGENT_ */
+export function makeAgent(settings: Record<string, string>): AgentUnderTest {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-agent-'));
+  const stateDir = join(folder, 'state');
+  const recorder = join(folder, 'recorder.mjs');
+  const answer = (stdout: string, exitCode = 0) =>
+    writeFileSync(join(folder, 'answer.json'), JSON.stringify({ stdout, exitCode }));
+  writeFileSync(recorder, RECORDER);
+  answer(dscResult(true));
+  const agent: AgentUnderTest = {
+    folder,
+    stateDir,
+    answer,
+    settings: {
+      STATE_DIR: stateDir,
+      NAME: 'agent-01.example.org',
+      COMMAND: JSON.stringify([
+        process.execPath,
+        recorder,
+        folder,
+        '{operation}',
+        '{entryPoint}',
+        '{parametersFile}',
+      ]),
+      ...settings,
+    },
+    start: (...args) => spawnAgent(agent.settings, args),
+    once: (...args) => spawnAgent(agent.settings, ['--once', ...args]).ended,
+    runs: () => {
+      const path = join(folder, 'runs.jsonl');
+      const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as RecordedRun);
+    },
+    nodeId: () => JSON.parse(readFileSync(join(stateDir, 'node.json'), 'utf8')).nodeId,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+  return agent;
+}
+
+function spawnAgent(settings: Record<string, string>, args: readonly string[]): AgentProcess {
+  const variables = Object.entries(settings).map(([name, value]) => [`HAWSER_AGENT_${name}`, value]);
+  const env = { PATH: process.env['PATH'] ?? '', ...Object.fromEntries(variables) };
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/agent/main.ts', ...args], {
+    cwd: PROJECT,
+    env,
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, ended, stdout: () => stdout };
+}

@@ -1,0 +1,69 @@
+/** Cleanups in few words, and parameter files written beside the server, whose routes are not there yet. */
+
+import { GitStore, type ParameterScope } from '../../src/git/store.ts';
+import { createLog } from '../../src/lib/log.ts';
+import type { Client } from './client.ts';
+import { MAIN, ok } from './configurations.ts';
+import { type Hawser, publishConfiguration } from './hawser.ts';
+
+export const RETENTION = '/api/v1/retention';
+export const RUNS = `${RETENTION}/runs`;
+/** All that may go, goes. */
+export const NOTHING_KEPT = { keepVersions: 0, keepDays: 0, keepReleaseVersions: false };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+export function cleanUp(client: Client, what: string, wish?: object): Promise<any> {
+  return ok(200, client.post(`${RETENTION}/${what}/cleanup`, wish));
+}
+
+/** Names and versions of what a cleanup says it deleted. */
+export function deletedBy({ deletedVersions }: { deletedVersions: { name: string; version: string }[] }) {
+  return deletedVersions.map(({ name, version }) => `${name} ${version}`).sort();
+}
+
+/** Publishes these versions in order, each with a file that only it has. */
+export function publishVersions(admin: Client, name: string, ...versions: string[]): Promise<void> {
+  const files = (version: string) => ({ [MAIN]: 'resources: []\n', 'own.txt': `${name} ${version}\n` });
+  return publishConfiguration(
+    admin,
+    name,
+    Object.fromEntries(versions.map((version) => [version, files(version)])),
+  );
+}
+
+export async function versionsLeft(client: Client, path: string): Promise<string[]> {
+  const versions = await ok(200, client.get(`${path}/versions`));
+  return versions.map(({ version }: { version: string }) => version);
+}
+
+/** Opens the repositories a second time, as another program would, of which the server learns within two seconds. */
+export async function beside<T>(hawser: Hawser, work: (store: GitStore) => Promise<T>): Promise<T> {
+  const store = new GitStore({
+    root: hawser.reposDir,
+    log: createLog('silent'),
+    cacheBytes: 1024 * 1024,
+    onRefsMoved: async () => undefined,
+  });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Writes these files of one scope; those with a time are published then, the others stay drafts. */
+export async function writeParameters(
+  store: GitStore,
+  configuration: string,
+  scope: ParameterScope,
+  files: Record<string, { at: number; isDraft?: boolean }>,
+): Promise<void> {
+  const author = { name: 'Alice', email: 'alice@example.org' };
+  for (const [version, { at, isDraft }] of Object.entries(files)) {
+    const bytes = Buffer.from(`parameters:\n  version: ${version}\n`);
+    await store.parameters.exclusive(configuration, async (parameters) => {
+      await parameters.writeDraft(scope, { version, content: { type: 'yaml', bytes }, author, at });
+      if (!isDraft) await parameters.publish(scope, version, author, at);
+    });
+  }
+}

@@ -1,0 +1,51 @@
+/** Rotation of node certificates the way agents do it. */
+
+import { X509Certificate } from 'node:crypto';
+import { HOUR } from '../../src/lib/clock.ts';
+import type { Reply } from './client.ts';
+import { type ClientCertificate, makeClientCertificate } from './client-certificates.ts';
+import type { Hawser, NodeUnderTest } from './hawser.ts';
+
+export interface Announcement {
+  certificateThumbprint: string;
+  certificateSubject: string;
+  certificateNotAfter: string;
+}
+
+/** As the OpenDSC agent writes it: SHA-1 in upper case, notAfter in the time of its zone. */
+export function announce({ cert }: { cert: string }): Announcement {
+  const certificate = new X509Certificate(cert);
+  const local = new Date(Date.parse(certificate.validTo) + HOUR).toISOString();
+  return {
+    certificateThumbprint: certificate.fingerprint.replaceAll(':', ''),
+    certificateSubject: certificate.subject.split('\n').reverse().join(', '),
+    certificateNotAfter: local.replace('.000Z', '+01:00'),
+  };
+}
+
+export function rotate(node: NodeUnderTest, body: unknown): Promise<Reply> {
+  return node.client.post(`/api/v1/nodes/${node.nodeId}/rotate-certificate`, body);
+}
+
+/** The same node by another certificate, over connections of its own. */
+export function withCertificate(
+  hawser: Hawser,
+  node: NodeUnderTest,
+  identity: ClientCertificate,
+): NodeUnderTest {
+  return { ...node, identity, client: hawser.client(identity) };
+}
+
+/** The same node by a new certificate of its own, which the server has not heard of. */
+export async function withNewCertificate(
+  hawser: Hawser,
+  node: NodeUnderTest,
+  more: { notBefore?: number; notAfter?: number; rsa?: boolean } = {},
+): Promise<NodeUnderTest> {
+  return withCertificate(hawser, node, await makeClientCertificate({ commonName: node.fqdn, ...more }));
+}
+
+/** Status of a call that the node may make with a certificate of its own. */
+export async function call(node: NodeUnderTest): Promise<number> {
+  return (await node.client.get(`/api/v1/nodes/${node.nodeId}/lcm-config`)).status;
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import {
+  backOff,
+  firstDelay,
+  nextDelay,
+  obeyed,
+  parseHttpDate,
+  parseRetryAfter,
+} from '../../../src/agent/schedule.ts';
+import { DAY, MINUTE, SECOND } from '../../../src/lib/clock.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+const lowest = () => 0;
+const middle = () => 0.5;
+const highest = () => 0.999_999;
+
+describe("the agent's schedule", () => {
+  it('polls an interval later, a tenth more or less', () => {
+    expect(nextDelay(15 * MINUTE, lowest)).to.equal(13.5 * MINUTE);
+    expect(nextDelay(15 * MINUTE, middle)).to.equal(15 * MINUTE);
+    expect(nextDelay(15 * MINUTE, highest)).to.be.closeTo(16.5 * MINUTE, SECOND);
+  });
+
+  it('never polls in a tight loop, however short the interval', () => {
+    expect(nextDelay(0.001, lowest)).to.equal(0.9 * SECOND);
+  });
+
+  it('spreads the first polls over a tenth of the interval', () => {
+    expect(firstDelay(15 * MINUTE, lowest)).to.equal(0);
+    expect(firstDelay(15 * MINUTE, highest)).to.be.closeTo(1.5 * MINUTE, SECOND);
+  });
+
+  it('backs off by doubling, at random, up to a quarter of an hour', () => {
+    const longest = [1, 2, 3, 4].map((failures) => Math.round(backOff(failures, highest) / SECOND));
+    expect(longest).to.deep.equal([5, 10, 20, 40]);
+    expect(backOff(2, lowest)).to.equal(5 * SECOND);
+    for (const failures of [9, 100, 1e9]) {
+      expect(backOff(failures, lowest)).to.equal(7.5 * MINUTE);
+      expect(backOff(failures, highest)).to.be.at.most(15 * MINUTE);
+    }
+  });
+
+  it('comes back no earlier than it was told, and not with all the others', () => {
+    expect(obeyed(30 * SECOND, lowest)).to.equal(30 * SECOND);
+    expect(obeyed(30 * SECOND, highest)).to.be.closeTo(33 * SECOND, 1);
+    expect(obeyed(0, lowest)).to.equal(SECOND);
+  });
+});
+
+describe('Retry-After', () => {
+  it('is seconds or a date', () => {
+    expect(parseRetryAfter('120', NOON)).to.equal(2 * MINUTE);
+    expect(parseRetryAfter(' 0 ', NOON)).to.equal(0);
+    expect(parseRetryAfter('Fri, 20 Nov 2026 12:00:30 GMT', NOON)).to.equal(30 * SECOND);
+    expect(parseRetryAfter('Fri, 20 Nov 2026 11:00:00 GMT', NOON), 'the past').to.equal(0);
+  });
+
+  it('is at most a day', () => {
+    expect(parseRetryAfter('99999999999999999999', NOON)).to.equal(DAY);
+    expect(parseRetryAfter('Wed, 20 Nov 2126 12:00:00 GMT', NOON)).to.equal(DAY);
+  });
+
+  it('is nothing where it cannot be read', () => {
+    for (const header of [
+      undefined,
+      '',
+      '-1',
+      '1.5',
+      '10s',
+      'soon',
+      '2026-11-20T12:00:30Z',
+      'Fri, 99 Nov 2026 12:00:30 GMT',
+    ]) {
+      expect(parseRetryAfter(header, NOON), String(header)).to.equal(null);
+    }
+  });
+});
+
+describe('HTTP dates', () => {
+  it('are read in all three forms of RFC 9110', () => {
+    const time = Date.UTC(1994, 10, 6, 8, 49, 37);
+    for (const text of [
+      'Sun, 06 Nov 1994 08:49:37 GMT',
+      'Sunday, 06-Nov-94 08:49:37 GMT',
+      'Sun Nov  6 08:49:37 1994',
+    ]) {
+      expect(parseHttpDate(text), text).to.equal(time);
+    }
+  });
+});

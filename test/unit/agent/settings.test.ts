@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readSettings } from '../../../src/agent/settings.ts';
+
+const SERVER = { HAWSER_AGENT_SERVER: 'https://hawser.example.org:8443' };
+
+describe("the agent's settings", () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-agent-settings-'));
+    file = join(folder, 'agent.json');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (settings: unknown) => writeFileSync(file, JSON.stringify(settings));
+
+  it('need a server and nothing else', () => {
+    const settings = readSettings({ ...SERVER, HAWSER_AGENT_NAME: 'Web-01' });
+    expect(settings).to.deep.include({
+      name: 'web-01',
+      mode: 'Monitor',
+      command: null,
+      csr: false,
+      ca: null,
+    });
+    expect(settings.interval.text).to.equal('00:15:00');
+    expect(settings.bundleLimit).to.equal(256 * 1024 * 1024);
+  });
+
+  it('come from a file, with its paths beside it, and from the environment, which wins', () => {
+    writeFileSync(join(folder, 'key'), 'rk_secret\n');
+    write({
+      server: 'https://other.example.org',
+      interval: 'PT5M',
+      stateDir: 'state',
+      registrationKeyFile: 'key',
+      csr: true,
+    });
+    const settings = readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file });
+    expect(settings.server.host).to.equal('hawser.example.org:8443');
+    expect(settings.interval.text).to.equal('00:05:00');
+    expect(settings).to.include({ stateDir: join(folder, 'state'), registrationKey: 'rk_secret', csr: true });
+  });
+
+  it('hand the command an environment without themselves', () => {
+    const settings = readSettings({ ...SERVER, HAWSER_AGENT_REGISTRATION_KEY: 'rk_secret', PATH: '/bin' });
+    expect(settings.environment).to.deep.equal({ PATH: '/bin' });
+  });
+
+  const FAULTS: [string, Record<string, string>, RegExp][] = [
+    ['no server', { HAWSER_AGENT_SERVER: '' }, /^HAWSER_AGENT_SERVER: missing; allowed: a URL such as/],
+    [
+      'plain HTTP',
+      { HAWSER_AGENT_SERVER: 'http://hawser' },
+      /^HAWSER_AGENT_SERVER: not usable; allowed: a URL/,
+    ],
+    ['a server with a path', { HAWSER_AGENT_SERVER: 'https://hawser/x' }, /^HAWSER_AGENT_SERVER: not usable/],
+    [
+      'an interval of nothing',
+      { HAWSER_AGENT_INTERVAL: '00:00:00' },
+      /^HAWSER_AGENT_INTERVAL: not usable; allowed: a duration/,
+    ],
+    [
+      'an unknown mode',
+      { HAWSER_AGENT_MODE: 'Set' },
+      /^HAWSER_AGENT_MODE: not usable; allowed: Monitor, Remediate$/,
+    ],
+    [
+      'a command as text',
+      { HAWSER_AGENT_COMMAND: 'dsc config set' },
+      /^HAWSER_AGENT_COMMAND: not a list; allowed: a list/,
+    ],
+    ['an empty command', { HAWSER_AGENT_COMMAND: '[]' }, /^HAWSER_AGENT_COMMAND: empty; allowed: a list/],
+    [
+      'a short fingerprint',
+      { HAWSER_AGENT_FINGERPRINT: 'abcd' },
+      /^HAWSER_AGENT_FINGERPRINT: not usable; allowed: the SHA-256/,
+    ],
+    [
+      'no flag',
+      { HAWSER_AGENT_CSR: 'maybe' },
+      /^HAWSER_AGENT_CSR: neither true nor false; allowed: true, false$/,
+    ],
+    [
+      'a CA that is not there',
+      { HAWSER_AGENT_CA_FILE: '/nonexistent' },
+      /^HAWSER_AGENT_CA_FILE: the file cannot be read/,
+    ],
+    [
+      'an unknown name',
+      { HAWSER_AGENT_SERVR: 'x' },
+      /^HAWSER_AGENT_SERVR: no such setting; allowed: HAWSER_AGENT_SERVER, /,
+    ],
+    [
+      'no size',
+      { HAWSER_AGENT_OUTPUT_LIMIT: 'much' },
+      /^HAWSER_AGENT_OUTPUT_LIMIT: not usable; allowed: a size/,
+    ],
+  ];
+  for (const [what, env, fault] of FAULTS) {
+    it(`refuse ${what}, in one line that says what is allowed`, () => {
+      expect(() => readSettings({ ...SERVER, HAWSER_AGENT_NAME: 'web-01', ...env })).to.throw(fault);
+    });
+  }
+
+  it('refuse an unknown member of the file, and a key that is given twice', () => {
+    write({ servr: 'x' });
+    expect(() => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file })).to.throw(
+      /agent\.json, servr: no such setting/,
+    );
+    const twice = { HAWSER_AGENT_REGISTRATION_KEY: 'rk_1', HAWSER_AGENT_REGISTRATION_KEY_FILE: file };
+    expect(() => readSettings({ ...SERVER, ...twice })).to.throw(
+      /^HAWSER_AGENT_REGISTRATION_KEY: given twice, also as a file; allowed: one of the two$/,
+    );
+  });
+});
