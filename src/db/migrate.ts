@@ -9,6 +9,7 @@ import { scopesMigration } from './migrations/0004-scopes.ts';
 import { statusEventsMigration } from './migrations/0005-status-events.ts';
 import { reportsMigration } from './migrations/0006-reports.ts';
 import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
+import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-status-events': statusEventsMigration,
   '0006-reports': reportsMigration,
   '0007-retention-runs': retentionRunsMigration,
+  '0008-node-counts': nodeCountsMigration,
 };
 
 /** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */

@@ -64,6 +64,13 @@ export interface NodeTagsTable {
   assigned_at: number;
 }
 
+/** Kept by triggers. */
+export interface NodeCountsTable {
+  status: string;
+  lcm_status: string;
+  count: number;
+}
+
 export interface NodeTables {
   nodes: NodesTable;
   node_check_ins: NodeCheckInsTable;
@@ -71,4 +78,5 @@ export interface NodeTables {
   status_events: StatusEventsTable;
   assignments: AssignmentsTable;
   node_tags: NodeTagsTable;
+  node_counts: NodeCountsTable;
 }
