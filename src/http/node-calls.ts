@@ -13,15 +13,14 @@ export class NodeCalls {
     this.limit = limit;
   }
 
-  /** @throws HawserError unavailable `overloaded` beyond the limit, before anything is done for the caller */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** @throws HawserError unavailable `overloaded` beyond the limit; then nothing is to be left */
+  enter(): void {
     if (this.running >= this.limit) throw overloaded();
     this.running += 1;
-    try {
-      return await work();
-    } finally {
-      this.running -= 1;
-    }
+  }
+
+  leave(): void {
+    this.running -= 1;
   }
 }
 

@@ -72,9 +72,14 @@ export class RouteServer {
    * @throws HawserError whatever the access check, the validation or the handler finds; unavailable `overloaded` for
    *   nodes alone, so that administrators can still come in and see to it
    */
-  serve(route: Route, matched: MatchedRequest): Promise<Answer> {
-    if (!route.access.kind.startsWith('node:')) return this.carryOut(route, matched);
-    return this.nodeCalls.run(() => this.carryOut(route, matched));
+  async serve(route: Route, matched: MatchedRequest): Promise<Answer> {
+    const isForNodes = route.access.kind.startsWith('node:');
+    if (isForNodes) this.nodeCalls.enter();
+    try {
+      return await this.carryOut(route, matched);
+    } finally {
+      if (isForNodes) this.nodeCalls.leave();
+    }
   }
 
   private async carryOut(route: Route, matched: MatchedRequest): Promise<Answer> {
