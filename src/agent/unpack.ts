@@ -58,9 +58,10 @@ function checkedPath(entry: Entry): string {
 
 async function writeEntry(zip: ZipFile, entry: Entry, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const content = await zip.openReadStreamPromise(entry);
   const file = await open(path, 'wx', 0o600);
   try {
+    // Read from at once: a fault that comes while nobody listens would end the whole agent.
+    const content = await zip.openReadStreamPromise(entry);
     for await (const chunk of content as AsyncIterable<Buffer>) await file.writeFile(chunk);
     await file.sync();
   } finally {
