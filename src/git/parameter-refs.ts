@@ -1,6 +1,7 @@
 /** How the refs and files of a parameters repository are named, and which names are legal. Pure. */
 
 import { normalizeHostName } from '../domain/host-name.ts';
+import { isReservedScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { invalid } from '../lib/errors.ts';
 import type { ParameterContentType, ParameterScope } from './parameter-types.ts';
@@ -8,10 +9,7 @@ import type { VersionRef } from './version-index.ts';
 
 /** The scope type that has no values. */
 const DEFAULT = 'Default';
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const SCHEMA = 'schema';
-/** They would be taken for other refs. */
-const RESERVED = new Set(['draft', SCHEMA, 'main', 'HEAD']);
 
 const DRAFT_PREFIX = 'refs/heads/draft/';
 const TAG_PREFIX = 'refs/tags/';
@@ -100,9 +98,9 @@ function cutVersion(path: string): [ParameterScope | null, string] {
 }
 
 function isScope({ scopeType, value }: ParameterScope): boolean {
-  if (!NAME.test(scopeType) || RESERVED.has(scopeType)) return false;
+  if (!SCOPE_NAME.test(scopeType) || isReservedScopeTypeName(scopeType)) return false;
   if (value === null || scopeType === DEFAULT) return value === null && scopeType === DEFAULT;
-  return NAME.test(value) || normalizeHostName(value) === value;
+  return SCOPE_NAME.test(value) || normalizeHostName(value) === value;
 }
 
 function isNameable(version: string): boolean {

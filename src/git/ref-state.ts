@@ -1,5 +1,6 @@
 /** What the refs of a repository say at one moment: which of them are versions, and what is amiss with others. */
 
+import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
 import { Semaphore } from '../lib/keyed-mutex.ts';
 import type { AtomicFs } from './atomic-fs.ts';
@@ -10,7 +11,6 @@ import { MAIN } from './refs.ts';
 import type { VersionRef } from './types.ts';
 import type { Verdict, VersionChecks, VersionFacts } from './version-checks.ts';
 import { draftRefName, refNameOf, SortedVersions, tagRefName, versionOfRefName } from './version-index.ts';
-import { DEFAULT_ENTRY_POINT } from './version-rules.ts';
 
 const CONCURRENT_CHECKS = 16;
 

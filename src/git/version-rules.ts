@@ -11,9 +11,6 @@ import type { FileContent, RepositoryKind } from './types.ts';
 /** Raised with every change of a rule, here or in what is asked: what was checked before is checked anew. */
 export const RULES = 2;
 
-/** Where a version that names no entry point has it when no version below names one either. */
-export const DEFAULT_ENTRY_POINT = 'main.dsc.yaml';
-
 interface KindRules {
   /** The path of the file without which nothing works; null: none. */
   required(entryPoint: string): string | null;

@@ -3,9 +3,9 @@
  * and so cannot disagree.
  */
 
+import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import type { ParameterVersionRef, VersionRef } from '../git/store.ts';
 import { sha256Hex } from '../lib/hash.ts';
-import { PARAMETERS_FILE } from './parameters.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
 /** The merged parameters of a part. */

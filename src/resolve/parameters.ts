@@ -2,19 +2,15 @@
 
 import { LRUCache } from 'lru-cache';
 import type { ScopeLink } from '../db/node-lookup.ts';
+import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { mergeMappings } from '../domain/merge.ts';
 import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
 import { parseParameterDocument } from '../domain/parameter-document.ts';
-import { foldPath } from '../domain/safe-path.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
 import { internal } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
-
-/** Where a bundle holds the merged parameters. */
-export const PARAMETERS_FILE = 'parameters.yaml';
-const PARAMETERS_KEY = foldPath(PARAMETERS_FILE);
 
 /** A scope that speaks for a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
@@ -88,10 +84,7 @@ function choose(index: ParameterIndex, { scopeTypeName, scopeValue }: ScopeLink,
 
 /** The files of a version without the one, or the folder, that stands where its merged parameters go. */
 export function besideParameters<T extends { path: string }>(files: readonly T[]): readonly T[] {
-  const isInPlace = ({ path }: T) => {
-    const key = foldPath(path);
-    return key === PARAMETERS_KEY || key.startsWith(`${PARAMETERS_KEY}/`);
-  };
+  const isInPlace = ({ path }: T) => takesParametersPlace(path);
   return files.some(isInPlace) ? files.filter((file) => !isInPlace(file)) : files;
 }
 

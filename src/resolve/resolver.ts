@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Assignment, KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
+import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/include-document.ts';
 import type { GitStore, ParameterVersionRef } from '../git/store.ts';
 import { internal } from '../lib/errors.ts';
@@ -16,7 +17,7 @@ import {
   type ManifestParameters,
   type ManifestPart,
 } from './manifest.ts';
-import { besideParameters, chooseRefs, PARAMETERS_FILE, type ParameterReader } from './parameters.ts';
+import { besideParameters, chooseRefs, type ParameterReader } from './parameters.ts';
 import type { CompositePlan, ConfigurationPlan, Plan, Planner } from './plans.ts';
 
 export type AssignedNode = KnownNode & { assignment: Assignment };

@@ -3,7 +3,7 @@
  * Keys and certificates are PEM text throughout, times are epoch milliseconds.
  */
 
-import './reflect.ts';
+import '../lib/reflect.ts';
 import {
   createPrivateKey,
   createPublicKey,

@@ -1,6 +1,6 @@
 /** Client certificates for scenario tests, self-signed like those an agent makes for itself. */
 
-import '../../src/security/reflect.ts';
+import '../../src/lib/reflect.ts';
 import { webcrypto, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { DAY, HOUR } from '../../src/lib/clock.ts';

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { breaksReference, orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { RepositoryRef, RepositorySettings } from '../../git/types.ts';
@@ -16,8 +17,6 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { grantToCreator } from '../permissions/queries.ts';
 import { deleteCompositeRow, insertComposite, isCompositeNameTaken } from './queries.ts';
 import type { NewComposite } from './schemas.ts';
-
-const DEFAULT_ENTRY_POINT = 'main.dsc.yaml';
 
 export function repositoryOf({ name }: Pick<GrantedResource, 'name'>): RepositoryRef {
   return { kind: 'composites', name };

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { strikeRemoval } from '../../db/removals.ts';
+import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, RepositorySettings } from '../../git/types.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -13,7 +14,7 @@ import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { grantToCreator } from '../permissions/queries.ts';
 import { readValidationSettings } from '../settings/queries.ts';
-import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
+import { checkDraft } from './drafts.ts';
 import { insertConfiguration, isNameTaken } from './queries.ts';
 import type { NewConfiguration } from './schemas.ts';
 

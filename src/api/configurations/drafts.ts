@@ -1,15 +1,11 @@
 /** The rules of a new draft, checked before anything is written. */
 
-import { foldPath, normalizePath } from '../../domain/safe-path.ts';
+import { PARAMETERS_FILE, takesParametersPlace } from '../../domain/bundle-paths.ts';
+import { normalizePath } from '../../domain/safe-path.ts';
 import { isVersion, prereleaseChannelOf } from '../../domain/version-order.ts';
 import type { DraftInput, FileContent } from '../../git/types.ts';
 import { conflict, invalidField } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-
-export const DEFAULT_ENTRY_POINT = 'main.dsc.yaml';
-
-/** Where a bundle holds the merged parameters. */
-const PARAMETERS_FILE = 'parameters.yaml';
 
 export interface DraftRequest {
   version: string;
@@ -51,14 +47,8 @@ export function checkDraft(request: DraftRequest): DraftInput {
 
 /** @throws HawserError conflict `reserved_path` where a file, in any case, stands where the parameters go */
 export function refuseReserved(files: readonly { path: string }[]): void {
-  if (files.some((file) => isReserved(foldPath(file.path)))) {
+  if (files.some(({ path }) => takesParametersPlace(path))) {
     const message = `${PARAMETERS_FILE} is where the merged parameters go; rename the file or switch off server-managed parameters`;
     throw conflict('reserved_path', message);
   }
-}
-
-/** The file itself under any case, and a folder in its place, which could not be unpacked beside it. */
-function isReserved(key: string): boolean {
-  const reserved = foldPath(PARAMETERS_FILE);
-  return key === reserved || key.startsWith(`${reserved}/`);
 }

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
+import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, LockedRepository, RepositoryRef, VersionDetails } from '../../git/types.ts';
@@ -10,7 +11,7 @@ import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { checkDraft, DEFAULT_ENTRY_POINT } from './drafts.ts';
+import { checkDraft } from './drafts.ts';
 import { type ConfigurationRow, findConfiguration, readEffectiveSettings } from './queries.ts';
 import type { NewVersion } from './schemas.ts';
 import { noConfiguration, whileThere } from './while-there.ts';
