@@ -22,9 +22,11 @@ const RANKS: Record<string, number> = {
   http: 4,
   pull: 5,
   api: 5,
+  operations: 5,
   'app.ts': 6,
   'reconcile.ts': 6,
   'server.ts': 6,
+  'serve.ts': 6,
   'main.ts': 6,
 };
 
@@ -32,6 +34,7 @@ const RANKS: Record<string, number> = {
 const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
+  'prom-client': ['lib'],
   // The agent is a program of its own and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };
@@ -94,7 +97,7 @@ function* importFaults(file: SourceFile): Generator<string> {
 }
 
 function isNeighbourQuery(path: string, target: string): boolean {
-  return path.startsWith('api/') && /^api\/[^/]+\/queries\.ts$/.test(target);
+  return /^(api|operations)\//.test(path) && /^api\/[^/]+\/queries\.ts$/.test(target);
 }
 
 function* cycleFaults(files: readonly SourceFile[]): Generator<string> {
@@ -123,7 +126,7 @@ function* textFaults(file: SourceFile): Generator<string> {
   if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
     yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;
   }
-  if (!file.text.startsWith('/**')) yield `${file.path}: does not open with a line on its job`;
+  if (!/^(#!.*\n)?\/\*\*/.test(file.text)) yield `${file.path}: does not open with a line on its job`;
 }
 
 const sources = readSources();

@@ -2,6 +2,7 @@
 
 import Koa from 'koa';
 import { auditRoutes } from './api/audit/routes.ts';
+import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes } from './api/auth/routes.ts';
 import { tokenRoutes } from './api/auth/token-routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
@@ -9,15 +10,18 @@ import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { rotationRoute } from './api/nodes/rotation-route.ts';
 import { nodeRoutes } from './api/nodes/routes.ts';
 import { tagRoutes } from './api/nodes/tag-routes.ts';
+import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
 import { permissionRoutes } from './api/permissions/routes.ts';
+import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
 import { retentionRoutes } from './api/retention/routes.ts';
@@ -28,6 +32,7 @@ import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { scopeValueRoutes } from './api/scope-types/value-routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
+import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { Database } from './db/open.ts';
 import type { GitStore } from './git/store.ts';
@@ -40,6 +45,7 @@ import { type RequestLimits, RouteServer } from './http/serve.ts';
 import type { Clock } from './lib/clock.ts';
 import { Gate } from './lib/gate.ts';
 import type { Log } from './lib/log.ts';
+import type { Metrics } from './lib/metrics/metrics.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import { pullRoutes } from './pull/routes.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
@@ -59,9 +65,12 @@ export interface AppOptions {
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   dataDir: string;
+  environment: Config['environment'];
   limits: RequestLimits;
   bundleCacheBytes: number;
   nodeCallsAtOnce: number;
+  metricsTokenHash: string | null;
+  metrics: Metrics;
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
@@ -69,28 +78,42 @@ export interface AppOptions {
 
 /** All routes, the poll's apart because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, log, dataDir } = options;
+  const { pull, api } = productionRoutes(options);
+  if (options.environment === 'production') return { pull, api };
+  const all = [...api, ...referenceRoutes()];
+  return { pull, api: [...all, openApiRoute([...pull, ...all])] };
+}
+
+function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
+  const { database, store, log, dataDir, metrics } = options;
+  const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
-  const parameters = new ParameterReader(store);
+  const parameters = new ParameterReader(store, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
-  const resolver = new Resolver(database, store, { planner, parameters });
+  const resolver = new Resolver(database, store, { planner, parameters, onResolved });
   const schemas = new SchemaReader(store, parameters);
   const explainer = new Explainer(database, store, { planner, parameters, schemas });
   const compatibility = new CompatibilityGuard(schemas, parameters);
+  const auth = { database, dataDir, log, onSignIn };
   const gate = new Gate();
   const parameterTools = { database, store, parameters, schemas, gate };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), gate };
+  const bundles = new BundleCache(resolver, { maxBytes: options.bundleCacheBytes, onBuilt: onBundleBuilt });
+  metrics.addCaches(() => ({ bundles: bundles.facts, ...parameters.caches }));
+  metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
-    pull: pullRoutes(resolver, new BundleCache(resolver, options.bundleCacheBytes)),
+    pull: pullRoutes(resolver, bundles),
     api: [
       ...healthRoutes(database, store, log),
-      ...authRoutes({ database, dataDir, log }),
+      ...metricsRoutes(database, metrics),
+      ...authRoutes(auth),
+      ...loginPageRoutes(auth),
       ...tokenRoutes(database),
       ...userRoutes({ database, dataDir, log }),
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, explainer }),
+      ...nodeRoutes({ ...options, planner, explainer, onRegistration }),
       rotationRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
@@ -107,7 +130,7 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       permissionCatalogueRoute(),
       ...groupRoutes(database),
       ...roleRoutes(database),
-      ...reportRoutes(database),
+      ...reportRoutes(database, onGroupCommit),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],
@@ -117,7 +140,7 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
   const server = new RouteServer(options, [...pull, ...api]);
-  const scope = requestScope(options.log, translateDatabaseError);
+  const scope = requestScope({ log: options.log, watch: options.metrics.requests }, translateDatabaseError);
   const app = new Koa();
   app.use((ctx, next) => {
     // The scope answers through Node itself.

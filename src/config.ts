@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { isAddressRange, isLoopback } from './lib/address-set.ts';
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 
 /** Sizes are bytes. A file name that is null means the feature is off. */
@@ -15,10 +16,14 @@ export interface Config {
   environment: 'production' | 'development';
   dataDir: string;
   reposDir: string;
-  tls: { certFile: string | null; keyFile: string | null; names: readonly string[] };
+  tls: { isOn: boolean; certFile: string | null; keyFile: string | null; names: readonly string[] };
+  /** Whom to believe about a client's address and certificate, and in which header the certificate comes. */
+  proxies: { trusted: readonly string[]; certificateHeader: string };
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   adminPassword: string | null;
+  /** What opens `/metrics`; null: nothing does. */
+  metricsToken: string | null;
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
@@ -28,6 +33,8 @@ export interface Config {
   auditKeepDays: number | null;
   /** Where the git binary is looked for. */
   searchPath: string;
+  /** systemd's, where it is told that the server listens; null outside of a unit with `Type=notify`. */
+  notifySocket: string | null;
 }
 
 /** Exit code for a configuration fault (EX_CONFIG of BSD sysexits). */
@@ -110,6 +117,25 @@ class Reader {
     return names;
   }
 
+  ranges(name: string): readonly string[] {
+    const value = this.text(name);
+    const ranges = value === null ? [] : value.split(',').map((entry) => entry.trim());
+    if (!ranges.every(isAddressRange)) {
+      const allowed = 'IP addresses and CIDR ranges, separated by commas, such as 127.0.0.1,10.0.0.0/8';
+      throw new ConfigError(name, 'not a list of addresses', allowed);
+    }
+    return ranges;
+  }
+
+  headerName(name: string, fallback: string): string {
+    const value = this.text(name) ?? fallback;
+    // No underscores: where they are taken for hyphens, two spellings are one header.
+    if (!/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/.test(value) || value.length > 64) {
+      throw new ConfigError(name, 'not the name of a header', 'letters, digits and hyphens');
+    }
+    return value;
+  }
+
   refuseUnknown(): void {
     for (const name of Object.keys(this.env)) {
       if (name.startsWith('HAWSER_') && !this.known.has(name)) {
@@ -121,6 +147,8 @@ class Reader {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+/** RFC 9440. */
+export const CLIENT_CERT = 'Client-Cert';
 const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: MIB, gib: 1024 * MIB };
 
 /**
@@ -129,20 +157,27 @@ const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: MIB, gib: 1024
  */
 export function readConfig(env: Environment): Readonly<Config> {
   const read = new Reader(env);
+  const isTlsOn = read.choice('HAWSER_TLS', ['on', 'off'], 'on') === 'on';
   const config: Config = {
-    host: read.text('HAWSER_HOST') ?? '0.0.0.0',
+    host: read.text('HAWSER_HOST') ?? (isTlsOn ? '0.0.0.0' : '127.0.0.1'),
     port: read.integer('HAWSER_PORT', 0, 65_535, 8443),
     environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),
     tls: {
+      isOn: isTlsOn,
       certFile: read.text('HAWSER_TLS_CERT'),
       keyFile: read.text('HAWSER_TLS_KEY'),
       names: read.names('HAWSER_TLS_NAMES', ['localhost', '127.0.0.1', '::1', hostname().toLowerCase()]),
     },
+    proxies: {
+      trusted: read.ranges('HAWSER_TRUSTED_PROXIES'),
+      certificateHeader: read.headerName('HAWSER_CLIENT_CERT_HEADER', CLIENT_CERT),
+    },
     nodeCaFile: read.text('HAWSER_NODE_CA'),
     nodeCrlFile: read.text('HAWSER_NODE_CRL'),
     adminPassword: read.secret('HAWSER_ADMIN_PASSWORD'),
+    metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
     limits: {
       uploadBytes: read.bytes('HAWSER_UPLOAD_LIMIT', 50 * MIB),
@@ -154,10 +189,21 @@ export function readConfig(env: Environment): Readonly<Config> {
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),
     searchPath: env['PATH'] || '/usr/local/bin:/usr/bin:/bin',
+    notifySocket: env['NOTIFY_SOCKET'] || null,
   };
   read.refuseUnknown();
   refuseHalves(config);
+  refuseContradictions(config);
   return Object.freeze(config);
+}
+
+/** As long as no guessing gets at it, and of characters that a Bearer header may hold. */
+function readMetricsToken(read: Reader): string | null {
+  const name = 'HAWSER_METRICS_TOKEN';
+  const token = read.secret(name);
+  if (token !== null && !/^[\x21-\x7e]{16,512}$/.test(token))
+    throw new ConfigError(name, 'not fit for a token', '16 to 512 printable ASCII characters without blanks');
+  return token;
 }
 
 function refuseHalves(config: Config): void {
@@ -167,5 +213,21 @@ function refuseHalves(config: Config): void {
   }
   if (config.nodeCrlFile !== null && config.nodeCaFile === null) {
     throw new ConfigError('HAWSER_NODE_CA', 'missing while HAWSER_NODE_CRL is set', 'a PEM file');
+  }
+}
+
+function refuseContradictions({ host, tls, proxies }: Config): void {
+  if (!tls.isOn) {
+    const given = tls.certFile === null ? tls.keyFile && 'HAWSER_TLS_KEY' : 'HAWSER_TLS_CERT';
+    if (given) throw new ConfigError(given, 'has no meaning with HAWSER_TLS=off', 'one of the two');
+    if (!isLoopback(host)) {
+      const fault = 'with HAWSER_TLS=off credentials would cross the network in the clear';
+      throw new ConfigError('HAWSER_HOST', fault, 'a loopback address, such as 127.0.0.1');
+    }
+  }
+  const isOther = proxies.certificateHeader.toLowerCase() !== CLIENT_CERT.toLowerCase();
+  if (isOther && proxies.trusted.length === 0) {
+    const fault = 'nobody is trusted to send it';
+    throw new ConfigError('HAWSER_CLIENT_CERT_HEADER', fault, 'this together with HAWSER_TRUSTED_PROXIES');
   }
 }

@@ -1,5 +1,6 @@
 /** The composition root: opens the stores, brings them into order, and listens. */
 
+import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
@@ -15,12 +16,18 @@ import { createListener, type Listener } from './http/listener.ts';
 import { type Clock, HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import { makePrivateFolder } from './lib/folders.ts';
+import { sha256Hex } from './lib/hash.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import { Metrics } from './lib/metrics/metrics.ts';
+import { readVersion } from './lib/version.ts';
+import { refuseUnfinishedRestore } from './operations/backup/restore-folders.ts';
 import { CheckIns } from './pull/check-ins.ts';
+import { POLL_PATH } from './pull/routes.ts';
 import { reconcile } from './reconcile.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { describeCertificate } from './security/certificates.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 
 export interface ServerOptions {
@@ -51,26 +58,38 @@ const TLS_CHECK_INTERVAL = 12 * HOUR;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, clock, log } = options;
   checkAdminPassword(config.adminPassword);
+  refuseUnfinishedRestore(config);
   await requireFolder('HAWSER_DATA_DIR', config.dataDir);
   await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
-  const database = await openDatabase(config.dataDir);
+  const metrics = openMetrics(config);
+  const database = await openDatabase(config.dataDir, metrics.work);
   const store = new GitStore({
     root: config.reposDir,
     log,
     cacheBytes: config.cacheBytes / 2,
     onRefsMoved: (repository) => noteRefsMoved(database.write, repository, clock.now()),
+    onOperation: metrics.work.onGitOperation,
   });
+  metrics.addCaches(() => store.caches);
+  metrics.addReadings({ repositoryProblems: () => store.problems().length });
   try {
     await store.open();
     // First, so that a fault in the TLS settings ends a first start before its password is made and shown.
     const material = await loadTls(options);
     await prepare(options, database, store);
-    return await listen(options, database, store, material);
+    return await listen({ ...options, metrics }, database, store, material);
   } catch (error) {
     await store.close();
     await database.close();
     throw error;
   }
+}
+
+/** Nobody reads them without a token, so the process is not watched for nothing. */
+function openMetrics({ metricsToken }: Config): Metrics {
+  const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
+  if (metricsToken !== null) metrics.watchProcess();
+  return metrics;
 }
 
 function checkAdminPassword(password: string | null): void {
@@ -110,15 +129,20 @@ function loadTls({ config, clock, log }: ServerOptions): Promise<TlsMaterial> {
   return loadTlsMaterial({ dataDir, ...tls, nodeCaFile, nodeCrlFile, now: clock.now(), log });
 }
 
+/** The options of a server that is being started, and what counts in it. */
+type Measured = ServerOptions & { metrics: Metrics };
+
 async function listen(
-  options: ServerOptions,
+  options: Measured,
   database: Database,
   store: GitStore,
   material: TlsMaterial,
 ): Promise<RunningServer> {
-  const { config, clock, log } = options;
+  const { config, clock, log, metrics } = options;
   const checkIns = new CheckIns(database.write, log);
-  const uploadPack = new UploadPack({ root: config.reposDir, searchPath: config.searchPath, log });
+  const { reposDir: root, searchPath } = config;
+  const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
+  metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
   const retention = await openRetention(options, database, store);
   const handler = createApp({
@@ -129,21 +153,25 @@ async function listen(
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     dataDir: config.dataDir,
+    environment: config.environment,
     limits: config.limits,
     nodeCallsAtOnce: config.nodeCallsAtOnce,
+    metricsTokenHash: config.metricsToken && sha256Hex(config.metricsToken),
+    metrics,
     bundleCacheBytes: config.cacheBytes / 2,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
   });
-  const listener = createListener({ material, handler, log, clock });
+  const listener = createListener({ material, proxies: config.proxies, handler, log, clock });
   const port = await open(listener, config);
+  showTlsTerms(metrics, material);
   retention.start();
   const reloadTls = () => reload(options, listener);
   const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
   const auditRetention = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
   return {
-    url: `https://localhost:${port}`,
+    url: urlOf(config, port),
     port,
     reloadTls,
     async close() {
@@ -188,6 +216,11 @@ async function openRetention(
   };
 }
 
+/** With TLS off, as a proxy on this machine reaches it. */
+function urlOf({ tls, host }: Config, port: number): string {
+  return tls.isOn ? `https://localhost:${port}` : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 async function open(listener: Listener, { host, port }: Config): Promise<number> {
   try {
     return await listener.listen(host, port);
@@ -204,9 +237,17 @@ async function open(listener: Listener, { host, port }: Config): Promise<number>
 
 const unavailable = (message: string) => new HawserError('unavailable', 'cannot_listen', message);
 
-async function reload(options: ServerOptions, listener: Listener): Promise<void> {
+function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
+  const endOf = (pem: string) => describeCertificate(new X509Certificate(pem)).notAfter;
+  if (server !== null) metrics.showTlsTerm('server', endOf(server.certificate));
+  metrics.showTlsTerm('authority', endOf(ca.certificate));
+}
+
+async function reload(options: Measured, listener: Listener): Promise<void> {
   try {
-    listener.reload(await loadTls(options));
+    const material = await loadTls(options);
+    listener.reload(material);
+    showTlsTerms(options.metrics, material);
     options.log.info('TLS files loaded anew');
   } catch (error) {
     options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type Client, makeClient, type Reply } from '../../test/support/client.ts';
+import { type Client, makeUncheckedClient, type Reply } from '../../test/support/client.ts';
 import { type ConnectingNode, type Fleet, NEWEST_VERSION } from './fleet.ts';
 import type { CannedAnswer, Endpoint, LoadClient } from './messages.ts';
 import { ADMIN_PASSWORD } from './processes.ts';
@@ -24,7 +24,7 @@ export async function probe(endpoint: Endpoint, fleet: Fleet, scenario: Scenario
   const clients: LoadClient[] = [];
   let answer: CannedAnswer | undefined;
   for (const node of fleet.connecting) {
-    const client = makeClient(endpoint, node.identity);
+    const client = makeUncheckedClient(endpoint, node.identity);
     const asked = await askFor(client, node, scenario);
     client.close();
     clients.push({
@@ -46,7 +46,7 @@ export function clientsOfBare({ clients, answer }: Probed): LoadClient[] {
 
 /** A client with the session of the first administrator. */
 export async function signIn(endpoint: Endpoint): Promise<Client> {
-  const client = makeClient(endpoint);
+  const client = makeUncheckedClient(endpoint);
   const login = await client.post('/api/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD });
   expect(login.status === 200, 'a sign-in', login);
   return client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });

@@ -1,6 +1,6 @@
 /** The people behind a fleet: one who admits nodes, and an author who publishes. */
 
-import { type Client, makeClient, type Reply, type Target } from '../../test/support/client.ts';
+import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import type { Published } from './published.ts';
 
 /** Also in the usage text, for those who bring a token of their own. */
@@ -14,7 +14,7 @@ const SCOPES = [
 
 /** @returns a token of `admin` with what a fleet needs */
 export async function makeToken(target: Target, password: string): Promise<string> {
-  const client = makeClient(target);
+  const client = makeUncheckedClient(target);
   try {
     const login = await client.post('/api/v1/auth/login', { username: 'admin', password });
     const cookie = String(expectStatus(login, 200).headers['set-cookie']).split(';', 1)[0] ?? '';
@@ -31,7 +31,7 @@ export class Operator {
   private readonly client: Client;
 
   constructor(target: Target, token: string) {
-    this.connections = makeClient(target);
+    this.connections = makeUncheckedClient(target);
     this.client = this.connections.with({ Authorization: `Bearer ${token}` });
   }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
-import { type Client, makeClient, type Reply, type Target } from '../../test/support/client.ts';
+import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import { makeClientCertificate } from '../../test/support/client-certificates.ts';
 
 /** What the story of a first pull needs, and nothing else. */
@@ -43,7 +43,7 @@ export class Administrator {
 
   /** Signs in, changes the password if that is asked for, and makes a token. */
   static async signIn(target: Target, password: string, newPassword: string): Promise<Administrator> {
-    const client = makeClient(target);
+    const client = makeUncheckedClient(target);
     const login = expectStatus(await client.post('/api/v1/auth/login', { username: 'admin', password }), 200);
     const session = client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });
     if (login.json.requirePasswordChange) {
@@ -77,7 +77,7 @@ export class Administrator {
     const key = await this.client.post('/api/v1/admin/registration-keys', { maxUses: 1 });
     const registrationKey: string = expectStatus(key, 201).json.key;
     const identity = await makeClientCertificate({ commonName: fqdn });
-    const client = makeClient(this.target, identity);
+    const client = makeUncheckedClient(this.target, identity);
     const reply = await client.post('/api/v1/nodes/register', { registrationKey, fqdn });
     return new RegisteredNode(expectStatus(reply, 200).json.nodeId, identity.thumbprint, client);
   }

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** The agent's process: command line, settings, signals, exit codes. */
 
 import { parseArgs } from 'node:util';

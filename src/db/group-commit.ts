@@ -20,6 +20,8 @@ export interface GroupCommitOptions<T, R> {
   write(trx: Transaction<Schema>, items: readonly T[]): Promise<readonly (R | Error)[]>;
   /** About how much there is to write, in bytes. */
   sizeOf(item: T): number;
+  /** Told of each commit how many items shared it. */
+  onCommit?(items: number): void;
 }
 
 interface Waiting<T, R> {
@@ -75,6 +77,7 @@ export class GroupCommit<T, R> {
     try {
       const items = batch.map(({ item }) => item);
       const outcomes = await this.db.transaction().execute((trx) => this.options.write(trx, items));
+      this.options.onCommit?.(items.length);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[index] as R | Error;
         if (outcome instanceof Error) reject(outcome);

@@ -23,6 +23,9 @@ const MIGRATIONS: Record<string, Migration> = {
   '0008-node-counts': nodeCountsMigration,
 };
 
+/** The steps of this release, in their order. */
+export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS);
+
 /** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });

@@ -10,6 +10,7 @@ import { Kysely, SqliteDialect, type Transaction } from 'kysely';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
 import type { Schema } from './schema.ts';
+import { TimedSqliteDialect, UNWATCHED, type WriteWatch } from './timed-dialect.ts';
 
 /** A handle or a transaction: the first argument of every query function. */
 export type Db = Kysely<Schema> | Transaction<Schema>;
@@ -23,10 +24,16 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it. */
-export async function openDatabase(dataDir: string): Promise<Database> {
+/** The database's name in the data folder. */
+export const DATABASE_FILE = 'hawser.db';
+
+/**
+ * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
+ * @param watch told of each write, of everything from the migrations on
+ */
+export async function openDatabase(dataDir: string, watch: WriteWatch = UNWATCHED): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, 'hawser.db');
+  const file = join(dataDir, DATABASE_FILE);
   const writer = new SqliteDatabase(file);
   chmodSync(file, 0o600);
   writer.pragma('journal_mode = WAL');
@@ -34,7 +41,7 @@ export async function openDatabase(dataDir: string): Promise<Database> {
   tune(writer);
   let nodeLookup: NodeLookup | undefined;
   const write = new Kysely<Schema>({
-    dialect: new SqliteDialect({ database: writer }),
+    dialect: new TimedSqliteDialect({ database: writer }, watch),
     // Told of each statement once it has run, commits included.
     log: () => nodeLookup?.refresh(),
   });

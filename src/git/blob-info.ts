@@ -1,6 +1,6 @@
 /** Size and hash of blobs, kept by their ids: what is asked of each file of a version that is looked at. */
 
-import { LRUCache } from 'lru-cache';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { Semaphore } from '../lib/keyed-mutex.ts';
 import type { BlobInfo } from './types.ts';
@@ -12,10 +12,14 @@ const CONCURRENT_READS = 8;
 
 export class BlobInfos {
   private readonly reads = new Semaphore(CONCURRENT_READS);
-  private readonly infos: LRUCache<string, BlobInfo>;
+  private readonly infos: CountedCache<BlobInfo>;
 
   constructor(cacheBytes: number) {
-    this.infos = new LRUCache({ max: Math.max(1, Math.floor(cacheBytes / ENTRY_BYTES)) });
+    this.infos = new CountedCache({ max: Math.max(1, Math.floor(cacheBytes / ENTRY_BYTES)) });
+  }
+
+  get facts(): CacheFacts {
+    return { ...this.infos.facts, bytes: this.infos.size * ENTRY_BYTES };
   }
 
   async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {

@@ -3,6 +3,7 @@
 import type { Log } from '../lib/log.ts';
 import { Damage, isDamage } from './damage.ts';
 import type { GitFolder } from './lock-file.ts';
+import type { OnOperation } from './operations.ts';
 import { isCurrent, oidOf, type RefSnapshot } from './ref-snapshot.ts';
 import type { RepositoryProblem, RepositoryRef } from './types.ts';
 import type { CheckTools } from './version-checks.ts';
@@ -10,6 +11,7 @@ import type { CheckTools } from './version-checks.ts';
 export interface RepositoryTools extends CheckTools {
   log: Log;
   onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  onOperation: OnOperation;
 }
 
 /** Loose refs of versions that are left to lie; every look at the refs asks the disk for each of them. */

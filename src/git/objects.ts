@@ -13,6 +13,7 @@ import {
   writeObject,
   writeTag,
 } from 'isomorphic-git';
+import type { HawserError } from '../lib/errors.ts';
 import { Semaphore } from '../lib/keyed-mutex.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
@@ -25,6 +26,12 @@ const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 export interface ParsedTypes {
   commit: CommitObject;
   tag: TagObject;
+}
+
+/** An object of any type, whose bytes hash to its id. */
+export interface ProvenObject {
+  type: string;
+  content: Buffer;
 }
 
 export class ObjectStore {
@@ -43,6 +50,17 @@ export class ObjectStore {
     if (read.format !== 'content' || read.type !== type) throw damagedRepository();
     const { buffer, byteOffset, byteLength } = read.object;
     return Buffer.from(buffer, byteOffset, byteLength);
+  }
+
+  /** Of any type and hashed anew, since what comes from a pack was not; `repository_damaged` likewise. */
+  async readProven(gitdir: string, oid: string): Promise<ProvenObject> {
+    const read = await this.read(gitdir, oid, 'content');
+    if (read.format !== 'content') throw damagedRepository();
+    const { type, object } = read;
+    const content = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
+    const hash = createHash('sha1').update(`${type} ${content.byteLength}\0`).update(content);
+    if (hash.digest('hex') !== oid) throw damagedRepository();
+    return { type, content };
   }
 
   /**
@@ -142,6 +160,11 @@ export class ObjectStore {
     const errno = errnoOf(error);
     return errno === undefined || errno === 'ENOENT' ? damagedRepository(error) : toStoreError(error);
   }
+}
+
+/** Whether a `repository_damaged` is one of an object that is not there, and not of one that is broken. */
+export function isMissingObject(error: HawserError): boolean {
+  return error.cause instanceof Errors.NotFoundError;
 }
 
 function loosePath(gitdir: string, oid: string): string {

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 
@@ -20,11 +20,18 @@ interface Entry {
 
 export class PackCaches {
   private readonly fs: AtomicFs;
-  private readonly entries: LRUCache<string, Entry>;
+  private readonly entries: CountedCache<Entry>;
 
   constructor(fs: AtomicFs, maxBytes: number) {
     this.fs = fs;
-    this.entries = new LRUCache({ maxSize: Math.max(1, maxBytes), sizeCalculation: ({ bytes }) => bytes });
+    this.entries = new CountedCache({
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: ({ bytes }) => bytes,
+    });
+  }
+
+  get facts(): CacheFacts {
+    return this.entries.facts;
   }
 
   /** The repository's cache, a new one when its packs have changed since, as after `git gc`. */

@@ -2,12 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { BlobInfos } from './blob-info.ts';
 import { guardDisk, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryTools } from './loaded-repository.ts';
 import { buildEmptyRepository } from './new-repository.ts';
+import { timed } from './operations.ts';
 import { contentTypeOf } from './parameter-refs.ts';
 import { ParameterRepository } from './parameter-repository.ts';
 import type {
@@ -34,7 +35,7 @@ export class ParameterStore {
   private readonly tools: RepositoryTools & PoolTools;
   private readonly blobInfos: BlobInfos;
   private readonly temporary: string;
-  private readonly contents: LRUCache<string, Buffer>;
+  private readonly contents: CountedCache<Buffer>;
   private readonly pool: RepositoryPool<ParameterRepository>;
 
   constructor(
@@ -45,12 +46,17 @@ export class ParameterStore {
     this.tools = tools;
     this.blobInfos = blobInfos;
     this.temporary = temporary;
-    this.contents = new LRUCache({
+    this.contents = new CountedCache({
       maxSize: Math.max(1, contentBytes),
       sizeCalculation: ({ byteLength }) => byteLength + 200,
     });
     const shared = { ...tools, contents: this.contents };
     this.pool = new RepositoryPool(tools, (ref, gitdir) => new ParameterRepository(shared, ref, gitdir));
+  }
+
+  /** Of the content of files. */
+  get facts(): CacheFacts {
+    return this.contents.facts;
   }
 
   get problems(): RepositoryProblem[] {
@@ -128,6 +134,7 @@ export class ParameterStore {
     return this.pool.exclusive(refOf(name), async (repository) => {
       const writer = new ParameterWriter(repository, {
         objects: this.tools.objects,
+        onOperation: this.tools.onOperation,
         create: () => this.create(repository),
         details: (ref) => this.details(name, ref),
       });
@@ -143,8 +150,10 @@ export class ParameterStore {
   async remove(name: string): Promise<void> {
     await this.pool.locked(refOf(name), async (repository) => {
       const rubbish = join(this.temporary, randomUUID());
-      const { fs, log } = this.tools;
-      await guardDisk(() => unlessAbsent(fs.rename(repository.folder.gitdir, rubbish), undefined));
+      const { fs, log, onOperation } = this.tools;
+      await timed(onOperation, 'delete', () =>
+        guardDisk(() => unlessAbsent(fs.rename(repository.folder.gitdir, rubbish), undefined)),
+      );
       await repository.forget();
       // Swept at the next start if it fails; the repository itself is gone either way.
       await fs
@@ -155,7 +164,9 @@ export class ParameterStore {
 
   private async create(repository: ParameterRepository): Promise<void> {
     const site = join(this.temporary, randomUUID());
-    await buildEmptyRepository(this.tools.fs, { site, gitdir: repository.folder.gitdir });
+    const { fs, onOperation } = this.tools;
+    const { gitdir } = repository.folder;
+    await timed(onOperation, 'create', () => buildEmptyRepository(fs, { site, gitdir }));
     this.tools.packs.drop(site);
     repository.swept = true;
   }

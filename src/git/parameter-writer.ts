@@ -3,6 +3,7 @@
 import { conflict, internal, notFound } from '../lib/errors.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
+import { type GitOperation, type OnOperation, timed } from './operations.ts';
 import type { ParameterVersions } from './parameter-index.ts';
 import { ParameterObjects } from './parameter-objects.ts';
 import { checkScope, parameterDraftName, parameterTagName } from './parameter-refs.ts';
@@ -23,6 +24,7 @@ import type { Placed } from './version-index.ts';
 
 export interface WriterTools {
   objects: ObjectStore;
+  onOperation: OnOperation;
   /** Makes the repository on the disk. */
   create(): Promise<void>;
   details(ref: ParameterVersionRef): Promise<ParameterDetails>;
@@ -60,8 +62,8 @@ export class ParameterWriter implements LockedParameters {
       throw conflict('version_exists', `Version ${same.version} exists already.`);
     }
     if (same?.status === 'Published') throw published('published_version');
-    await guardDisk(() => this.moveDraft(scope, draft, same));
-    return { isNew: !same, details: await this.shown(scope, version) };
+    const details = await this.write('draft', scope, version, () => this.moveDraft(scope, draft, same));
+    return { isNew: !same, details };
   }
 
   /** The version is published once its tag ref exists; what follows only tidies up and tells. */
@@ -72,23 +74,26 @@ export class ParameterWriter implements LockedParameters {
     at: number,
   ): Promise<ParameterDetails> {
     const draft = this.draftNamed(scope, version, 'already_published');
-    await guardDisk(() => this.makeTag(scope, draft, tagger, at));
-    return this.shown(scope, version);
+    return this.write('publish', scope, version, () => this.makeTag(scope, draft, tagger, at));
   }
 
   async deleteDraft(scope: ParameterScope, version: string): Promise<void> {
     const { name, oid } = this.draftNamed(scope, version, 'published_version');
-    await guardDisk(async () => {
-      if (!(await deleteRef(this.repository.folder, name, oid))) throw draftMoved();
+    await timed(this.tools.onOperation, 'delete', async () => {
+      await guardDisk(async () => {
+        if (!(await deleteRef(this.repository.folder, name, oid))) throw draftMoved();
+      });
+      await this.repository.wrote();
+      await this.repository.tell();
     });
-    await this.repository.wrote();
-    await this.repository.tell();
   }
 
   async deleteVersions(refs: readonly ParameterVersionRef[]): Promise<void> {
     if (refs.length === 0) return;
     try {
-      await guardDisk(() => this.repository.remove(this.index, refs));
+      await timed(this.tools.onOperation, 'delete', () =>
+        guardDisk(() => this.repository.remove(this.index, refs)),
+      );
     } finally {
       // Of many some may be gone though others are not.
       await this.repository.wrote();
@@ -100,7 +105,7 @@ export class ParameterWriter implements LockedParameters {
     const { version } = schema;
     checkVersion(version);
     const before = this.index.sorted(null).get(version)?.oid;
-    await guardDisk(async () => {
+    return this.write('publish', null, version, async () => {
       await this.ensureRepository();
       const parent = this.parentOf(null, { version, createdAt: schema.at });
       const { folder } = this.repository;
@@ -112,7 +117,6 @@ export class ParameterWriter implements LockedParameters {
         throw conflict('schema_changed', 'The schema was changed by another program meanwhile; try again.');
       }
     });
-    return this.shown(null, version);
   }
 
   private async moveDraft(
@@ -148,7 +152,19 @@ export class ParameterWriter implements LockedParameters {
       throw published('already_published');
   }
 
-  /** After a write: what is known follows, others are told, and the caller gets what there is now. */
+  /** After the write what is known follows, others are told, and the caller gets what there is now. */
+  private write(
+    operation: GitOperation,
+    scope: ParameterScope | null,
+    version: string,
+    make: () => Promise<void>,
+  ): Promise<ParameterDetails> {
+    return timed(this.tools.onOperation, operation, async () => {
+      await guardDisk(make);
+      return this.shown(scope, version);
+    });
+  }
+
   private async shown(scope: ParameterScope | null, version: string): Promise<ParameterDetails> {
     await this.repository.wrote();
     await this.repository.tidy();

@@ -13,7 +13,7 @@ import { findPackedRef, type PackedRef, withoutPackedRef, withPackedRefs } from 
 export const MAIN = 'refs/heads/main';
 
 /** Stands for a ref whose file is broken: it exists, and whoever reads what it names fails loudly. */
-const BROKEN_OID = '0'.repeat(40);
+export const BROKEN_OID = '0'.repeat(40);
 
 /** Folders of refs that stay when they become empty; those below them come and go with their refs. */
 const LASTING = ['refs/heads', 'refs/heads/draft', 'refs/tags'];

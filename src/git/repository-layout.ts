@@ -10,7 +10,8 @@ import type { RepositoryRef, RepositorySettings } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const SUFFIX = '.git';
-const FOLDERS = [
+/** The folders of an empty bare repository, those above others first. */
+export const REPOSITORY_FOLDERS = [
   'objects',
   'objects/info',
   'objects/pack',
@@ -42,7 +43,7 @@ export async function makeSkeleton(
   settings: RepositorySettings | null,
 ): Promise<void> {
   await fs.makeFolder(gitdir);
-  for (const folder of FOLDERS) await fs.makeFolder(join(gitdir, folder));
+  for (const folder of REPOSITORY_FOLDERS) await fs.makeFolder(join(gitdir, folder));
   await fs.writeFile(join(gitdir, 'HEAD'), 'ref: refs/heads/main\n');
   await fs.writeFile(join(gitdir, 'description'), settings?.description ?? '');
   await fs.writeFile(join(gitdir, 'config'), formatConfig(settings));

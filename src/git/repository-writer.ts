@@ -3,6 +3,7 @@
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { conflict, internal, invalid, notFound } from '../lib/errors.ts';
 import { guardDisk, missingRepository } from './disk-errors.ts';
+import { type GitOperation, type OnOperation, timed } from './operations.ts';
 import { deleteRef, readRef, updateRef } from './refs.ts';
 import type { Repository } from './repository.ts';
 import type {
@@ -17,14 +18,21 @@ import { draftRefName, type Placed, type SortedVersions, tagRefName } from './ve
 import type { VersionObjects } from './version-objects.ts';
 import { checkContent } from './version-rules.ts';
 
+interface WriterTools {
+  versions: VersionObjects;
+  onOperation: OnOperation;
+}
+
 export class RepositoryWriter implements LockedRepository {
   private readonly repository: Repository;
   private readonly versions: VersionObjects;
+  private readonly onOperation: OnOperation;
   private held = true;
 
-  constructor(repository: Repository, versions: VersionObjects) {
+  constructor(repository: Repository, { versions, onOperation }: WriterTools) {
     this.repository = repository;
     this.versions = versions;
+    this.onOperation = onOperation;
   }
 
   get index(): SortedVersions {
@@ -42,43 +50,42 @@ export class RepositoryWriter implements LockedRepository {
     checkVersion(draft.version);
     checkContent(this.repository.ref.kind, draft.entryPoint, draft.files);
     if (this.index.findSame(draft.version)) throw versionExists(draft.version);
-    const made = await guardDisk(() => this.makeDraft(draft));
-    return this.shown(made);
+    return this.write('draft', () => this.makeDraft(draft));
   }
 
   async replaceDraft(version: string, change: DraftChange): Promise<VersionDetails> {
     const draft = this.draftNamed(version, 'published_version');
     checkContent(this.repository.ref.kind, change.entryPoint, change.files);
-    const made = await guardDisk(async () => {
+    return this.write('draft', async () => {
       const oid = await this.versions.amendDraft(this.gitdir, draft, change, this.parentOf(draft));
       if (!(await updateRef(this.repository.folder, draftRefName(version), draft.oid, oid)))
         throw draftMoved();
       return { ...draft, oid };
     });
-    return this.shown(made);
   }
 
   /** The version is published once its tag ref exists; what follows only tidies up and tells. */
   async publish(version: string, tagger: Person, at: number): Promise<VersionDetails> {
     const draft = this.draftNamed(version, 'already_published');
-    const made = await guardDisk(() => this.makeTag(draft, tagger, at));
-    return this.shown(made);
+    return this.write('publish', () => this.makeTag(draft, tagger, at));
   }
 
   async deleteDraft(version: string): Promise<void> {
     const gone = this.draftNamed(version, 'published_version');
-    await guardDisk(async () => {
-      if (!(await deleteRef(this.repository.folder, draftRefName(version), gone.oid))) throw draftMoved();
+    await timed(this.onOperation, 'delete', async () => {
+      await guardDisk(async () => {
+        if (!(await deleteRef(this.repository.folder, draftRefName(version), gone.oid))) throw draftMoved();
+      });
+      await this.repository.wrote();
+      await this.repository.tell();
     });
-    await this.repository.wrote();
-    await this.repository.tell();
   }
 
   async deletePublished(versions: readonly string[]): Promise<void> {
     if (versions.length === 0) return;
     const gone = versions.map((version) => this.publishedNamed(version));
     try {
-      await guardDisk(() => this.repository.removePublished(gone));
+      await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removePublished(gone)));
     } finally {
       // Of many some may be gone though others are not.
       await this.repository.wrote();
@@ -86,12 +93,15 @@ export class RepositoryWriter implements LockedRepository {
     }
   }
 
-  /** After a write: what is known follows, others are told, and the caller gets what there is now. */
-  private async shown(made: VersionRef): Promise<VersionDetails> {
-    await this.repository.wrote();
-    await this.repository.tidy();
-    await this.repository.tell();
-    return this.repository.details(made);
+  /** After the write what is known follows, others are told, and the caller gets what there is now. */
+  private write(operation: GitOperation, make: () => Promise<VersionRef>): Promise<VersionDetails> {
+    return timed(this.onOperation, operation, async () => {
+      const made = await guardDisk(make);
+      await this.repository.wrote();
+      await this.repository.tidy();
+      await this.repository.tell();
+      return this.repository.details(made);
+    });
   }
 
   private async makeDraft(draft: DraftInput): Promise<VersionRef> {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, parse, resolve } from 'node:path';
+import type { CacheFacts } from '../lib/counted-cache.ts';
 import { internal } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
@@ -11,6 +12,7 @@ import type { RepositoryTools } from './loaded-repository.ts';
 import { MissingRepositories } from './missing-repositories.ts';
 import { buildRepository, repositoryExists } from './new-repository.ts';
 import { ObjectStore } from './objects.ts';
+import { timed } from './operations.ts';
 import { PackCaches } from './pack-cache.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { Repository } from './repository.ts';
@@ -49,21 +51,23 @@ export class GitStore {
   private readonly fs: AtomicFs;
   private readonly log: Log;
   private readonly packs: PackCaches;
+  private readonly versions: VersionObjects;
   private readonly tools: RepositoryTools;
   private readonly blobInfos: BlobInfos;
   private readonly missing = new MissingRepositories();
   private readonly pool: RepositoryPool<Repository>;
 
   constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, cacheBytes } = options;
+    const { root, log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
     this.root = resolve(root);
     this.log = log;
     this.fs = options.fs ?? new AtomicFs();
     this.packs = new PackCaches(this.fs, Math.floor(cacheBytes * SHARES.packs));
     const objects = new ObjectStore(this.fs, this.packs);
-    const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions));
+    const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
+    this.versions = versions;
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved };
+    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, onOperation };
     const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
     this.parameters = new ParameterStore({ ...poolTools, ...this.tools }, this.blobInfos, {
@@ -120,7 +124,9 @@ export class GitStore {
       if (await this.has(ref)) throw repositoryExists();
       const site = join(this.root, TEMPORARY, randomUUID());
       const { gitdir } = repository.folder;
-      await guardDisk(() => buildRepository(this.tools, { site, gitdir }, settings, draft));
+      await timed(this.tools.onOperation, 'create', () =>
+        guardDisk(() => buildRepository(this.tools, { site, gitdir }, settings, draft)),
+      );
       this.packs.drop(site);
       repository.swept = true;
       this.missing.found(ref);
@@ -134,7 +140,9 @@ export class GitStore {
     if (ref.kind === 'parameters') return this.parameters.remove(ref.name);
     await this.locked(ref, async (repository) => {
       const rubbish = join(this.root, TEMPORARY, randomUUID());
-      await guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined));
+      await timed(this.tools.onOperation, 'delete', () =>
+        guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined)),
+      );
       this.missing.removed(ref);
       await repository.forget();
       // Swept at the next start if it fails; the repository itself is gone either way.
@@ -149,7 +157,7 @@ export class GitStore {
     refuseParameters(ref);
     return this.missing.noting(ref, () =>
       this.pool.exclusive(ref, async (repository) => {
-        const writer = new RepositoryWriter(repository, this.tools.versions);
+        const writer = new RepositoryWriter(repository, this.tools);
         try {
           return await work(writer);
         } finally {
@@ -199,6 +207,16 @@ export class GitStore {
   /** What is known to be amiss now: of repositories in memory, and of those that are not there when asked for. */
   problems(): readonly RepositoryProblem[] {
     return [...this.pool.problems, ...this.parameters.problems, ...this.missing.problems];
+  }
+
+  /** By name, what is in memory. */
+  get caches(): Record<'packs' | 'versions' | 'parameter_files' | 'blob_facts', CacheFacts> {
+    return {
+      packs: this.packs.facts,
+      versions: this.versions.facts,
+      parameter_files: this.parameters.facts,
+      blob_facts: this.blobInfos.facts,
+    };
   }
 
   private async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 
 import type { Log } from '../lib/log.ts';
 import type { AtomicFs } from './atomic-fs.ts';
+import type { OnOperation } from './operations.ts';
 import type { VersionIndex, VersionRef } from './version-index.ts';
 
 export type { VersionIndex, VersionRef } from './version-index.ts';
@@ -111,5 +112,6 @@ export interface GitStoreOptions {
   cacheBytes: number;
   /** Called after every change of refs, from here or from outside; what it rejects with is tried again. */
   onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  onOperation?: OnOperation;
   fs?: AtomicFs;
 }

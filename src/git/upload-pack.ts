@@ -8,6 +8,7 @@ import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { Places } from '../lib/places.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
+import type { OnOperation } from './operations.ts';
 import { gitdirOf } from './repository-layout.ts';
 import type { RepositoryRef } from './types.ts';
 import { type ExchangeLimits, exchange, isClientFault } from './upload-pack-exchange.ts';
@@ -26,6 +27,8 @@ export interface UploadPackOptions {
   /** Where git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
+  /** Told of each fetch, once its process has ended. */
+  onOperation?: OnOperation;
   limits?: Partial<UploadPackLimits>;
 }
 
@@ -88,6 +91,11 @@ export class UploadPack {
     return this.run(call, protocolVersion(call.protocol), input);
   }
 
+  /** How many processes there are at this moment. */
+  get processes(): number {
+    return this.running.size;
+  }
+
   /** Ends what still runs and waits until it is gone. */
   async close(): Promise<void> {
     this.closed = true;
@@ -126,18 +134,23 @@ export class UploadPack {
 
   private async follow(process: GitProcess, repository: RepositoryRef): Promise<void> {
     this.running.add(process);
+    const start = performance.now();
     const exit = await process.ended;
     this.running.delete(process);
+    this.options.onOperation?.('fetch', performance.now() - start, needsALook(exit));
     this.report(exit, repository);
   }
 
   private report(exit: GitExit, repository: RepositoryRef): void {
-    // Ended by a signal it was we who ended it, or its client who left.
-    const needsALook = exit.error !== null || (exit.code !== 0 && exit.code !== null && !isClientFault(exit));
     const { code, error, stderr } = exit;
     const facts = { repository, code, stderr, ...(error ? { err: error } : {}) };
-    this.options.log[needsALook ? 'warn' : 'debug'](facts, 'git upload-pack ended');
+    this.options.log[needsALook(exit) ? 'warn' : 'debug'](facts, 'git upload-pack ended');
   }
+}
+
+/** Whether somebody should see to it: ended by a signal it was we who ended it, or its client who left. */
+function needsALook(exit: GitExit): boolean {
+  return exit.error !== null || (exit.code !== 0 && exit.code !== null && !isClientFault(exit));
 }
 
 function isRecent(version: string): boolean {

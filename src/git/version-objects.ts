@@ -1,11 +1,12 @@
 /** A version as Git objects: how its files, commit and tag are written, and read back as details. */
 
 import type { TagObject } from 'isomorphic-git';
-import { LRUCache } from 'lru-cache';
 import { showText } from '../domain/safe-path.ts';
 import { toTimestamp } from '../lib/clock.ts';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { readCommit, rebaseCommit, type Signature, sign, writeTree } from './commits.ts';
 import type { ObjectStore } from './objects.ts';
+import { type OnOperation, timed } from './operations.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
 import { decodeTree, planTree, type TreeEntry } from './tree.ts';
 import type { DraftChange, DraftInput, FileContent, Person, StoredFile, VersionRef } from './types.ts';
@@ -60,11 +61,17 @@ const MAX_PREFIX = 1_024;
 
 export class VersionObjects {
   private readonly objects: ObjectStore;
-  private readonly contents: LRUCache<string, VersionContent>;
+  private readonly onOperation: OnOperation;
+  private readonly contents: CountedCache<VersionContent>;
 
-  constructor(objects: ObjectStore, cacheBytes: number) {
+  constructor(objects: ObjectStore, cacheBytes: number, onOperation: OnOperation) {
     this.objects = objects;
-    this.contents = new LRUCache({ maxSize: Math.max(1, cacheBytes), sizeCalculation: sizeOfContent });
+    this.onOperation = onOperation;
+    this.contents = new CountedCache({ maxSize: Math.max(1, cacheBytes), sizeCalculation: sizeOfContent });
+  }
+
+  get facts(): CacheFacts {
+    return this.contents.facts;
   }
 
   /**
@@ -81,9 +88,9 @@ export class VersionObjects {
     const key = `${status} ${oid} ${wanted?.join(' ') ?? ''}`;
     const known = this.contents.get(key);
     if (known) return known;
-    const read = await (status === 'Draft'
-      ? this.readDraft(gitdir, oid, wanted)
-      : this.readTag(gitdir, oid, wanted));
+    const read = await timed(this.onOperation, 'read_version', () =>
+      status === 'Draft' ? this.readDraft(gitdir, oid, wanted) : this.readTag(gitdir, oid, wanted),
+    );
     if (isContent(read)) this.contents.set(key, read);
     return read;
   }

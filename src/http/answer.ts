@@ -57,7 +57,7 @@ export function download(
     headers: {
       'Content-Type': mediaType,
       'Content-Disposition': 'attachment',
-      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
       ...headers,
     },
     body,
@@ -67,6 +67,11 @@ export function download(
 
 export function redirect(location: string): Answer {
   return { status: 302, headers: { Location: location }, body: null };
+}
+
+/** After a form: the browser gets this page, and to load that anew sends nothing twice (RFC 9110 15.4.4). */
+export function seeOther(location: string, headers: Record<string, string> = {}): Answer {
+  return { status: 303, headers: { Location: location, ...headers }, body: null };
 }
 
 /** Bytes that are still in the making; never to be stored by anybody on the way. */

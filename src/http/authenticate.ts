@@ -1,10 +1,11 @@
 /** Finds the credential of a request and has it identified: token, then session cookie, then certificate. */
 
 import type { IncomingMessage } from 'node:http';
-import { forbidden, unauthenticated } from '../lib/errors.ts';
+import { forbidden, HawserError, notFound, unauthenticated } from '../lib/errors.ts';
+import { isSameDigest, sha256Hex } from '../lib/hash.ts';
 import type { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
-import { isTrusted, peerCertificate } from './connections.ts';
+import { clientOf } from './connections.ts';
 import { sessionSecret } from './session-cookie.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -38,12 +39,30 @@ export async function authenticate(
     refuseCrossSite(request);
     return principal;
   }
-  const peer = peerCertificate(request.socket);
+  const client = clientOf(request);
+  const { peer } = client;
   if (peer === null) return null;
   const known = identifier.node(peer, now);
-  if (!isTrusted(request.socket)) throw unauthenticated('The certificate is not trusted here');
-  const address = request.socket.remoteAddress ?? '';
-  return known ?? identifier.announcedNode(peer, { requestId, address, now });
+  // Before anything is verified, which behind a proxy is work.
+  if (known === null) identifier.refuseStranger(peer);
+  if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
+  return known ?? identifier.announcedNode(peer, { requestId, address: client.address, now });
+}
+
+/** Who is signed in, for routes that want to know but ask nobody: a session that is over is no session. */
+export async function sessionHolder(
+  identifier: Identifier,
+  request: IncomingMessage,
+  now: number,
+): Promise<Principal | null> {
+  const session = sessionSecret(request.headers.cookie ?? '');
+  if (session === null) return null;
+  try {
+    return await identifier.session(session, now);
+  } catch (error) {
+    if (error instanceof HawserError && error.kind === 'unauthenticated') return null;
+    throw error;
+  }
 }
 
 /**
@@ -54,6 +73,19 @@ export function refuseCrossSiteSession(request: IncomingMessage): void {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined || cookie === undefined || sessionSecret(cookie) === null) return;
   refuseCrossSite(request);
+}
+
+/**
+ * Lets only the metrics token in; no session, personal access token or certificate counts.
+ * @param expected SHA-256 of the token in hex; null where none is configured
+ * @throws HawserError not_found where none is configured; unauthenticated for none or another
+ */
+export function requireMetricsToken(request: IncomingMessage, expected: string | null): void {
+  if (expected === null) throw notFound('Nothing has this address');
+  const { authorization } = request.headers;
+  if (authorization === undefined) throw unauthenticated('Send the metrics token: Bearer <token>');
+  if (!isSameDigest(sha256Hex(bearerToken(authorization)), expected))
+    throw unauthenticated('This is not the metrics token');
 }
 
 function bearerToken(authorization: string): string {
@@ -74,8 +106,11 @@ function basicPassword(authorization: string): string | null {
   return password;
 }
 
-/** A browser tells where a request comes from; without either header the caller is no browser. */
-function refuseCrossSite(request: IncomingMessage): void {
+/**
+ * A browser tells where a request comes from; without either header the caller is no browser.
+ * @throws HawserError forbidden `cross_site_request`
+ */
+export function refuseCrossSite(request: IncomingMessage): void {
   if (SAFE_METHODS.has(request.method ?? 'GET')) return;
   const site = request.headers['sec-fetch-site'];
   const { origin, host } = request.headers;
@@ -83,5 +118,6 @@ function refuseCrossSite(request: IncomingMessage): void {
     site === undefined
       ? origin === undefined || (host !== undefined && origin === `https://${host}`)
       : site === 'same-origin' || site === 'none';
-  if (!sameOrigin) throw forbidden('Requests with a session must come from this site', 'cross_site_request');
+  if (!sameOrigin)
+    throw forbidden('Forms, and requests with a session, must come from this site', 'cross_site_request');
 }

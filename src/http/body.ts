@@ -1,7 +1,7 @@
 /** Request bodies: read under a limit that counts while it streams, then parsed strictly. */
 
 import type { IncomingMessage } from 'node:http';
-import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
+import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -14,7 +14,7 @@ export async function readJsonText(request: IncomingMessage, limit: number): Pro
   refuseEncoded(request);
   const bytes = await readBytes(request, limit);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decodeUtf8(bytes);
   } catch {
     throw malformedJson();
   }
@@ -51,6 +51,40 @@ export async function readDocument(
   if (!mediaTypes.includes(mediaType)) throw unsupported(mediaTypes);
   refuseEncoded(request);
   return { mediaType, bytes: await readBytes(request, limit) };
+}
+
+/** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
+const FORM_BYTES = 32 * 1024;
+
+/**
+ * The fields of an HTML form without files (`application/x-www-form-urlencoded`).
+ * @throws HawserError unsupported_media_type; payload_too_large; malformed_body for what is not encoded so, in UTF-8;
+ *   validation_failed for a field that comes twice
+ */
+export async function readForm(request: IncomingMessage): Promise<Record<string, string>> {
+  const { bytes } = await readDocument(request, ['application/x-www-form-urlencoded'], FORM_BYTES);
+  const pairs = decodeForm(bytes);
+  const fields = new Map(pairs);
+  if (fields.size < pairs.length) throw invalidField('', 'The form has a field twice');
+  return Object.fromEntries(fields);
+}
+
+/** Strictly, unlike URLSearchParams: a password in another encoding must not be taken for another password. */
+function decodeForm(bytes: Buffer): [string, string][] {
+  try {
+    const pairs = decodeUtf8(bytes).split('&').filter(Boolean);
+    return pairs.map((pair) => {
+      const [name = '', ...value] = pair.replaceAll('+', ' ').split('=').map(decodeURIComponent);
+      return [name, value.join('=')];
+    });
+  } catch {
+    throw invalid('malformed_body', 'The form is not encoded as UTF-8');
+  }
+}
+
+/** @throws TypeError for what is no UTF-8 */
+function decodeUtf8(bytes: Buffer): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 
 function unsupported(mediaTypes: readonly string[]): HawserError {

@@ -1,4 +1,4 @@
-/** Every connection of the listener: the peer's certificate, whether it is trusted, and what it is being answered. */
+/** Every connection of the listener: who is at the other end, whether they are trusted, and what they are being answered. */
 
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,61 +7,68 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { chainsTo } from '../security/certificate-chain.ts';
-import {
-  type CertificateDescription,
-  describeCertificate,
-  isWithinTerm,
-  type PresentedCertificate,
-} from '../security/certificates.ts';
+import { isWithinTerm } from '../security/certificates.ts';
+import { PathValidator } from '../security/certification-path.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
-
-/** Of a connection. Few ask for more than the thumbprint, and to describe a certificate takes a tenth of a handshake. */
-export class PeerCertificate implements PresentedCertificate {
-  readonly certificate: X509Certificate;
-  /** SHA-256 over the DER form, 64 upper-case hex digits. */
-  readonly thumbprint: string;
-  private description: CertificateDescription | undefined;
-
-  constructor(certificate: X509Certificate) {
-    this.certificate = certificate;
-    this.thumbprint = certificate.fingerprint256.replaceAll(':', '');
-  }
-
-  describe(): CertificateDescription {
-    this.description ??= describeCertificate(this.certificate);
-    return this.description;
-  }
-}
+import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
+import type { Proxies } from './proxies.ts';
 
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
 }
 
-/** What is known of a connection from its handshake on. */
-interface Connection {
-  peer: PeerCertificate | null;
+/** What is known of a connection from its handshake on, where it had one. */
+class Connection implements Client {
+  readonly address: string;
+  readonly peer: PeerCertificate | null;
   /** Whether OpenSSL found a valid chain, by the authorities in force at the handshake. */
-  verified: boolean;
+  readonly verified: boolean;
   /** Which authorities those were: null when the handshake may have begun under others. */
-  trust: NodeTrust | null;
-  table: ConnectionTable;
+  readonly trust: NodeTrust | null;
+  readonly table: ConnectionTable;
+  /** Whether it is from a trusted proxy: then each of its requests may be another client's. */
+  readonly isProxied: boolean;
+
+  constructor(
+    socket: Socket,
+    table: ConnectionTable,
+    { peer, verified, trust }: Pick<Connection, 'peer' | 'verified' | 'trust'>,
+  ) {
+    this.address = socket.remoteAddress ?? '';
+    this.peer = peer;
+    this.verified = verified;
+    this.trust = trust;
+    this.table = table;
+    this.isProxied = table.proxies.includes(this.address);
+  }
+
+  get isTrusted(): boolean {
+    return this.table.trusts(this);
+  }
 }
 
 const connections = new WeakMap<Socket, Connection>();
+const proxiedClients = new WeakMap<IncomingMessage, ProxiedClient>();
+const NOBODY: Client = { address: '', peer: null, isTrusted: false };
 
-/** The client certificate of the connection, which its owner has proven to hold; null if it showed none. */
-export function peerCertificate(socket: Socket): PeerCertificate | null {
-  return connections.get(socket)?.peer ?? null;
+/** Who makes the request. For every poll, so it does next to nothing where no proxy stands between. */
+export function clientOf(request: IncomingMessage): Client {
+  const connection = connections.get(request.socket);
+  if (connection === undefined) return NOBODY;
+  if (connection.isProxied) return proxiedClientOf(request, connection);
+  const { table, peer, address } = connection;
+  if (peer === null || request.headers[table.proxies.headerName] !== undefined)
+    table.proxies.noteStray(request, address);
+  return connection;
 }
 
-/**
- * Whether the connection's certificate satisfies `HAWSER_NODE_CA` and `HAWSER_NODE_CRL` as they stand now, and
- * is within its term. Always true without a node CA, where the fingerprint alone decides.
- */
-export function isTrusted(socket: Socket): boolean {
-  const connection = connections.get(socket);
-  return connection?.table.trusts(connection) ?? false;
+function proxiedClientOf(request: IncomingMessage, { address, table }: Connection): ProxiedClient {
+  const known = proxiedClients.get(request);
+  if (known !== undefined) return known;
+  const client = new ProxiedClient(request, address, table);
+  proxiedClients.set(request, client);
+  return client;
 }
 
 /**
@@ -73,17 +80,22 @@ export function wouldChain(socket: Socket, chain: readonly X509Certificate[]): b
   return nodeCa === null || chainsTo(chain, nodeCa);
 }
 
-export class ConnectionTable {
+export class ConnectionTable implements ProxiedTrust {
+  readonly proxies: Proxies;
   private trust: NodeTrust;
+  /** Made when first needed: without proxies OpenSSL judges. */
+  private paths: PathValidator | null = null;
   private readonly clock: Clock;
   private readonly log: Log;
   /** Sockets as accepted, by the peer's address: the handshake hands out another object for the same peer. */
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
-  private readonly secured = new Map<Socket, Set<Exchange>>();
+  /** Sockets that requests can come by, which with TLS is after the handshake. */
+  private readonly open = new Map<Socket, Set<Exchange>>();
   private draining = false;
 
-  constructor(trust: NodeTrust, clock: Clock, log: Log) {
+  constructor(trust: NodeTrust, proxies: Proxies, { clock, log }: { clock: Clock; log: Log }) {
     this.trust = trust;
+    this.proxies = proxies;
     this.clock = clock;
     this.log = log;
   }
@@ -99,34 +111,61 @@ export class ConnectionTable {
 
   addSecured(socket: TLSSocket): void {
     const trust = this.accepted.get(addressOf(socket))?.trust ?? null;
-    connections.set(socket, { peer: readPeer(socket), verified: socket.authorized, trust, table: this });
+    this.add(
+      socket,
+      new Connection(socket, this, { peer: readPeer(socket), verified: socket.authorized, trust }),
+    );
     if (trust?.nodeCa && !socket.authorized) {
       const { authorizationError: reason, remoteAddress } = socket;
       this.log.debug({ reason, remoteAddress }, 'client certificate does not satisfy the node CA');
     }
-    this.secured.set(socket, new Set());
-    socket.once('close', () => this.secured.delete(socket));
+  }
+
+  addPlain(socket: Socket): void {
+    this.add(socket, new Connection(socket, this, { peer: null, verified: false, trust: null }));
+  }
+
+  private add(socket: Socket, connection: Connection): void {
+    connections.set(socket, connection);
+    this.open.set(socket, new Set());
+    socket.once('close', () => this.open.delete(socket));
     if (this.draining) socket.destroySoon();
   }
 
   addExchange(request: IncomingMessage, response: ServerResponse): void {
     const exchange = { request, response };
     const { socket } = request;
-    this.secured.get(socket)?.add(exchange);
+    this.open.get(socket)?.add(exchange);
     if (this.draining) response.shouldKeepAlive = false;
     response.once('close', () => {
-      this.secured.get(socket)?.delete(exchange);
+      this.open.get(socket)?.delete(exchange);
       if (this.draining) this.endIfIdle(socket);
     });
   }
 
   /** What is being answered over the connection, oldest first; more than one when a client pipelines. */
   exchangesOf(socket: Socket): readonly Exchange[] {
-    return [...(this.secured.get(socket) ?? [])];
+    return [...(this.open.get(socket) ?? [])];
   }
 
   get nodeCa(): string | null {
     return this.trust.nodeCa;
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  validator(): PathValidator | null {
+    if (this.trust.nodeCa === null) return null;
+    if (this.paths === null) {
+      this.paths = new PathValidator(this.trust);
+      if (!this.paths.isComplete)
+        this.log.error(
+          'a list in HAWSER_NODE_CRL cannot be read: proxied nodes under its issuer are refused',
+        );
+    }
+    return this.paths;
   }
 
   trusts({ peer, verified, trust }: Connection): boolean {
@@ -137,37 +176,45 @@ export class ConnectionTable {
     );
   }
 
-  /** Under other authorities or lists, connections made before are not trusted, and idle ones end. */
+  /**
+   * Under other authorities or lists, connections made before are not trusted, and idle ones end; those of proxies do not
+   * matter, since the certificates that come by them are judged with every request.
+   */
   changeTrust({ nodeCa, nodeCrl }: NodeTrust): void {
     if (nodeCa === this.trust.nodeCa && nodeCrl === this.trust.nodeCrl) return;
     this.trust = { nodeCa, nodeCrl };
-    for (const socket of this.secured.keys()) this.endIfIdle(socket);
+    this.paths = null;
+    for (const socket of this.open.keys()) {
+      if (connections.get(socket)?.isProxied === false) this.endIfIdle(socket);
+    }
   }
 
   /** Ends what is idle, and lets each answer in progress be the last on its connection. */
   drain(): void {
     this.draining = true;
-    for (const [socket, exchanges] of this.secured) {
+    for (const [socket, exchanges] of this.open) {
       // Not the header: error handlers drop headers that were set before, this stays.
       for (const { response } of exchanges) response.shouldKeepAlive = false;
       this.endIfIdle(socket);
     }
-    const secured = new Set([...this.secured.keys()].map(addressOf));
-    for (const [address, { socket }] of this.accepted) if (!secured.has(address)) socket.destroy();
+    const open = new Set([...this.open.keys()].map(addressOf));
+    for (const [address, { socket }] of this.accepted) if (!open.has(address)) socket.destroy();
   }
 
   destroyAll(): void {
-    for (const socket of this.secured.keys()) socket.destroy();
+    for (const socket of this.open.keys()) socket.destroy();
     for (const { socket } of this.accepted.values()) socket.destroy();
   }
 
   private endIfIdle(socket: Socket): void {
-    if ((this.secured.get(socket)?.size ?? 0) === 0) socket.destroySoon();
+    if ((this.open.get(socket)?.size ?? 0) === 0) socket.destroySoon();
   }
 }
 
 /** Measured on Node 20: present on resumed sessions of TLS 1.2 and 1.3 as well. */
 function readPeer(socket: TLSSocket): PeerCertificate | null {
+  // Gone already, nobody knows whether it was a proxy's.
+  if (socket.remoteAddress === undefined) return null;
   const certificate = socket.getPeerX509Certificate();
   return certificate ? new PeerCertificate(certificate) : null;
 }

@@ -1,11 +1,16 @@
 /**
- * The TLS listener: asks for client certificates, remembers who is at the other end of each connection, takes
- * new certificates while it runs, and closes without cutting off what it is answering.
+ * The listener: asks for client certificates, or speaks plain HTTP to a proxy that does, remembers who is at the other
+ * end of each connection, takes new certificates while it runs, and closes without cutting off what it is answering.
  */
 
 import { randomBytes, constants as tlsConstants } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
@@ -14,18 +19,21 @@ import type { TlsMaterial } from '../security/tls-files.ts';
 import { splitCrls } from '../security/tls-settings.ts';
 import { ConnectionTable } from './connections.ts';
 import { answerClientError, answerMissingHost } from './malformed.ts';
+import { Proxies, type ProxySettings } from './proxies.ts';
 
-export type ListenerMaterial = Pick<TlsMaterial, 'cert' | 'key' | 'nodeCa' | 'nodeCrl'>;
+/** Without a certificate of the server it speaks plain HTTP. */
+export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
 
 export interface ListenerOptions {
   material: ListenerMaterial;
+  proxies: ProxySettings;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   log: Log;
   clock: Clock;
 }
 
 export interface Listener {
-  server: Server;
+  server: Server | TlsServer;
   /** Resolves to the port in use, which matters for port 0. */
   listen(host: string, port: number): Promise<number>;
   /** Takes other certificates for new connections; throws, and keeps the old ones, if OpenSSL refuses them. */
@@ -34,26 +42,22 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-const TIMEOUTS = {
+const OPTIONS = {
   // Agents poll within the 120 s that the contract promises them; a little more spares them the race.
   keepAliveTimeout: 125 * SECOND,
   headersTimeout: 30 * SECOND,
   requestTimeout: 5 * MINUTE,
-  handshakeTimeout: 20 * SECOND,
   connectionsCheckingInterval: 5 * SECOND,
+  // Node would answer by itself, in another shape than every other error has.
+  requireHostHeader: false,
 };
 
-export function createListener({ material, handler, log, clock }: ListenerOptions): Listener {
-  const server = createServer({
-    ...TIMEOUTS,
-    ...contextOptions(material),
-    requestCert: true,
-    // Self-signed is the normal case; who is let in is decided per request, see isTrusted.
-    rejectUnauthorized: false,
-    // Node would answer by itself, in another shape than every other error has.
-    requireHostHeader: false,
-  });
-  const connections = new ConnectionTable(material, clock, log);
+export function createListener({ material, proxies, handler, log, clock }: ListenerOptions): Listener {
+  if (material.server === null && proxies.trusted.length === 0)
+    log.warn('HAWSER_TLS=off without HAWSER_TRUSTED_PROXIES: no node can show a certificate');
+  const connections = new ConnectionTable(material, new Proxies(proxies, clock, log), { clock, log });
+  const { server, renew } =
+    material.server === null ? plainServer(connections) : tlsServer(material, connections);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     connections.addExchange(request, response);
     if (request.httpVersion === '1.1' && request.headers.host === undefined) answerMissingHost(response);
@@ -62,9 +66,6 @@ export function createListener({ material, handler, log, clock }: ListenerOption
   server.on('request', onRequest);
   // An unknown expectation may be ignored (RFC 9110 10.1.1).
   server.on('checkExpectation', onRequest);
-  server.on('connection', (socket: Socket) => connections.addAccepted(socket));
-  // Before the HTTP layer sees the connection, so that no request can arrive unknown.
-  server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
   server.on('clientError', (error, socket: Socket) => {
     answerClientError(error, socket, connections.exchangesOf(socket), log);
   });
@@ -74,9 +75,7 @@ export function createListener({ material, handler, log, clock }: ListenerOption
     server,
     listen: (host, port) => listen(server, host, port),
     reload: (next) => {
-      server.setSecureContext(contextOptions(next));
-      // Sessions of before cannot be resumed: what they were verified against may no longer hold.
-      server.setTicketKeys(randomBytes(48));
+      renew(next);
       connections.changeTrust(next);
     },
     close: (graceMs) => {
@@ -86,10 +85,41 @@ export function createListener({ material, handler, log, clock }: ListenerOption
   };
 }
 
-function contextOptions({ cert, key, nodeCa, nodeCrl }: ListenerMaterial): SecureContextOptions {
+interface MadeServer {
+  server: Server | TlsServer;
+  /** Throws if OpenSSL refuses the material. */
+  renew(material: ListenerMaterial): void;
+}
+
+function plainServer(connections: ConnectionTable): MadeServer {
+  const server = createPlainServer(OPTIONS);
+  // Before the HTTP layer sees the connection, so that no request can arrive unknown.
+  server.prependListener('connection', (socket) => connections.addPlain(socket));
+  return { server, renew: () => undefined };
+}
+
+function tlsServer(material: ListenerMaterial, connections: ConnectionTable): MadeServer {
+  const server = createTlsServer({
+    ...OPTIONS,
+    ...contextOptions(material),
+    handshakeTimeout: 20 * SECOND,
+    requestCert: true,
+    // Self-signed is the normal case; who is let in is decided per request, see clientOf.
+    rejectUnauthorized: false,
+  });
+  server.on('connection', (socket: Socket) => connections.addAccepted(socket));
+  server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
+  const renew = (next: ListenerMaterial) => {
+    server.setSecureContext(contextOptions(next));
+    // Sessions of before cannot be resumed: what they were verified against may no longer hold.
+    server.setTicketKeys(randomBytes(48));
+  };
+  return { server, renew };
+}
+
+function contextOptions({ server, nodeCa, nodeCrl }: ListenerMaterial): SecureContextOptions {
   return {
-    cert,
-    key,
+    ...(server === null ? {} : { cert: server.certificate, key: server.key }),
     minVersion: 'TLSv1.2',
     // A renegotiated handshake could change the certificate of a connection that is known already.
     secureOptions: tlsConstants.SSL_OP_NO_RENEGOTIATION,
@@ -98,7 +128,7 @@ function contextOptions({ cert, key, nodeCa, nodeCrl }: ListenerMaterial): Secur
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listen(server: Server | TlsServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -108,7 +138,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   });
 }
 
-function close(server: Server, connections: ConnectionTable, graceMs: number): Promise<void> {
+function close(server: Server | TlsServer, connections: ConnectionTable, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => connections.destroyAll(), graceMs);
     server.close(() => {

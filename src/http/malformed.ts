@@ -86,6 +86,7 @@ function toParts({ status, code, detail }: Fault, requestId: string) {
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     Connection: 'close',
   };

@@ -26,6 +26,10 @@ export const BASIC_CHALLENGE = 'Basic realm="hawser", charset="UTF-8"';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+export function statusOf(error: HawserError): number {
+  return STATUSES[error.kind].status;
+}
+
 /** The answer to a request that failed. */
 export function problemAnswer(error: HawserError, challenge: string = BEARER_CHALLENGE): Answer {
   const { status, title } = STATUSES[error.kind];

@@ -6,17 +6,38 @@ import type { Log } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
-import type { RequestState } from './request-state.ts';
 import { respond } from './respond.ts';
+import type { Route } from './route.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Carries out a request's work inside its scope; never rejects. */
 export type RequestScope = (ctx: Exchange, work: () => Promise<void>) => Promise<void>;
 
-export function requestScope(log: Log, translateError: (error: unknown) => unknown): RequestScope {
+/** Counts requests. Every poll pays for it, so it must cost next to nothing. */
+export interface RequestWatch {
+  begin(): void;
+  /**
+   * Once for each `begin`, when the answer is out or broken off.
+   * @param route undefined where none was found
+   * @param code of the problem, undefined of a success
+   */
+  end(route: Route | undefined, status: number, milliseconds: number, code: string | undefined): void;
+}
+
+interface Witnesses {
+  log: Log;
+  watch: RequestWatch;
+}
+
+export function requestScope(
+  witnesses: Witnesses,
+  translateError: (error: unknown) => unknown,
+): RequestScope {
+  const { watch } = witnesses;
   return async (ctx, work) => {
     const start = performance.now();
+    watch.begin();
     const given = ctx.headers['x-request-id'];
     const { state } = ctx;
     state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
@@ -27,13 +48,13 @@ export function requestScope(log: Log, translateError: (error: unknown) => unkno
       failure = toHawserError(error, translateError);
       answerFailure(ctx, failure);
     }
-    if (state.streamedBytes !== undefined) logWhenSent(log, ctx, start);
-    else logRequest(log, ctx, performance.now() - start, failure);
+    if (state.streamedBytes !== undefined) endWhenSent(witnesses, ctx, start);
+    else end(witnesses, ctx, start, failure);
   };
 }
 
 /** An answer in the making counts as done when its last byte is out, or when it is broken off. */
-function logWhenSent(log: Log, ctx: Exchange, start: number): void {
+function endWhenSent(witnesses: Witnesses, ctx: Exchange, start: number): void {
   const { res } = ctx;
   res.once('close', () => {
     const { streamedBytes: bytes } = ctx.state;
@@ -41,13 +62,31 @@ function logWhenSent(log: Log, ctx: Exchange, start: number): void {
       ...(bytes === undefined ? {} : { bytes }),
       ...(res.writableFinished ? {} : { brokenOff: true }),
     };
-    logRequest(log, ctx, performance.now() - start, null, sent);
+    end(witnesses, ctx, start, null, sent);
   });
+}
+
+function end(
+  { log, watch }: Witnesses,
+  ctx: Exchange,
+  start: number,
+  failure: HawserError | null,
+  sent?: SentFacts,
+): void {
+  const milliseconds = performance.now() - start;
+  watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
+  logRequest(log, ctx, milliseconds, failure, sent);
+}
+
+/** Of an answer that was sent as a stream. */
+interface SentFacts {
+  bytes?: number;
+  brokenOff?: boolean;
 }
 
 function answerFailure(ctx: Exchange, failure: HawserError): void {
   const { caller } = ctx.state;
-  const answer = problemFor(ctx, failure, caller);
+  const answer = problemFor(ctx, failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here. Git asks
   // without credentials first, every time.
   if (answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git')
@@ -55,7 +94,10 @@ function answerFailure(ctx: Exchange, failure: HawserError): void {
   respond(ctx, answer);
 }
 
-function problemFor(ctx: Exchange, failure: HawserError, caller: RequestState['caller']): Answer {
+function problemFor(ctx: Exchange, failure: HawserError): Answer {
+  const { caller, route, principal = null } = ctx.state;
+  if (route?.showFailure && ctx.accepts('application/problem+json', 'text/html') === 'text/html')
+    return route.showFailure(failure, principal);
   if (caller !== 'git') return problemAnswer(failure);
   return /^git\//i.test(ctx.headers['user-agent'] ?? '')
     ? plainProblem(failure)
@@ -67,7 +109,7 @@ function logRequest(
   ctx: Exchange,
   milliseconds: number,
   failure: HawserError | null,
-  sent: { bytes?: number; brokenOff?: boolean } = {},
+  sent: SentFacts = {},
 ): void {
   const state = ctx.state;
   const level = failure ? failureLevel(failure) : (state.logLevel ?? 'info');

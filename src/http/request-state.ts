@@ -1,6 +1,7 @@
 /** What is known of a request while it is carried out. */
 
 import type { Principal } from '../security/principal.ts';
+import type { Route } from './route.ts';
 
 /** Koa's `ctx.state`, as the outer middleware reads it for the log line once the request is done. */
 export interface RequestState {
@@ -9,6 +10,8 @@ export interface RequestState {
   logLevel?: 'info' | 'debug';
   /** Set on the routes of git clients, which are told of refusals in another form. */
   caller?: 'git';
+  /** Set once a route is found. */
+  route?: Route;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
 }

@@ -4,7 +4,8 @@ import { pipeline, Readable } from 'node:stream';
 import { HawserError } from '../lib/errors.ts';
 import type { Answer } from './answer.ts';
 import { etagOf, namesValidator } from './conditional.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, PlainExchange } from './exchange.ts';
+import { NO_DOCUMENT, securityHeaders } from './security-headers.ts';
 
 export const JSON_MEDIA_TYPE = 'application/json';
 
@@ -43,7 +44,10 @@ function stream(ctx: Exchange, body: Readable, begin: () => void): void {
 /** Names and values in turn, which is how Node writes them. */
 function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Answer['body']): string[] {
   const { requestId } = ctx.state;
-  const headers = ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+  const headers = ['X-Request-Id', requestId, ...securityHeaders(ctx.req.socket)];
+  // What polls is no browser.
+  if (!(ctx instanceof PlainExchange) && answer.headers['Content-Security-Policy'] === undefined)
+    headers.push(...NO_DOCUMENT);
   for (const name in answer.headers) {
     if (body !== null || name !== 'Content-Type') headers.push(name, answer.headers[name] as string);
   }

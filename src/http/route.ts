@@ -5,10 +5,13 @@
 
 import type { X509Certificate } from 'node:crypto';
 import { type ZodType, z } from 'zod';
+import type { HawserError } from '../lib/errors.ts';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Actor } from '../security/audit.ts';
 import type { CertificateDescription } from '../security/certificates.ts';
+import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
+import type { ProblemName } from './problem-codes.ts';
 import type { Upload } from './uploads.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -49,16 +52,24 @@ export interface DocumentBody<B> {
   mediaTypes: readonly string[];
 }
 
+/** An HTML form without files. Posted from a page of another site it is refused, with a session or without. */
+export interface FormBody<B> {
+  kind: 'form';
+  schema: ZodType<B>;
+}
+
 /** A document as it came, with its media type in lower case and without parameters. */
 export const RawDocument = z.object({ mediaType: z.string(), bytes: z.instanceof(Buffer) });
 
-export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B> | DocumentBody<B>;
+export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B> | DocumentBody<B> | FormBody<B>;
 
 /** An answer as documented: a schema of its JSON, or the media type of its bytes, or neither for no body. */
 export interface AnswerSpec {
   description: string;
   schema?: ZodType;
   mediaType?: string;
+  /** Headers beside those that follow from the kind of route, and what each holds; always sent. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Facts about the request that a few handlers need beside its parsed parts. */
@@ -98,6 +109,11 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
 };
 
 interface RouteDescription {
+  /**
+   * The operationId in the OpenAPI document, from which clients name their methods: lower camel case, verb first, such
+   * as `listNodes`. Unique, and never changed.
+   */
+  id: string;
   method: Method;
   /** As in routes.txt: `/api/v1/nodes/{nodeId}`, without a trailing slash; `{*path}` takes the rest. */
   path: string;
@@ -106,9 +122,11 @@ interface RouteDescription {
   tags: readonly string[];
   answers: Readonly<Record<number, AnswerSpec>>;
   /** Problem codes beside those that every route of its kind can answer. */
-  problems?: readonly string[];
+  problems?: readonly ProblemName[];
   /** Git itself calls it: a token may come by HTTP Basic, and git is told of problems in plain text. */
   caller?: 'git';
+  /** A page: what a browser is shown of a failure, in place of problem details; the caller as far as known by then. */
+  showFailure?(error: HawserError, principal: Principal | null): Answer;
   /** Level of the log line of a success; default: debug for GET, info for the rest. */
   logLevel?: 'info' | 'debug';
   /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */

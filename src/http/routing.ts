@@ -70,6 +70,7 @@ async function handle(
   params: Record<string, string>,
 ): Promise<void> {
   const { state } = ctx;
+  state.route = route;
   state.logLevel = route.logLevel ?? (route.method === 'GET' ? 'debug' : 'info');
   if (route.caller) state.caller = route.caller;
   const answer = await server.serve(route, {

@@ -1,4 +1,7 @@
-/** Building blocks of the routes' schemas: the conventions of api.md section 1 in zod. */
+/**
+ * Building blocks of the routes' schemas: the conventions of api.md section 1 in zod. Text that stands for a value of
+ * another type tells by `published` of its metadata what the OpenAPI document is to say of it.
+ */
 
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
@@ -36,7 +39,8 @@ export const Duration = z
     if (duration) return duration;
     context.addIssue({ code: 'custom', message: 'Not a positive duration such as 00:15:00 or PT15M' });
     return z.NEVER;
-  });
+  })
+  .meta({ description: 'Positive: [d.]hh:mm:ss[.fffffff], or ISO 8601 such as PT15M' });
 
 /** The last moment that the contract's form of a time can write. */
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -65,26 +69,29 @@ export const Label = z
     if (name !== null) return name;
     context.addIssue({ code: 'custom', message: 'Not 1 to 64 printable characters' });
     return z.NEVER;
-  });
+  })
+  .meta({ description: '1 to 64 printable characters, trimmed; unique without regard to case' });
 
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/, 'Not a whole number')
     .transform(Number)
-    .pipe(z.number().min(min).max(max));
+    .pipe(z.number().min(min).max(max))
+    .meta({ published: { type: 'integer', minimum: min, maximum: max } });
 
 /** `?take=&skip=` of every list. */
 export const Paging = z.object({
-  take: wholeNumber(1, 1_000).default(100),
-  skip: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0),
+  take: wholeNumber(1, 1_000).meta({ description: 'The most to answer with' }).default(100),
+  skip: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({ description: 'How many to leave out' }).default(0),
 });
 
 /** A flag in a query or form: true or false in any case. */
 export const Flag = z
   .string()
   .regex(/^(true|false)$/i, 'Neither true nor false')
-  .transform((text) => text.toLowerCase() === 'true');
+  .transform((text) => text.toLowerCase() === 'true')
+  .meta({ published: { type: 'boolean' } });
 
 /** A query or form field is text; an empty one counts as not given, as browsers send it. */
 export const given = <T extends z.ZodType>(schema: T) =>

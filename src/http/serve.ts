@@ -12,10 +12,16 @@ import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
-import { authenticate, refuseCrossSiteSession } from './authenticate.ts';
-import { hasBody, parseJson, readDocument, readJsonText } from './body.ts';
+import {
+  authenticate,
+  refuseCrossSite,
+  refuseCrossSiteSession,
+  requireMetricsToken,
+  sessionHolder,
+} from './authenticate.ts';
+import { hasBody, parseJson, readDocument, readForm, readJsonText } from './body.ts';
 import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
-import { isTrusted, peerCertificate, wouldChain } from './connections.ts';
+import { clientOf, wouldChain } from './connections.ts';
 import { NodeCalls } from './node-calls.ts';
 import type { RequestState } from './request-state.ts';
 import { admits, JSON_MEDIA_TYPE, type Negotiator, notAcceptable } from './respond.ts';
@@ -37,6 +43,8 @@ export interface ServeOptions {
   limits: RequestLimits;
   /** More calls of nodes than this at a time are refused. */
   nodeCallsAtOnce: number;
+  /** SHA-256 of the token that opens the metrics, in hex; null where none is configured. */
+  metricsTokenHash: string | null;
   /** Told of every authenticated call of a node; must not wait for anything. */
   onNodeSeen(nodeId: string, now: number): void;
 }
@@ -103,11 +111,16 @@ export class RouteServer {
     requestId: string,
     now: number,
   ): Promise<Principal | null> {
+    if (route.body?.kind === 'form') refuseCrossSite(request);
+    if (route.access.kind === 'metrics') {
+      requireMetricsToken(request, this.options.metricsTokenHash);
+      return null;
+    }
     if (route.access.kind !== 'public') {
       return authenticate(this.identifier, request, { requestId, now, takesBasic: route.caller === 'git' });
     }
     refuseCrossSiteSession(request);
-    return null;
+    return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
   }
 
   private async readInput(
@@ -186,6 +199,8 @@ export class RouteServer {
       const document = await readDocument(request, spec.mediaTypes, limits.jsonBytes);
       return { ...NO_BODY, body: validate(spec.schema, document, 'body') };
     }
+    if (spec.kind === 'form')
+      return { ...NO_BODY, body: validate(spec.schema, await readForm(request), 'form') };
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const { fields, files, file } = await readUpload(
       request,
@@ -231,13 +246,12 @@ class Facts implements RequestFacts {
   }
 
   get address(): string {
-    return this.matched.request.socket.remoteAddress ?? '';
+    return clientOf(this.matched.request).address;
   }
 
   get certificate(): RequestFacts['certificate'] {
-    const { socket } = this.matched.request;
-    const peer = peerCertificate(socket);
-    return peer && { ...peer.describe(), isTrusted: isTrusted(socket) };
+    const { peer, isTrusted } = clientOf(this.matched.request);
+    return peer && { ...peer.describe(), isTrusted };
   }
 
   wouldChain(chain: readonly X509Certificate[]): boolean {

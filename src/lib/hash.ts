@@ -1,6 +1,6 @@
 /** Digests. SHA-256 throughout; SHA-1 exists only inside Git. */
 
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
@@ -10,4 +10,9 @@ export function sha256Hex(data: string | Uint8Array): string {
 /** SHA-256 as base64, the form of RFC 9530 digest fields. */
 export function sha256Base64(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('base64');
+}
+
+/** Whether two digests, in hex or base64, are the same, in a time that does not tell how much of them is. */
+export function isSameDigest(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { KnownNode } from '../db/node-lookup.ts';
 import { type Answer, download, json } from '../http/answer.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
+import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { internal, notFound } from '../lib/errors.ts';
@@ -11,19 +12,40 @@ import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
 import type { BundleCache } from './bundle-cache.ts';
 
-const CHECKSUM_ANSWER = z.object({
-  checksum: Checksum,
-  entryPoint: z.string(),
-  parametersFile: z.string().nullable(),
-  configurationName: z.string(),
-  version: z.string(),
-});
+/** What every node asks each cycle. */
+export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
+
+const ConfigurationChecksum = z
+  .object({
+    checksum: Checksum.meta({ description: 'SHA-256, hex, of everything that the node gets; also the ETag' }),
+    entryPoint: z.string().meta({ description: 'The file in the bundle that DSC is to run' }),
+    parametersFile: z.string().nullable().meta({
+      description: 'The file in the bundle with its parameters; null for none, and for a composite',
+    }),
+    configurationName: z.string(),
+    version: z.string(),
+  })
+  .meta({
+    id: 'ConfigurationChecksum',
+    examples: [
+      {
+        checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        entryPoint: 'main.dsc.yaml',
+        parametersFile: 'parameters.yaml',
+        configurationName: 'web-server',
+        version: '1.2.0',
+      },
+    ],
+  });
 
 const PULL = {
   method: 'GET',
+  description:
+    'Which version it is, is decided at each call, so what is published reaches nodes at their next poll. A user who ' +
+    'may read a composite gets the files of its children with it.',
   tags: ['Pull'],
   access: { kind: 'node:self-or-reader' },
-  problems: ['no_configuration_assigned', 'no_eligible_version'],
+  problems: ['no_configuration_assigned', [404, 'no_eligible_version'], ...READING_REPOSITORIES],
 } as const;
 
 export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {
@@ -34,10 +56,11 @@ function checksumRoute(resolver: Resolver): Route {
   const answers = new WeakMap<Manifest, Answer>();
   return route({
     ...PULL,
-    path: '/api/v1/nodes/{nodeId}/configuration/checksum',
+    id: 'getNodeConfigurationChecksum',
+    path: POLL_PATH,
     summary: 'Poll the checksum of what the node gets',
     answers: {
-      200: { description: 'The checksum, also as ETag', schema: CHECKSUM_ANSWER },
+      200: { description: 'The checksum, also as ETag', schema: ConfigurationChecksum },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
     handle({ node }) {
@@ -64,12 +87,17 @@ function checksumAnswer({
 function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
   return route({
     ...PULL,
+    id: 'downloadNodeBundle',
     path: '/api/v1/nodes/{nodeId}/configuration/bundle',
     summary: 'Download what the node gets as a ZIP',
     answers: {
       200: {
-        description: 'The bundle; Repr-Digest holds the SHA-256 of its bytes',
+        description: 'The bundle',
         mediaType: 'application/zip',
+        headers: {
+          'Content-Disposition': 'A file name of configuration and version',
+          'Repr-Digest': 'SHA-256 of the bytes (RFC 9530)',
+        },
       },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
@@ -89,10 +117,15 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
 function configurationRoute(resolver: Resolver): Route {
   return route({
     ...PULL,
+    id: 'getNodeConfiguration',
     path: '/api/v1/nodes/{nodeId}/configuration',
     summary: 'Read the entry-point document of what the node gets',
     answers: {
-      200: { description: 'The document, with the media type of its extension', mediaType: '*/*' },
+      200: {
+        description: 'The document, with the media type of its extension',
+        mediaType: '*/*',
+        headers: { 'Content-Disposition': '`attachment`' },
+      },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
     async handle({ node }) {

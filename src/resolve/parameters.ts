@@ -1,6 +1,5 @@
 /** The parameters of a configuration for one node: which file each scope gives, and what they make together. */
 
-import { LRUCache } from 'lru-cache';
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { mergeMappings } from '../domain/merge.ts';
@@ -9,6 +8,7 @@ import { parseParameterDocument } from '../domain/parameter-document.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { internal } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 
@@ -91,18 +91,27 @@ export function besideParameters<T extends { path: string }>(files: readonly T[]
 export class ParameterReader {
   private readonly store: GitStore;
   /** By the ref's object id, which never changes its content; null of a scope that is skipped on purpose. */
-  private readonly documents = new LRUCache<string, { document: Mapping | null; bytes: number }>({
+  private readonly documents = new CountedCache<{ document: Mapping | null; bytes: number }>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
   });
   private readonly reading = new Map<string, Promise<Mapping | null>>();
-  private readonly merged = new LRUCache<string, MergedParameters>({
+  private readonly merged = new CountedCache<MergedParameters>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => bytes.length + 200,
   });
 
-  constructor(store: GitStore) {
+  private readonly onMerged: (milliseconds: number) => void;
+
+  /** @param onMerged told of each merge that was not in memory how long it took */
+  constructor(store: GitStore, onMerged: (milliseconds: number) => void) {
     this.store = store;
+    this.onMerged = onMerged;
+  }
+
+  /** By name, what is in memory. */
+  get caches(): Record<'parameter_documents' | 'merged_parameters', CacheFacts> {
+    return { parameter_documents: this.documents.facts, merged_parameters: this.merged.facts };
   }
 
   /** An empty one of a configuration without any parameter files. */
@@ -134,12 +143,14 @@ export class ParameterReader {
     const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
     const cached = this.merged.get(key);
     if (cached) return cached;
+    const start = performance.now();
     const documents = await Promise.all(refs.map((ref) => this.document(configurationName, ref)));
     const sources = documents.filter((document) => document !== null);
     if (sources.length === 0) return null;
     const bytes = Buffer.from(printYaml(mergeMappings(sources).merged));
     const merged = { bytes, sha256: sha256Hex(bytes) };
     this.merged.set(key, merged);
+    this.onMerged(performance.now() - start);
     return merged;
   }
 

@@ -55,6 +55,13 @@ interface Selection {
   refs: readonly ParameterVersionRef[];
 }
 
+export interface ResolverTools {
+  planner: Planner;
+  parameters: ParameterReader;
+  /** Told of each manifest that was made how long that took. */
+  onResolved(milliseconds: number): void;
+}
+
 export class Resolver {
   private readonly database: Database;
   private readonly store: GitStore;
@@ -63,16 +70,19 @@ export class Resolver {
   private readonly nodes = new LRUCache<string, Remembered>({ max: MAX_NODES });
   private readonly manifests = new LRUCache<string, KeyedManifest>({ max: MAX_MANIFESTS });
   private readonly making = new Map<string, Promise<KeyedManifest>>();
+  private readonly onResolved: ResolverTools['onResolved'];
 
-  constructor(
-    database: Database,
-    store: GitStore,
-    { planner, parameters }: { planner: Planner; parameters: ParameterReader },
-  ) {
+  constructor(database: Database, store: GitStore, { planner, parameters, onResolved }: ResolverTools) {
     this.database = database;
     this.store = store;
     this.planner = planner;
     this.parameters = parameters;
+    this.onResolved = onResolved;
+  }
+
+  /** Of how many nodes the manifest is in memory. */
+  get rememberedNodes(): number {
+    return this.nodes.size;
   }
 
   /**
@@ -138,8 +148,10 @@ export class Resolver {
   private make(key: string, plan: Plan, selections: readonly Selection[]): Promise<KeyedManifest> {
     const running = this.making.get(key);
     if (running) return running;
+    const start = performance.now();
     const made = this.build(plan, selections)
       .then((manifest) => {
+        this.onResolved(performance.now() - start);
         const keyed = { key, manifest };
         this.manifests.set(key, keyed);
         return keyed;

@@ -7,6 +7,13 @@ import type { NodePrincipal, Principal, UserPrincipal } from './principal.ts';
 /** Nobody is asked who they are. */
 interface PublicAccess {
   kind: 'public';
+  /** The handler is told all the same who is signed in with a session, if anybody is. */
+  knowsSession?: true;
+}
+
+/** Whoever sends the token of `HAWSER_METRICS_TOKEN`, which is nobody's; where none is configured, nothing is there. */
+interface MetricsAccess {
+  kind: 'metrics';
 }
 
 /** Any signed-in user. */
@@ -52,6 +59,7 @@ interface NodeOrReaderAccess {
 
 export type Access =
   | PublicAccess
+  | MetricsAccess
   | UserAccess
   | PermissionAccess
   | GrantAccess
@@ -68,14 +76,16 @@ export interface GrantedResource {
 
 /** What a handler is told about its caller, by the access its route declares. */
 export type Subject<A extends Access> = A extends PublicAccess
-  ? { principal: null }
-  : A extends GrantAccess
-    ? { principal: UserPrincipal; resource: GrantedResource }
-    : A extends NodeSelfAccess
-      ? { principal: NodePrincipal; node: KnownNode }
-      : A extends NodeOrPermissionAccess | NodeOrReaderAccess
-        ? { principal: Principal; node: KnownNode }
-        : { principal: UserPrincipal };
+  ? { principal: A extends { knowsSession: true } ? Principal | null : null }
+  : A extends MetricsAccess
+    ? { principal: null }
+    : A extends GrantAccess
+      ? { principal: UserPrincipal; resource: GrantedResource }
+      : A extends NodeSelfAccess
+        ? { principal: NodePrincipal; node: KnownNode }
+        : A extends NodeOrPermissionAccess | NodeOrReaderAccess
+          ? { principal: Principal; node: KnownNode }
+          : { principal: UserPrincipal };
 
 /** The same before the route's own kind of access is known. */
 export interface AnySubject {

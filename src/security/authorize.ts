@@ -22,7 +22,9 @@ export async function authorize(
   principal: Principal | null,
   params: PathParameters,
 ): Promise<AnySubject> {
-  if (access.kind === 'public') return { principal: null };
+  if (access.kind === 'public') return { principal: access.knowsSession ? principal : null };
+  // Its token says nothing of who sends it, and has been asked for where others send a credential.
+  if (access.kind === 'metrics') return { principal: null };
   if (principal === null) throw unauthenticated('Sign in, or send a token or a client certificate');
   if (principal.kind === 'node') return authorizeNode(access, principal.node, params);
   return authorizeUser(database, access, principal, params);
@@ -36,7 +38,7 @@ function authorizeNode(access: Access, node: KnownNode, params: PathParameters):
 
 async function authorizeUser(
   database: Database,
-  access: Exclude<Access, { kind: 'public' }>,
+  access: Exclude<Access, { kind: 'public' | 'metrics' }>,
   principal: UserPrincipal,
   params: PathParameters,
 ): Promise<AnySubject> {

@@ -8,8 +8,10 @@ import { newId } from '../lib/ids.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';
 import { hashPassword } from './passwords.ts';
 
-const ADMIN = 'admin';
-const PASSWORD_FILE = 'initial-admin-password';
+/** The first user's name. */
+export const ADMIN = 'admin';
+/** Lies in the data folder from the first start to the first change of a password. */
+export const PASSWORD_FILE = 'initial-admin-password';
 
 /** Brings the built-in roles to this release's permissions, and makes the groups on the first start. */
 export async function ensureBuiltIns(database: Database, now: number): Promise<void> {

@@ -44,7 +44,7 @@ const MAX_RSA_BITS = 8192;
 /** Larger exponents than 32 bits buy nothing and make every handshake of that node slow. */
 const MAX_RSA_EXPONENT = 2n ** 32n;
 /** For the administrator's own lists: the parser's limits are meant for strangers, and a fleet's list exceeds them. */
-const UNLIMITED = { berOptions: { maxNodes: Infinity, maxContentLength: Infinity } };
+export const UNLIMITED = { berOptions: { maxNodes: Infinity, maxContentLength: Infinity } };
 /** A first label may be a wildcard. */
 const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);

@@ -5,7 +5,7 @@ import { type HawserError, invalid } from '../lib/errors.ts';
 
 const MAX_BYTES = 32 * 1024;
 /** The certificate itself and its issuers; nobody has a longer way to the authority. */
-const MAX_CHAIN = 5;
+export const MAX_CHAIN = 5;
 const ONE_BLOCK = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
@@ -53,12 +53,12 @@ export function chainsTo(chain: readonly X509Certificate[], authorities: string)
 }
 
 /** Without the extension (RFC 5280 4.2.1.12) a certificate is for every purpose. */
-function isForClients(certificate: X509Certificate): boolean {
+export function isForClients(certificate: X509Certificate): boolean {
   // Node declares an array, and answers undefined without the extension.
   const usages: string[] | undefined = certificate.keyUsage;
   return usages === undefined || usages.length === 0 || usages.includes(CLIENT_AUTH);
 }
 
-function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }

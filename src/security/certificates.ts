@@ -26,9 +26,13 @@ const DATE = /^([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.\d+)? (\d{1,4
 /** Control, format (such as right-to-left overrides), surrogate and line separator characters. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
+export function thumbprintOf(certificate: X509Certificate): string {
+  return certificate.fingerprint256.replaceAll(':', '');
+}
+
 export function describeCertificate(certificate: X509Certificate): CertificateDescription {
   return {
-    thumbprint: certificate.fingerprint256.replaceAll(':', ''),
+    thumbprint: thumbprintOf(certificate),
     sha1Thumbprint: certificate.fingerprint.replaceAll(':', ''),
     subject: describeSubject(certificate),
     notBefore: parseDate(certificate.validFrom),

@@ -6,7 +6,7 @@ import { unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
 import { PermissionCache } from './held-permissions.ts';
-import { takeIntoUse } from './pending-certificates.ts';
+import { refuseUnannounced, takeIntoUse } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
@@ -111,6 +111,11 @@ export class Identifier {
     if (node?.certificateState !== 'current') return null;
     if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
     return { kind: 'node', node };
+  }
+
+  /** @throws HawserError unauthenticated when the certificate, which no node has, is not one to come either */
+  refuseStranger(presented: PresentedCertificate): void {
+    refuseUnannounced(this.database, presented.describe());
   }
 
   /**

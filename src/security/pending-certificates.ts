@@ -29,6 +29,17 @@ interface Circumstances {
 }
 
 /**
+ * Strangers get no further than this, which is one more indexed read.
+ * @throws HawserError unauthenticated when nobody has announced the certificate
+ */
+export function refuseUnannounced(
+  { nodeLookup }: Database,
+  { thumbprint, sha1Thumbprint }: CertificateDescription,
+): void {
+  if (!nodeLookup.byThumbprint(thumbprint) && !nodeLookup.byThumbprint(sha1Thumbprint)) throw unknown();
+}
+
+/**
  * Makes an announced certificate the only one of its node; nothing where it is that already.
  * @param certificate what the connection has shown, trusted where a node CA is configured
  * @throws HawserError unauthenticated when no node has announced it, it came too late, has expired, or is not as
@@ -39,11 +50,7 @@ export async function takeIntoUse(
   certificate: CertificateDescription,
   circumstances: Circumstances,
 ): Promise<void> {
-  const { nodeLookup, write } = database;
-  const { thumbprint, sha1Thumbprint } = certificate;
-  // Strangers get no further than this: one more indexed read.
-  if (!nodeLookup.byThumbprint(thumbprint) && !nodeLookup.byThumbprint(sha1Thumbprint)) throw unknown();
-  const isInTime = await write
+  const isInTime = await database.write
     .transaction()
     .execute((trx) => switchCertificate(trx, certificate, circumstances));
   if (!isInTime) throw unknown();

@@ -20,6 +20,8 @@ import { describeCertificate, isWithinTerm } from './certificates.ts';
 import { loadGivenCertificate, loadNodeTrust, type NodeTrust, type TlsSettings } from './tls-settings.ts';
 
 export interface TlsFiles extends TlsSettings {
+  /** Without TLS there is no certificate of the server; the authority is there all the same. */
+  isOn: boolean;
   dataDir: string;
   /** Host names and addresses of the made certificate, at least one. */
   names: readonly string[];
@@ -27,9 +29,8 @@ export interface TlsFiles extends TlsSettings {
 
 /** All PEM. */
 export interface TlsMaterial extends NodeTrust {
-  /** The server's certificate, followed by its intermediates if any. */
-  cert: string;
-  key: string;
+  /** The server's certificate, followed by its intermediates if any; null with TLS off. */
+  server: KeyedCertificate | null;
   /** The built-in authority, there in any case: it issues nodes' certificates. */
   ca: KeyedCertificate;
 }
@@ -44,12 +45,17 @@ const RENEW_BEFORE = 30 * DAY;
 export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   const folder = await openFolder(files);
   const ca = await loadAuthority(folder, files);
-  const server =
-    files.certFile === null && files.keyFile === null
-      ? await loadMadeCertificate(folder, ca, files)
-      : await loadGivenCertificate(files);
-  const nodes = await loadNodeTrust(files);
-  return { cert: server.certificate, key: server.key, ca, ...nodes };
+  const server = files.isOn ? await loadServerCertificate(folder, ca, files) : null;
+  return { server, ca, ...(await loadNodeTrust(files)) };
+}
+
+function loadServerCertificate(
+  folder: string,
+  ca: KeyedCertificate,
+  files: TlsFiles,
+): Promise<KeyedCertificate> {
+  const isGiven = files.certFile !== null || files.keyFile !== null;
+  return isGiven ? loadGivenCertificate(files) : loadMadeCertificate(folder, ca, files);
 }
 
 async function openFolder({ dataDir, log }: TlsFiles): Promise<string> {
@@ -91,7 +97,8 @@ async function makeAuthority(now: number, key: string | null): Promise<KeyedCert
   }
 }
 
-function faultOfAuthority({ certificate, key }: KeyedCertificate): string | null {
+/** Why the pair cannot be an authority of ours; null when it can. */
+export function faultOfAuthority({ certificate, key }: KeyedCertificate): string | null {
   if (key === '') return 'the key is missing';
   try {
     const parsed = new X509Certificate(certificate);

@@ -30,6 +30,11 @@ export interface NodeTrust {
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const CRL_BLOCK = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
+/** One PEM block per entry. */
+export function splitCertificates(pem: string): string[] {
+  return pem.match(CERTIFICATE_BLOCK) ?? [];
+}
+
 /** One PEM block per entry, for interfaces that read only the first block of a text. */
 export function splitCrls(pem: string): string[] {
   return pem.match(CRL_BLOCK) ?? [];
@@ -106,9 +111,7 @@ function tryContext(setting: string, options: SecureContextOptions): void {
 
 function parseCertificates(setting: string, pem: string): [X509Certificate, ...X509Certificate[]] {
   try {
-    const [first, ...others] = (pem.match(CERTIFICATE_BLOCK) ?? []).map(
-      (block) => new X509Certificate(block),
-    );
+    const [first, ...others] = splitCertificates(pem).map((block) => new X509Certificate(block));
     if (first) return [first, ...others];
   } catch {
     throw badSetting(setting, 'holds a certificate that cannot be read');

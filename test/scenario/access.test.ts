@@ -23,6 +23,9 @@ const REQUIRED = '/work/shared/routes.txt';
 const label = ({ method, path }: Route) => `${method} ${path}`;
 const isPublic = (route: Route) => route.access.kind === 'public';
 const isForNodes = (route: Route) => route.access.kind.startsWith('node:self');
+/** Opened by a token that is nobody's. */
+const isForMetrics = (route: Route) => route.access.kind === 'metrics';
+const isForCallers = (route: Route) => !isPublic(route) && !isForMetrics(route);
 
 describe('the table of routes', () => {
   let routes: Route[];
@@ -68,7 +71,10 @@ describe('access to every route', () => {
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser();
+    hawser = await startHawser({
+      HAWSER_ENV: 'development',
+      HAWSER_METRICS_TOKEN: 'a-token-for-the-metrics',
+    });
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
@@ -157,7 +163,7 @@ describe('access to every route', () => {
   });
 
   it("is closed to a node's certificate on every route that is not for nodes", async () => {
-    const selected = (route: Route) => !isPublic(route) && !isForNodes(route);
+    const selected = (route: Route) => isForCallers(route) && !isForNodes(route);
     await eachRoute(node.client, selected, refuses(403, 'forbidden'));
   });
 
@@ -167,31 +173,32 @@ describe('access to every route', () => {
 
   it('is closed to a user who may do nothing, but for what is open to every user', async () => {
     const nobody = await makeUser(hawser, { username: 'nora', permissions: [] });
-    const selected = (route: Route) => !isPublic(route) && route.access.kind !== 'user';
+    const selected = (route: Route) => isForCallers(route) && route.access.kind !== 'user';
     await eachRoute(nobody, selected, (reply, route, name) => {
       if (route.access.kind === 'grant') refuses(404, 'not_found')(reply, route, name);
       else refuses(403, 'forbidden')(reply, route, name);
     });
   });
 
+  it('is closed to every session, token and certificate where it has a token of its own', async () => {
+    for (const client of [hawser.client().with({ Cookie: hawser.session }), hawser.admin, node.client])
+      await eachRoute(client, isForMetrics, refuses(401, 'unauthenticated'));
+  });
+
   it('is closed to a token without scopes, but for the question who it is', async () => {
     const token = await createToken(hawser.client(), hawser.session, []);
     const client = hawser.client().with({ Authorization: `Bearer ${token}` });
-    await eachRoute(
-      client,
-      (route) => !isPublic(route),
-      (reply, { access }, name) => {
-        if (access.kind === 'user' && access.anyScopes) expect(reply.status, name).to.equal(200);
-        else expect(reply.status, name).to.equal(403);
-      },
-    );
+    await eachRoute(client, isForCallers, (reply, { access }, name) => {
+      if (access.kind === 'user' && access.anyScopes) expect(reply.status, name).to.equal(200);
+      else expect(reply.status, name).to.equal(403);
+    });
   });
 
   it('is closed to a token of an administrator that names another scope', async () => {
     const token = await createToken(hawser.client(), hawser.session, ['audit.read']);
     const client = hawser.client().with({ Authorization: `Bearer ${token}` });
     const isAudit = ({ access }: Route) => access.kind === 'permission' && access.permission === 'audit.read';
-    const selected = (route: Route) => !isPublic(route) && route.access.kind !== 'user' && !isAudit(route);
+    const selected = (route: Route) => isForCallers(route) && route.access.kind !== 'user' && !isAudit(route);
     await eachRoute(client, selected, (reply, _route, name) => {
       expect(reply.status, name).to.be.oneOf([403, 404]);
     });
@@ -202,12 +209,12 @@ describe('access to every route', () => {
     await withDatabase(hawser, ({ write }) =>
       write.updateTable('users').set({ require_password_change: 1 }).where('username', '=', 'mara').execute(),
     );
-    const selected = ({ access }: Route) =>
-      access.kind !== 'public' && !(access.kind === 'user' && access.duringPasswordChange);
+    const selected = (route: Route) =>
+      isForCallers(route) && !(route.access.kind === 'user' && route.access.duringPasswordChange);
     await eachRoute(client, selected, refuses(403, 'password_change_required'));
     const open = routes.filter(({ access }) => access.kind === 'user' && access.duringPasswordChange);
     expect(open.map((route) => route.path.split('/').at(-1)).sort()).to.deep.equal([
-      ...['change-password', 'logout', 'logout-redirect', 'me'],
+      ...['change-password', 'logout', 'logout-redirect', 'me', 'password', 'sign-out'],
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import type { Route } from '../../src/http/route.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import {
@@ -16,12 +17,13 @@ import { withDatabase } from '../support/users.ts';
 
 const labelOf = (route: Route): string => `${route.method} ${route.path}`;
 /** Only declared, never called: what the routes would work with is not needed. */
-const { pull, api } = allRoutes({ bundleCacheBytes: 1, database: {} } as unknown as AppOptions);
+const { pull, api } = allRoutes({
+  ...{ bundleCacheBytes: 1, database: {}, metrics: new Metrics({ version: '', pollPath: '' }) },
+} as unknown as AppOptions);
 const routes = [...pull, ...api];
 const nodeRoutes = routes.filter((route) => route.access.kind.startsWith('node:self'));
-const otherRoutes = routes.filter(
-  (route) => route.access.kind !== 'public' && !route.access.kind.startsWith('node:self'),
-);
+/** The metrics have a token of their own, and tests. */
+const otherRoutes = routes.filter(({ access: { kind } }) => !/^(?:public|metrics|node:self.*)$/.test(kind));
 
 describe('a node certificate opens the routes of its own node and nothing else', () => {
   let hawser: Hawser;

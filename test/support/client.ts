@@ -1,6 +1,8 @@
 /** A plain HTTPS client that sends exactly the path, headers and bytes it is given. */
 
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
+import { checkReply } from './contract.ts';
 
 export interface Reply {
   status: number;
@@ -51,26 +53,43 @@ export interface Target {
   port: number;
   /** PEM of the authority behind the server's certificate. */
   ca: string;
+  /** Without TLS. */
+  isPlain?: boolean;
 }
 
-export function makeClient(
-  target: Target,
-  identity?: Identity,
-  headers: Record<string, string> = {},
-): Client {
-  const agent = new Agent({ keepAlive: true, ca: target.ca, ...identity });
-  return clientOver(agent, target, headers);
+/** Every call is rejected whose reply is not one that docs/openapi.json declares. */
+export function makeClient(target: Target, identity?: Identity): Client {
+  const connection = connect(target, identity);
+  const send = async (wire: Wire) => {
+    const reply = await connection.send(wire);
+    const { status, headers, bytes } = reply;
+    checkReply({ method: wire.method, path: wire.path, status, headers, bytes });
+    return reply;
+  };
+  return clientOver({ ...connection, send }, {});
 }
 
-function clientOver(agent: Agent, target: Target, defaults: Record<string, string>): Client {
+/** For what measures: such a call takes no more time than the server and the wire. */
+export function makeUncheckedClient(target: Target, identity?: Identity): Client {
+  return clientOver(connect(target, identity), {});
+}
+
+interface Connection {
+  send(wire: Wire): Promise<Reply>;
+  close(): void;
+}
+
+function connect(target: Target, identity?: Identity): Connection {
+  const agent = target.isPlain
+    ? new PlainAgent({ keepAlive: true })
+    : new Agent({ keepAlive: true, ca: target.ca, ...identity });
+  return { send: (wire) => send(agent, target, wire), close: () => agent.destroy() };
+}
+
+function clientOver(connection: Connection, defaults: Record<string, string>): Client {
   const call = (method: string, path: string, options: Call = {}): Promise<Reply> => {
     const { headers, body } = encode(options);
-    return send(agent, target, {
-      method,
-      path,
-      headers: { ...defaults, ...headers, ...options.headers },
-      body,
-    });
+    return connection.send({ method, path, headers: { ...defaults, ...headers, ...options.headers }, body });
   };
   return {
     call,
@@ -79,8 +98,8 @@ function clientOver(agent: Agent, target: Target, defaults: Record<string, strin
     put: (path, json) => call('PUT', path, json === undefined ? {} : { json }),
     delete: (path) => call('DELETE', path),
     upload: (path, form) => call('POST', path, { form }),
-    with: (headers) => clientOver(agent, target, { ...defaults, ...headers }),
-    close: () => agent.destroy(),
+    with: (headers) => clientOver(connection, { ...defaults, ...headers }),
+    close: () => connection.close(),
   };
 }
 
@@ -91,11 +110,15 @@ interface Wire {
   body: string | Buffer | undefined;
 }
 
-function send(agent: Agent, { port }: Target, { method, path, headers, body }: Wire): Promise<Reply> {
+function send(
+  agent: PlainAgent,
+  { port, isPlain }: Target,
+  { method, path, headers, body }: Wire,
+): Promise<Reply> {
   const length: Record<string, string> =
     body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const outgoing = request(
+    const outgoing = (isPlain ? plainRequest : request)(
       { agent, host: 'localhost', port, method, path, headers: { ...length, ...headers } },
       (incoming) => {
         const chunks: Buffer[] = [];

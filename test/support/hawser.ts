@@ -117,6 +117,7 @@ export async function startHawser(settings: Record<string, string> = {}): Promis
   hawser.target = () => ({
     port: hawser.server.port,
     ca: readFileSync(join(config.dataDir, 'tls/ca.crt'), 'utf8'),
+    isPlain: hawser.server.url.startsWith('http:'),
   });
   hawser.client = (identity) => {
     const client = makeClient(hawser.target(), identity);

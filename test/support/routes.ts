@@ -12,6 +12,7 @@ import { GitStore } from '../../src/git/store.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
 import { TestClock } from './hawser.ts';
@@ -28,6 +29,8 @@ export async function declaredRoutes(): Promise<Route[]> {
   try {
     const options: AppOptions = {
       ...{ database, store, log, dataDir: folder, clock: new TestClock() },
+      // All routes that there can be.
+      environment: 'development',
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
@@ -35,6 +38,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
+      ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },
       onNodeSeen: () => undefined,
     };
     const { pull, api } = allRoutes(options);
@@ -49,6 +53,8 @@ export async function declaredRoutes(): Promise<Route[]> {
 /** The access of a route in one line, for the golden file and the names of tests. */
 export function describeAccess(access: Access): string {
   switch (access.kind) {
+    case 'public':
+      return access.knowsSession ? 'public (knows a session)' : 'public';
     case 'user': {
       const marks = [
         access.session ? 'session' : null,

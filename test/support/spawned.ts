@@ -26,8 +26,15 @@ export interface Spawned {
   ended: Promise<Ended>;
 }
 
-/** @param settings HAWSER_* variables beside the address and the folders; an empty one counts as not set */
-export function spawnHawser(folder: string, settings: Record<string, string> = {}): Spawned {
+/**
+ * @param settings HAWSER_* variables beside the address and the folders; an empty one counts as not set
+ * @param words the command line; empty, it serves
+ */
+export function spawnHawser(
+  folder: string,
+  settings: Record<string, string> = {},
+  words: readonly string[] = [],
+): Spawned {
   const dataDir = join(folder, 'data');
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -38,7 +45,7 @@ export function spawnHawser(folder: string, settings: Record<string, string> = {
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     ...settings,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], { cwd: PROJECT, env });
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], { cwd: PROJECT, env });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));

@@ -1,10 +1,7 @@
-/** Suites that ask stock openssl for a second opinion: left out, with the reason in their title, where it is missing. */
+/** Suites that ask stock openssl for a second opinion. */
 
-import { spawnSync } from 'node:child_process';
-
-const isInstalled = spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0;
+import { describeWith } from './installed.ts';
 
 export function describeWithOpenssl(title: string, suite: () => void): void {
-  if (isInstalled) describe(title, suite);
-  else describe.skip(`${title} (skipped: openssl is not installed)`, suite);
+  describeWith(['openssl'], title, suite);
 }

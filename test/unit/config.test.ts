@@ -22,11 +22,13 @@ describe('reading the settings', () => {
       nodeCaFile: null,
       nodeCrlFile: null,
       adminPassword: null,
+      metricsToken: null,
       logLevel: 'info',
       cacheBytes: 256 * 1024 ** 2,
       auditKeepDays: null,
     });
-    expect(config.tls).to.include({ certFile: null, keyFile: null });
+    expect(config.tls).to.include({ isOn: true, certFile: null, keyFile: null });
+    expect(config.proxies).to.deep.equal({ trusted: [], certificateHeader: 'Client-Cert' });
     expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
     expect(config.limits).to.deep.equal({
       uploadBytes: 50 * 1024 ** 2,
@@ -55,6 +57,20 @@ describe('reading the settings', () => {
     for (const [text, bytes] of sizes) {
       expect(readConfig({ HAWSER_JSON_LIMIT: text }).limits.jsonBytes, text).to.equal(bytes);
     }
+  });
+
+  it('listens on loopback alone without TLS, and takes the proxies that it is given', () => {
+    const { host, tls, proxies } = readConfig({
+      HAWSER_TLS: 'OFF',
+      HAWSER_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1',
+      HAWSER_CLIENT_CERT_HEADER: 'X-SSL-Client-Cert',
+    });
+    expect([host, tls.isOn]).to.deep.equal(['127.0.0.1', false]);
+    expect(proxies).to.deep.equal({
+      trusted: ['127.0.0.1', '10.0.0.0/8', '::1'],
+      certificateHeader: 'X-SSL-Client-Cert',
+    });
+    expect(readConfig({ HAWSER_TLS: 'off', HAWSER_HOST: 'localhost' }).host).to.equal('localhost');
   });
 
   it('reads whole days', () => {
@@ -104,8 +120,24 @@ describe('reading the settings', () => {
     ['HAWSER_TLS_KEY', { HAWSER_TLS_CERT: '/x' }, /both or neither/],
     ['HAWSER_TLS_CERT', { HAWSER_TLS_KEY: '/x' }, /both or neither/],
     ['HAWSER_NODE_CA', { HAWSER_NODE_CRL: '/x' }, /PEM/],
+    ['HAWSER_TLS', { HAWSER_TLS: 'no' }, /on, off/],
+    ['HAWSER_TLS_CERT', { HAWSER_TLS: 'off', HAWSER_TLS_CERT: '/x', HAWSER_TLS_KEY: '/x' }, /one of the two/],
+    ['HAWSER_HOST', { HAWSER_TLS: 'off', HAWSER_HOST: '0.0.0.0' }, /loopback/],
+    ['HAWSER_HOST', { HAWSER_TLS: 'off', HAWSER_HOST: '::' }, /loopback/],
+    ['HAWSER_TRUSTED_PROXIES', { HAWSER_TRUSTED_PROXIES: 'proxy.example.org' }, /CIDR/],
+    ['HAWSER_TRUSTED_PROXIES', { HAWSER_TRUSTED_PROXIES: '10.0.0.1,' }, /CIDR/],
+    ['HAWSER_TRUSTED_PROXIES', { HAWSER_TRUSTED_PROXIES: '0.0.0.0/0' }, /CIDR/],
+    ['HAWSER_CLIENT_CERT_HEADER', { HAWSER_CLIENT_CERT_HEADER: 'X-Cert' }, /HAWSER_TRUSTED_PROXIES/],
+    [
+      'HAWSER_CLIENT_CERT_HEADER',
+      { HAWSER_TRUSTED_PROXIES: '::1', HAWSER_CLIENT_CERT_HEADER: 'X_Cert' },
+      /hyphens/,
+    ],
     ['HAWSER_ADMIN_PASSWORD_FILE', { HAWSER_ADMIN_PASSWORD_FILE: '/nowhere/at/all' }, /readable file/],
     ['HAWSER_ADMIN_PASSWORD', { HAWSER_ADMIN_PASSWORD: 'x', HAWSER_ADMIN_PASSWORD_FILE: '/x' }, /one of/],
+    ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN: 'fifteen-letters' }, /16 to 512/],
+    ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN: 'a blank in between them' }, /without blanks/],
+    ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN_FILE: '/dev/null' }, /16 to 512/],
     ['HAWSER_ADMIN_PASWORD', { HAWSER_ADMIN_PASWORD: 'secret' }, /HAWSER_ADMIN_PASSWORD/],
     ['HAWSER_', { HAWSER_: '1' }, /HAWSER_PORT/],
   ];

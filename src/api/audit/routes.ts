@@ -13,13 +13,16 @@ export function auditRoutes(database: Database): Route[] {
 
 function listRoute(database: Database): Route {
   return route({
+    id: 'listAuditEntries',
     method: 'GET',
     path: '/api/v1/audit',
     summary: 'List entries of the audit trail, newest first',
     description:
       'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
       'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
-      '`userId` is the id of who acted. No route changes or deletes entries.',
+      '`userId` is the id of who acted. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
+      'minute are recorded, the last of which says so; user names that do not exist never are, as people type ' +
+      'passwords there.',
     tags: ['Audit'],
     access: { kind: 'permission', permission: 'audit.read' },
     query: AuditFilter,

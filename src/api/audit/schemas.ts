@@ -28,16 +28,41 @@ export const AuditFilter = Paging.extend({
   message: 'Before from',
 });
 
-export const AuditEntry = z.object({
-  id: Id,
-  timestamp: Timestamp,
-  actorType: z.enum(['User', 'Node', 'System', 'Anonymous']),
-  actorId: Id.nullable(),
-  actorName: z.string().nullable(),
-  action: z.string(),
-  resourceType: z.string(),
-  resourceId: Id.nullable(),
-  details: z.record(z.string(), z.unknown()).nullable(),
-  ipAddress: z.string().nullable(),
-  requestId: z.string().nullable(),
-});
+export const AuditEntry = z
+  .object({
+    id: Id,
+    timestamp: Timestamp,
+    actorType: z.enum(['User', 'Node', 'System', 'Anonymous']),
+    actorId: Id.nullable(),
+    actorName: z.string().nullable().meta({ description: 'As it was then' }),
+    action: z.string().meta({ description: 'Such as `user.created`' }),
+    resourceType: z.string(),
+    resourceId: Id.nullable(),
+    details: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'What was changed, by action; never a secret' }),
+    ipAddress: z.string().nullable(),
+    requestId: z
+      .string()
+      .nullable()
+      .meta({ description: 'As in the log; null of what the server does by itself' }),
+  })
+  .meta({
+    id: 'AuditEntry',
+    examples: [
+      {
+        id: '4f5e6d7c-8b9a-4a0b-9c1d-2e3f4a5b6c7d',
+        timestamp: '2026-11-20T09:08:00.000Z',
+        actorType: 'User',
+        actorId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+        actorName: 'alice',
+        action: 'configuration.version_published',
+        resourceType: 'Configuration',
+        resourceId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+        details: { name: 'web-server', version: '1.2.0', commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1' },
+        ipAddress: '192.0.2.17',
+        requestId: 'f3b9a1c2-0d4e-4f5a-8b6c-7d8e9fa0b1c2',
+      },
+    ],
+  });

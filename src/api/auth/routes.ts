@@ -2,30 +2,33 @@
 
 import type { Database } from '../../db/open.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
-import { type RequestFacts, type Route, route } from '../../http/route.ts';
+import { type Route, route } from '../../http/route.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
-import { recordAudit } from '../../security/audit.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
 import { changePassword } from './change-password.ts';
-import { deleteSession, listMemberships } from './queries.ts';
+import { listMemberships } from './queries.ts';
 import { ChangePassword, Login, Me, SignedIn } from './schemas.ts';
 import { signIn } from './sign-in.ts';
+import { ENDED_SESSION, signOut } from './sign-out.ts';
 
 const TAGS = ['Authentication'];
+const ENDS_SESSION = { 'Set-Cookie': 'Makes the browser forget the session' };
 
 export interface AuthOptions {
   database: Database;
   dataDir: string;
   log: Log;
+  /** Told of each sign-in why it was refused; null when it was not. */
+  onSignIn(refusal: string | null): void;
 }
 
 export function authRoutes(options: AuthOptions): Route[] {
   return [loginRoute(options), ...logoutRoutes(options), meRoute(options), changePasswordRoute(options)];
 }
 
-function loginRoute({ database, log }: AuthOptions): Route {
+function loginRoute(options: AuthOptions): Route {
   return route({
+    id: 'login',
     method: 'POST',
     path: '/api/v1/auth/login',
     summary: 'Sign in with user name and password',
@@ -33,12 +36,18 @@ function loginRoute({ database, log }: AuthOptions): Route {
     tags: TAGS,
     access: { kind: 'public' },
     body: { kind: 'json', schema: Login },
-    answers: { 200: { description: 'Signed in; the session is in the cookie', schema: SignedIn } },
+    answers: {
+      200: {
+        description: 'Signed in; the session is in the cookie',
+        schema: SignedIn,
+        headers: { 'Set-Cookie': 'The session' },
+      },
+    },
     problems: ['invalid_credentials', 'rate_limited'],
     async handle({ body, facts }) {
       const { address, now, actor } = facts;
       const attempt = { ...body, address, now, actor };
-      const { account, sessionSecret } = await signIn(database, log, attempt);
+      const { account, sessionSecret } = await signIn(options, attempt);
       const answer = json({
         userId: account.id,
         username: account.username,
@@ -52,46 +61,50 @@ function loginRoute({ database, log }: AuthOptions): Route {
 
 function logoutRoutes({ database }: AuthOptions): Route[] {
   const access = { kind: 'user', session: true, duringPasswordChange: true } as const;
-  const ended = { 'Set-Cookie': sessionCookie('', 0) };
   return [
     route({
+      id: 'logout',
       method: 'POST',
       path: '/api/v1/auth/logout',
       summary: 'Sign out',
       tags: TAGS,
       access,
-      answers: { 204: { description: 'The session has ended on the server' } },
+      answers: {
+        204: {
+          description: 'The session has ended on the server',
+          headers: ENDS_SESSION,
+        },
+      },
       async handle({ principal, facts }) {
-        await endSession(database, principal, facts);
-        return { ...noContent(), headers: ended };
+        await signOut(database, principal, facts.actor);
+        return { ...noContent(), headers: ENDED_SESSION };
       },
     }),
     route({
+      id: 'logoutAndRedirect',
       method: 'GET',
       path: '/api/v1/auth/logout-redirect',
       summary: 'Sign out and go to the sign-in page',
       tags: TAGS,
       access,
-      answers: { 302: { description: 'To /login; the session has ended on the server' } },
+      answers: {
+        302: {
+          description: 'To /login; the session has ended on the server',
+          headers: ENDS_SESSION,
+        },
+      },
       async handle({ principal, facts }) {
-        await endSession(database, principal, facts);
+        await signOut(database, principal, facts.actor);
         const answer = redirect('/login');
-        return { ...answer, headers: { ...answer.headers, ...ended } };
+        return { ...answer, headers: { ...answer.headers, ...ENDED_SESSION } };
       },
     }),
   ];
 }
 
-async function endSession(database: Database, principal: UserPrincipal, facts: RequestFacts): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    // Two sign-outs at once end it once.
-    if (!(await deleteSession(trx, principal.credentialId))) return;
-    await recordAudit(trx, facts.actor, { action: 'session.ended', resourceId: principal.userId });
-  });
-}
-
 function meRoute({ database }: AuthOptions): Route {
   return route({
+    id: 'getCurrentUser',
     method: 'GET',
     path: '/api/v1/auth/me',
     summary: 'Who the caller is and what the caller may do',
@@ -110,6 +123,7 @@ function meRoute({ database }: AuthOptions): Route {
 
 function changePasswordRoute(options: AuthOptions): Route {
   return route({
+    id: 'changePassword',
     method: 'POST',
     path: '/api/v1/auth/change-password',
     summary: 'Change the own password',

@@ -8,65 +8,163 @@ import { Id, Instant, Timestamp } from '../../http/schemas.ts';
 /** Bounds what is hashed, not what is allowed: a longer text is refused before any hashing. */
 const AnyPassword = z.string().min(1).max(1_024);
 
-export const Login = z.strictObject({ username: z.string().min(1).max(256), password: AnyPassword });
+export const Login = z
+  .strictObject({ username: z.string().min(1).max(256), password: AnyPassword })
+  .meta({ id: 'Login', examples: [{ username: 'alice', password: 'correct horse battery staple' }] });
 
-export const SignedIn = z.object({
-  userId: Id,
-  username: z.string(),
-  email: z.string(),
-  requirePasswordChange: z.boolean(),
-});
+export const SignedIn = z
+  .object({
+    userId: Id,
+    username: z.string(),
+    email: z.string(),
+    requirePasswordChange: z
+      .boolean()
+      .meta({ description: 'While true, only sign-out, `/auth/me` and change-password can be called' }),
+  })
+  .meta({
+    id: 'SignedIn',
+    examples: [
+      {
+        userId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+        username: 'alice',
+        email: 'alice@example.com',
+        requirePasswordChange: false,
+      },
+    ],
+  });
 
-export const Me = z.object({
-  userId: Id,
-  username: z.string(),
-  email: z.string(),
-  accountType: z.enum(['User', 'ServiceAccount']),
-  roles: z.array(z.string()),
-  groups: z.array(z.string()),
-  permissions: z.array(z.string()),
-  authProvider: z.literal('Local'),
-  authMethod: z.enum(['Session', 'Token']),
-  requirePasswordChange: z.boolean(),
-});
+export const Me = z
+  .object({
+    userId: Id,
+    username: z.string(),
+    email: z.string(),
+    accountType: z.enum(['User', 'ServiceAccount']),
+    roles: z.array(z.string()).meta({ description: 'Names, of roles held by groups too' }),
+    groups: z.array(z.string()),
+    permissions: z.array(z.string()).meta({ description: "Effective ones, after the token's scopes" }),
+    authProvider: z.literal('Local'),
+    authMethod: z.enum(['Session', 'Token']),
+    requirePasswordChange: z
+      .boolean()
+      .meta({ description: 'While true, only sign-out, `/auth/me` and change-password can be called' }),
+  })
+  .meta({
+    id: 'CurrentUser',
+    examples: [
+      {
+        userId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+        username: 'alice',
+        email: 'alice@example.com',
+        accountType: 'User',
+        roles: ['Operator'],
+        groups: ['Web team'],
+        permissions: ['nodes.read', 'reports.read'],
+        authProvider: 'Local',
+        authMethod: 'Token',
+        requirePasswordChange: false,
+      },
+    ],
+  });
 
-export const ChangePassword = z.strictObject({
-  currentPassword: AnyPassword,
-  newPassword: z.string().max(PASSWORD_MAX * 4),
-});
+export const ChangePassword = z
+  .strictObject({
+    currentPassword: AnyPassword,
+    newPassword: z
+      .string()
+      .max(PASSWORD_MAX * 4)
+      .meta({ description: '12 to 256 characters, neither the user name nor a common one' }),
+  })
+  .meta({
+    id: 'PasswordChange',
+    examples: [
+      { currentPassword: 'correct horse battery staple', newPassword: 'four other words, chosen freely' },
+    ],
+  });
+
+/** Typed twice: nobody sees what is typed, and a slip would shut its user out. */
+export const ChangePasswordForm = ChangePassword.extend({ repeatedPassword: z.string() });
+
+/** A form of one button. */
+export const EmptyForm = z.strictObject({});
+
+/** What else an address may carry says nothing to the page. */
+export const LoginPageQuery = z.object({ changed: z.string().optional() });
 
 /** A blank one is dropped afterwards; judged before that, so that a fault names the place in the input. */
 const Scope = z
   .string()
   .trim()
-  .refine((scope) => scope === '' || TOKEN_SCOPES.has(scope), 'No such scope');
+  .refine((scope) => scope === '' || TOKEN_SCOPES.has(scope), 'No such scope')
+  .meta({ published: { type: 'string', enum: [...TOKEN_SCOPES] } });
 
-export const NewToken = z.strictObject({
-  name: z.string().trim().min(1).max(128),
-  scopes: z
-    .array(Scope)
-    .max(1_000)
-    .transform((scopes) => [...new Set(scopes.filter((scope) => scope !== ''))]),
-  expiresAt: Instant.nullish(),
-});
+export const NewToken = z
+  .strictObject({
+    name: z.string().trim().min(1).max(128),
+    scopes: z
+      .array(Scope)
+      .max(1_000)
+      .transform((scopes) => [...new Set(scopes.filter((scope) => scope !== ''))]),
+    expiresAt: Instant.nullish().meta({ description: 'Absent: in 90 days; null: never' }),
+  })
+  .meta({
+    id: 'NewToken',
+    examples: [
+      {
+        name: 'deploy pipeline',
+        scopes: ['nodes.read', 'configurations.grants'],
+        expiresAt: '2027-03-31T00:00:00Z',
+      },
+    ],
+  });
 
-export const Token = z.object({
-  id: Id,
-  name: z.string(),
-  tokenPrefix: z.string(),
-  scopes: z.array(z.string()),
-  expiresAt: Timestamp.nullable(),
-  lastUsedAt: Timestamp.nullable(),
-  isRevoked: z.boolean(),
-  createdAt: Timestamp,
-});
+export const Token = z
+  .object({
+    id: Id,
+    name: z.string(),
+    tokenPrefix: z.string().meta({ description: 'Enough to tell tokens apart' }),
+    scopes: z.array(z.string()),
+    expiresAt: Timestamp.nullable(),
+    lastUsedAt: Timestamp.nullable().meta({ description: 'At most a minute late' }),
+    isRevoked: z.boolean(),
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: 'Token',
+    examples: [
+      {
+        id: '1a2b3c4d-5e6f-4708-8192-a3b4c5d6e7f8',
+        name: 'deploy pipeline',
+        tokenPrefix: 'pat_9kQ2xVb7',
+        scopes: ['nodes.read', 'configurations.grants'],
+        expiresAt: '2027-03-31T00:00:00.000Z',
+        lastUsedAt: null,
+        isRevoked: false,
+        createdAt: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });
 
-export const CreatedToken = z.object({
-  token: z.string(),
-  tokenId: Id,
-  name: z.string(),
-  tokenPrefix: z.string(),
-  scopes: z.array(z.string()),
-  expiresAt: Timestamp.nullable(),
-  createdAt: Timestamp,
-});
+export const CreatedToken = z
+  .object({
+    token: z.string().meta({ description: 'Shown this once' }),
+    tokenId: Id,
+    name: z.string(),
+    tokenPrefix: z.string(),
+    scopes: z.array(z.string()),
+    expiresAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: 'CreatedToken',
+    examples: [
+      {
+        token: 'pat_9kQ2xVb7Yl0sT4mWc8ZrE1uJfHnAoPdGi5K6v3BtXyQ',
+        tokenId: '1a2b3c4d-5e6f-4708-8192-a3b4c5d6e7f8',
+        name: 'deploy pipeline',
+        tokenPrefix: 'pat_9kQ2xVb7',
+        scopes: ['nodes.read', 'configurations.grants'],
+        expiresAt: '2027-03-31T00:00:00.000Z',
+        createdAt: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });

@@ -14,6 +14,13 @@ import { throttle } from './throttle.ts';
 const MAX_FAILURES = 5;
 const LOCK_DURATION = 15 * MINUTE;
 
+export interface SignInTools {
+  database: Database;
+  log: Log;
+  /** Told of each attempt why it was refused, in a few fixed words; null when it was not. */
+  onSignIn(refusal: string | null): void;
+}
+
 export interface SignIn {
   username: string;
   password: string;
@@ -30,12 +37,16 @@ type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
  * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute
  */
 export async function signIn(
-  database: Database,
-  log: Log,
+  { database, log, onSignIn }: SignInTools,
   attempt: SignIn,
 ): Promise<{ account: Account; sessionSecret: string }> {
   const { address, now, actor } = attempt;
-  await throttle(database, address, now, (trx) => recordRefusal(trx, actor, undefined, 'too many attempts'));
+  await throttle(database, address, now, (trx) =>
+    recordRefusal(trx, actor, undefined, 'too many attempts'),
+  ).catch((error: unknown) => {
+    onSignIn('too many attempts');
+    throw error;
+  });
   const found = await findAccountByName(database.read, attempt.username);
   const matches = await verifyPassword(attempt.password, found?.password_hash ?? null);
   const sessionSecret = newSecret();
@@ -59,6 +70,7 @@ export async function signIn(
     await recordAudit(trx, user, { action: 'session.created', resourceId: account.id });
     return { account };
   });
+  onSignIn(outcome.refusal ?? null);
   if (outcome.account) return { account: outcome.account, sessionSecret };
   log.info({ reason: outcome.refusal, address }, 'sign-in refused');
   throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');

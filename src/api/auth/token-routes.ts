@@ -24,9 +24,14 @@ export function tokenRoutes(database: Database): Route[] {
 
 function createRoute(database: Database): Route {
   return route({
+    id: 'createToken',
     method: 'POST',
     path: PATH,
     summary: 'Create a personal access token',
+    description:
+      'Scopes are permissions, and `configurations.grants`, `composite-configurations.grants` and `parameters.grants` ' +
+      'to use grants of the owner. One that the owner does not hold has no effect until held. A token without any can ' +
+      'only call `/api/v1/auth/me`.',
     tags: TAGS,
     access: { kind: 'user', session: true },
     body: { kind: 'json', schema: NewToken },
@@ -61,6 +66,7 @@ function createRoute(database: Database): Route {
 
 function listRoute(database: Database): Route {
   return route({
+    id: 'listTokens',
     method: 'GET',
     path: PATH,
     summary: "List the caller's tokens, newest first",
@@ -77,6 +83,7 @@ function listRoute(database: Database): Route {
 
 function revokeRoute(database: Database): Route {
   return route({
+    id: 'revokeToken',
     method: 'DELETE',
     path: `${PATH}/{id}`,
     summary: "Revoke one of the caller's tokens",

@@ -2,6 +2,7 @@
 
 import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
@@ -35,6 +36,7 @@ const CONCURRENT_LOADS = 16;
 function listRoute({ database, store }: CompositeTools): Route {
   const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
+    id: 'listComposites',
     method: 'GET',
     path: COMPOSITES,
     summary: 'List the composite configurations that the caller may read, by name',
@@ -42,6 +44,7 @@ function listRoute({ database, store }: CompositeTools): Route {
     access: { kind: 'user' },
     query: Paging,
     answers: { 200: { description: 'The composites', schema: CompositeView.array() } },
+    problems: ['shutting_down'],
     async handle({ principal, query }) {
       const { rows, total } = await listReadableComposites(database.read, principal, query);
       const views = rows.map(async (row) =>
@@ -65,14 +68,16 @@ async function readableIndex(store: GitStore, row: CompositeRow): Promise<Versio
 function createRoute({ database, store }: CompositeTools): Route {
   const names = new KeyedMutex();
   return route({
+    id: 'createComposite',
     method: 'POST',
     path: COMPOSITES,
     summary: 'Create a composite configuration',
+    description: 'A configuration may have the same name, another composite not.',
     tags: TAGS,
     access: { kind: 'permission', permission: 'composite-configurations.create' },
     body: { kind: 'json', schema: NewComposite },
     answers: { 201: { description: 'The composite, still without versions', schema: CompositeView } },
-    problems: ['name_taken', 'invalid_path'],
+    problems: ['name_taken', 'invalid_path', ...WRITING_REPOSITORIES],
     async handle({ principal, body, facts }) {
       const caller = { principal, actor: facts.actor };
       const id = await createComposite({ database, store, names }, caller, body);
@@ -85,12 +90,14 @@ function createRoute({ database, store }: CompositeTools): Route {
 
 function detailRoute(tools: CompositeTools): Route {
   return route({
+    id: 'getComposite',
     method: 'GET',
     path: COMPOSITE,
     summary: 'Read a composite configuration with its versions',
     tags: TAGS,
     access: { kind: 'grant', on: 'composite', level: 'Read' },
     answers: { 200: { description: 'The composite', schema: CompositeDetailsView } },
+    problems: READING_REPOSITORIES,
     async handle({ resource }) {
       const row = await findComposite(tools.database.read, resource.id);
       if (!row) throw notFound('No composite configuration of this name');
@@ -105,13 +112,14 @@ function detailRoute(tools: CompositeTools): Route {
 
 function deleteRoute({ database, store }: CompositeTools): Route {
   return route({
+    id: 'deleteComposite',
     method: 'DELETE',
     path: COMPOSITE,
     summary: 'Delete a composite configuration with all its versions',
     tags: TAGS,
     access: { kind: 'grant', on: 'composite', level: 'Manage' },
     answers: { 204: { description: 'The composite is gone' } },
-    problems: ['in_use'],
+    problems: ['in_use', ...WRITING_REPOSITORIES],
     async handle({ resource, facts }) {
       await deleteComposite({ database, store }, { resource, actor: facts.actor });
       return noContent();

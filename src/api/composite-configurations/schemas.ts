@@ -5,74 +5,142 @@ import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName } from '../../domain/version-order.ts';
 import { Id, Timestamp } from '../../http/schemas.ts';
 
-export const NewComposite = z.strictObject({
-  name: z
-    .string()
-    .refine(
-      isResourceName,
-      'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
-    ),
-  description: z.string().max(4_000).nullish(),
-  entryPoint: z.string().min(1).nullish(),
-});
+/** Examples of the API description. */
+const ITEM = {
+  id: '6b7c8d9e-0fa1-4b2c-8d3e-4f5a6b7c8d9e',
+  childConfigurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+  childConfigurationName: 'web-server',
+  activeVersion: null,
+  order: 0,
+};
+const VERSION = {
+  id: '2d3e4f5a-6b7c-5d8e-9fa0-b1c2d3e4f5a6',
+  version: '1.0.0',
+  status: 'Published',
+  prereleaseChannel: null,
+  items: [ITEM],
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'alice',
+  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+};
+const COMPOSITE = {
+  id: 'b6a5d4c3-2e1f-4a09-8b7c-6d5e4f3a2b10',
+  name: 'web-farm',
+  description: 'What every machine of the farm gets',
+  entryPoint: 'main.dsc.yaml',
+  versionCount: 2,
+  latestVersion: '1.1.0',
+  latestPublishedVersion: '1.0.0',
+  createdAt: '2026-11-20T09:08:00.000Z',
+  updatedAt: '2026-11-20T09:08:00.000Z',
+};
 
-export const NewCompositeVersion = z.strictObject({
-  version: z.string().refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0'),
-  prereleaseChannel: z.string().nullish(),
-});
+export const NewComposite = z
+  .strictObject({
+    name: z
+      .string()
+      .refine(
+        isResourceName,
+        'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
+      )
+      .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' }),
+    description: z.string().max(4_000).nullish(),
+    entryPoint: z.string().min(1).nullish().meta({
+      description: 'Default `main.dsc.yaml`. Best in no folder: DSC looks for the children from there',
+    }),
+  })
+  .meta({
+    id: 'NewComposite',
+    examples: [{ name: 'web-farm', description: 'What every machine of the farm gets' }],
+  });
+
+export const NewCompositeVersion = z
+  .strictObject({
+    version: z
+      .string()
+      .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
+      .meta({ description: 'SemVer 2.0 without leading v' }),
+    prereleaseChannel: z
+      .string()
+      .nullish()
+      .meta({ description: "If given, the first part of the version's prerelease" }),
+  })
+  .meta({ id: 'NewCompositeVersion', examples: [{ version: '1.1.0' }] });
 
 /** Of the child's configuration, which may allow versions that are no SemVer. */
 const ActiveVersion = z.string().refine((text) => isVersion(text) || isVersionName(text), 'Not a version');
 
 const Order = z.int().min(0);
 
-export const NewChild = z.strictObject({
-  childConfigurationName: z.string().min(1).max(128),
-  activeVersion: ActiveVersion.nullish(),
-  order: Order.nullish(),
-});
+export const NewChild = z
+  .strictObject({
+    childConfigurationName: z.string().min(1).max(128),
+    activeVersion: ActiveVersion.nullish().meta({
+      description: 'Absent or null follows the highest published version that a node may get',
+    }),
+    order: Order.nullish().meta({ description: 'Absent or null: behind all others; equal ones go by name' }),
+  })
+  .meta({ id: 'NewCompositeChild', examples: [{ childConfigurationName: 'web-server', order: 0 }] });
 
-export const ChildChange = z.strictObject({
-  activeVersion: ActiveVersion.nullish(),
-  order: Order.nullish(),
-});
+export const ChildChange = z
+  .strictObject({
+    activeVersion: ActiveVersion.nullish().meta({
+      description: 'Null follows the highest published version; absent stays',
+    }),
+    order: Order.nullish(),
+  })
+  .meta({ id: 'CompositeChildChange', examples: [{ activeVersion: '1.2.0', order: 1 }] });
 
-export const CompositeView = z.object({
-  id: Id,
-  name: z.string(),
-  description: z.string().nullable(),
-  entryPoint: z.string(),
-  versionCount: z
-    .int()
-    .nullable()
-    .meta({ description: 'Null in a list while the repository cannot be read' }),
-  latestVersion: z.string().nullable(),
-  latestPublishedVersion: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const CompositeView = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string().nullable(),
+    entryPoint: z.string(),
+    versionCount: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null in a list while the repository cannot be read' }),
+    latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
+    latestPublishedVersion: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Composite', examples: [COMPOSITE] });
 
-export const ItemView = z.object({
-  id: Id,
-  childConfigurationId: Id.nullable().meta({
-    description: 'Null only where stock git has named a configuration that does not exist',
-  }),
-  childConfigurationName: z.string(),
-  activeVersion: z.string().nullable(),
-  order: z.int(),
-});
+export const ItemView = z
+  .object({
+    id: Id.meta({ description: 'Of the item, as paths name it' }),
+    childConfigurationId: Id.nullable().meta({
+      description: 'Null only where stock git has named a configuration that does not exist',
+    }),
+    childConfigurationName: z.string(),
+    activeVersion: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null follows the highest published version that a node may get' }),
+    order: z.int(),
+  })
+  .meta({ id: 'CompositeItem', examples: [ITEM] });
 
-export const CompositeVersionView = z.object({
-  id: Id,
-  version: z.string(),
-  status: z.enum(['Draft', 'Published']),
-  prereleaseChannel: z.string().nullable(),
-  items: z.array(ItemView),
-  createdAt: Timestamp,
-  createdBy: z.string(),
-  publishedAt: Timestamp.nullable(),
-  publishedBy: z.string().nullable(),
-  commit: z.string().meta({ description: 'Git commit id' }),
-});
+export const CompositeVersionView = z
+  .object({
+    id: Id,
+    version: z.string(),
+    status: z.enum(['Draft', 'Published']),
+    prereleaseChannel: z.string().nullable(),
+    items: z.array(ItemView),
+    createdAt: Timestamp,
+    createdBy: z.string(),
+    publishedAt: Timestamp.nullable(),
+    publishedBy: z.string().nullable(),
+    commit: z.string().meta({ description: 'Git commit id' }),
+  })
+  .meta({ id: 'CompositeVersion', examples: [VERSION] });
 
-export const CompositeDetailsView = CompositeView.extend({ versions: z.array(CompositeVersionView) });
+export const CompositeDetailsView = CompositeView.extend({ versions: z.array(CompositeVersionView) }).meta({
+  id: 'CompositeDetails',
+  examples: [{ ...COMPOSITE, versions: [VERSION] }],
+});

@@ -2,6 +2,7 @@
 
 import type { VersionRef } from '../../git/version-index.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -55,6 +56,7 @@ async function showVersion(tools: CompositeTools, resource: GrantedResource, ver
 
 function listRoute(tools: CompositeTools): Route {
   return route({
+    id: 'listCompositeVersions',
     method: 'GET',
     path: VERSIONS,
     summary: 'List versions, highest first',
@@ -62,6 +64,7 @@ function listRoute(tools: CompositeTools): Route {
     access: reading,
     query: Paging,
     answers: { 200: { description: 'Drafts and published versions', schema: CompositeVersionView.array() } },
+    problems: READING_REPOSITORIES,
     async handle({ resource, query }) {
       const { versions } = await tools.store.index(repositoryOf(resource));
       const shown = await showVersions(tools, resource, versions.slice(query.skip, query.skip + query.take));
@@ -72,6 +75,7 @@ function listRoute(tools: CompositeTools): Route {
 
 function createRoute(tools: CompositeTools): Route {
   return route({
+    id: 'createCompositeVersion',
     method: 'POST',
     path: VERSIONS,
     summary: 'Create an empty draft version',
@@ -79,7 +83,7 @@ function createRoute(tools: CompositeTools): Route {
     access: modifying,
     body: { kind: 'json', schema: NewCompositeVersion },
     answers: { 201: { description: 'The draft', schema: CompositeVersionView } },
-    problems: ['version_exists'],
+    problems: ['version_exists', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, facts }) {
       const caller = { resource, principal, actor: facts.actor };
       const { version } = await createCompositeDraft(tools, caller, body);
@@ -91,25 +95,28 @@ function createRoute(tools: CompositeTools): Route {
 
 function detailRoute(tools: CompositeTools): Route {
   return route({
+    id: 'getCompositeVersion',
     method: 'GET',
     path: VERSION,
     summary: 'Read a version with its children',
     tags: TAGS,
     access: reading,
     answers: { 200: { description: 'The version', schema: CompositeVersionView } },
+    problems: READING_REPOSITORIES,
     handle: async ({ resource, params }) => json(await showVersion(tools, resource, params['version'] ?? '')),
   });
 }
 
 function deleteRoute(tools: CompositeTools): Route {
   return route({
+    id: 'deleteCompositeVersion',
     method: 'DELETE',
     path: VERSION,
     summary: 'Delete a draft',
     tags: TAGS,
     access: managing,
     answers: { 204: { description: 'The draft is gone' } },
-    problems: ['published_version'],
+    problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
     async handle({ resource, params, facts }) {
       await deleteCompositeDraft(tools, { resource, actor: facts.actor, version: params['version'] ?? '' });
       return noContent();
@@ -119,6 +126,7 @@ function deleteRoute(tools: CompositeTools): Route {
 
 function publishRoute(tools: CompositeTools): Route {
   return route({
+    id: 'publishCompositeVersion',
     method: 'PUT',
     path: `${VERSION}/publish`,
     represents: VERSION,
@@ -126,7 +134,13 @@ function publishRoute(tools: CompositeTools): Route {
     tags: TAGS,
     access: modifying,
     answers: { 200: { description: 'The published version', schema: CompositeVersionView } },
-    problems: ['already_published', 'no_children', 'unpublished_child'],
+    problems: [
+      'already_published',
+      'no_children',
+      'unpublished_child',
+      'draft_changed',
+      ...WRITING_REPOSITORIES,
+    ],
     async handle({ principal, resource, params, facts }) {
       const version = params['version'] ?? '';
       await publishComposite(tools, { resource, principal, actor: facts.actor, version });

@@ -3,6 +3,7 @@
 import type { Database } from '../../db/open.ts';
 import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError } from '../../lib/errors.ts';
@@ -57,6 +58,7 @@ const CONCURRENT_LOADS = 16;
 function listRoute(database: Database, store: GitStore): Route {
   const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
+    id: 'listConfigurations',
     method: 'GET',
     path: CONFIGURATIONS,
     summary: 'List the configurations that the caller may read, by name',
@@ -64,6 +66,7 @@ function listRoute(database: Database, store: GitStore): Route {
     access: { kind: 'user' },
     query: Paging,
     answers: { 200: { description: 'The configurations', schema: ConfigurationView.array() } },
+    problems: ['shutting_down'],
     async handle({ principal, query }) {
       const { rows, total } = await listReadable(database.read, principal, query);
       const views = rows.map(async (row) =>
@@ -77,6 +80,7 @@ function listRoute(database: Database, store: GitStore): Route {
 function createRoute(options: CreateOptions): Route {
   const { database, store } = options;
   return route({
+    id: 'createConfiguration',
     method: 'POST',
     path: CONFIGURATIONS,
     summary: 'Create a configuration with its first draft',
@@ -87,7 +91,7 @@ function createRoute(options: CreateOptions): Route {
     access: { kind: 'permission', permission: 'configurations.create' },
     body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
     answers: { 201: { description: 'The configuration', schema: ConfigurationView } },
-    problems: ['name_taken', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
+    problems: ['name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, body, files, facts }) {
       const caller = { principal, actor: facts.actor };
       const id = await createConfiguration(options, caller, body, files);
@@ -98,12 +102,14 @@ function createRoute(options: CreateOptions): Route {
 
 function detailRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'getConfiguration',
     method: 'GET',
     path: CONFIGURATION,
     summary: 'Read a configuration',
     tags: TAGS,
     access: { kind: 'grant', on: 'configuration', level: 'Read' },
     answers: { 200: { description: 'The configuration', schema: ConfigurationView } },
+    problems: READING_REPOSITORIES,
     async handle({ resource }) {
       return json(await view(database, store, resource.id));
     },
@@ -112,6 +118,7 @@ function detailRoute(database: Database, store: GitStore): Route {
 
 function changeRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'updateConfiguration',
     method: 'PATCH',
     path: CONFIGURATION,
     summary: 'Change description or server-managed parameters',
@@ -120,7 +127,7 @@ function changeRoute(database: Database, store: GitStore): Route {
     access: { kind: 'grant', on: 'configuration', level: 'Modify' },
     body: { kind: 'json', schema: ConfigurationChange },
     answers: { 200: { description: 'The configuration as it is now', schema: ConfigurationView } },
-    problems: ['reserved_path', 'in_use'],
+    problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
     async handle({ resource, body, facts }) {
       await changeConfiguration({ database, store }, { resource, actor: facts.actor }, body);
       return json(await view(database, store, resource.id));
@@ -130,13 +137,14 @@ function changeRoute(database: Database, store: GitStore): Route {
 
 function deleteRoute(options: ConfigurationRouteOptions, names: KeyedMutex): Route {
   return route({
+    id: 'deleteConfiguration',
     method: 'DELETE',
     path: CONFIGURATION,
     summary: 'Delete a configuration with all its versions and parameters',
     tags: TAGS,
     access: { kind: 'grant', on: 'configuration', level: 'Manage' },
     answers: { 204: { description: 'The configuration is gone' } },
-    problems: ['in_use'],
+    problems: ['in_use', ...WRITING_REPOSITORIES],
     async handle({ resource, facts }) {
       const target = { resource, actor: facts.actor };
       await names.run(resource.name.toLowerCase(), () => deleteConfiguration(options, target));

@@ -5,6 +5,20 @@ import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName } from '../../domain/version-order.ts';
 import { Checksum, choice, Flag, given, Id, Timestamp } from '../../http/schemas.ts';
 
+/** Examples of the API description. */
+const VERSION = {
+  version: '1.2.0',
+  status: 'Published',
+  entryPoint: 'main.dsc.yaml',
+  prereleaseChannel: null,
+  fileCount: 1,
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'alice',
+  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+};
+
 const ValidationMode = choice('None', 'Warn', 'Strict');
 
 /** Of either kind; whether a version must be SemVer is the configuration's own setting. */
@@ -16,14 +30,23 @@ const Version = z
   );
 
 const versionFields = {
-  version: given(Version),
-  entryPoint: given(z.string()),
-  prereleaseChannel: given(z.string()),
+  version: given(Version).meta({
+    description: 'SemVer 2.0 without leading v. Default: 1.0.0 for a new configuration, else the next patch',
+  }),
+  entryPoint: given(z.string()).meta({
+    description: 'Path of one of the files. Default: `main.dsc.yaml`, or that of the version before',
+  }),
+  prereleaseChannel: given(z.string()).meta({
+    description: "The first part of the version's prerelease, from which it follows anyway",
+  }),
 };
 
 export const NewVersion = z.strictObject(versionFields);
 /** Of a draft that exists: the version, if it is given at all, is the one in the path. */
-export const ReplacedVersion = z.strictObject({ ...versionFields, version: given(z.string()) });
+export const ReplacedVersion = z.strictObject({
+  ...versionFields,
+  version: given(z.string()).meta({ description: 'If given, the version in the path' }),
+});
 
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
@@ -33,77 +56,136 @@ export const NewConfiguration = z.strictObject({
     .refine(
       isResourceName,
       'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
-    ),
+    )
+    .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' }),
   description: given(z.string().max(4_000)),
-  useServerManagedParameters: given(Flag),
+  useServerManagedParameters: given(Flag).meta({ description: 'Default true' }),
   ...versionFields,
 });
 export const NEW_CONFIGURATION_FIELDS = Object.keys(NewConfiguration.shape);
 
-export const ConfigurationChange = z.strictObject({
-  description: z.string().max(4_000).nullish(),
-  useServerManagedParameters: z.boolean().optional(),
-});
+export const ConfigurationChange = z
+  .strictObject({
+    description: z.string().max(4_000).nullish().meta({ description: 'Null clears it; absent stays' }),
+    useServerManagedParameters: z.boolean().optional(),
+  })
+  .meta({ id: 'ConfigurationChange', examples: [{ description: 'nginx and its sites' }] });
 
-export const ConfigurationView = z.object({
-  id: Id,
-  name: z.string(),
-  description: z.string().nullable(),
-  useServerManagedParameters: z.boolean(),
-  versionCount: z
-    .int()
-    .nullable()
-    .meta({ description: 'Null in a list while the repository cannot be read' }),
-  latestVersion: z.string().nullable(),
-  latestPublishedVersion: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const ConfigurationView = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string().nullable(),
+    useServerManagedParameters: z.boolean(),
+    versionCount: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null in a list while the repository cannot be read' }),
+    latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
+    latestPublishedVersion: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'Configuration',
+    examples: [
+      {
+        id: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+        name: 'web-server',
+        description: 'nginx and its sites',
+        useServerManagedParameters: true,
+        versionCount: 3,
+        latestVersion: '1.3.0-rc.1',
+        latestPublishedVersion: '1.2.0',
+        createdAt: '2026-11-20T09:08:00.000Z',
+        updatedAt: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });
 
-export const VersionView = z.object({
-  version: z.string(),
-  status: z.enum(['Draft', 'Published']),
-  entryPoint: z.string(),
-  prereleaseChannel: z.string().nullable(),
-  fileCount: z.int(),
-  createdAt: Timestamp,
-  createdBy: z.string(),
-  publishedAt: Timestamp.nullable(),
-  publishedBy: z.string().nullable(),
-  commit: z.string().meta({ description: 'Git commit id' }),
-});
+export const VersionView = z
+  .object({
+    version: z.string(),
+    status: z.enum(['Draft', 'Published']),
+    entryPoint: z.string(),
+    prereleaseChannel: z
+      .string()
+      .nullable()
+      .meta({ description: "The first part of the version's prerelease; null of a stable one" }),
+    fileCount: z.int(),
+    createdAt: Timestamp,
+    createdBy: z.string().meta({ description: 'User name' }),
+    publishedAt: Timestamp.nullable(),
+    publishedBy: z.string().nullable(),
+    commit: z.string().meta({ description: 'Git commit id' }),
+  })
+  .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
 
 export const VersionDetailsView = VersionView.extend({
   files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),
+}).meta({
+  id: 'ConfigurationVersionDetails',
+  examples: [
+    {
+      ...VERSION,
+      files: [
+        {
+          path: 'main.dsc.yaml',
+          size: 412,
+          checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          contentType: 'application/yaml',
+        },
+      ],
+    },
+  ],
 });
 
-export const SettingsView = z.object({
-  isOverridden: z.boolean(),
-  requireSemVer: z.boolean(),
-  parameterValidationMode: ValidationMode,
-});
+export const SettingsView = z
+  .object({
+    isOverridden: z.boolean().meta({ description: 'Whether any of them is its own' }),
+    requireSemVer: z.boolean(),
+    parameterValidationMode: ValidationMode,
+  })
+  .meta({
+    id: 'ConfigurationSettings',
+    examples: [{ isOverridden: true, requireSemVer: true, parameterValidationMode: 'Warn' }],
+  });
 
 /** Null means inherited. */
-export const SettingsChange = z.strictObject({
-  requireSemVer: z.boolean().nullish(),
-  parameterValidationMode: ValidationMode.nullish(),
-});
+export const SettingsChange = z
+  .strictObject({
+    requireSemVer: z.boolean().nullish(),
+    parameterValidationMode: ValidationMode.nullish(),
+  })
+  .meta({ id: 'ConfigurationSettingsChange', examples: [{ parameterValidationMode: 'Warn' }] });
 
 /** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
 const RetentionCount = z.int32().min(0);
 
 /** Null means inherited. */
-export const RetentionChange = z.strictObject({
-  enabled: z.boolean().nullish(),
-  keepVersions: RetentionCount.nullish(),
-  keepDays: RetentionCount.nullish(),
-  keepReleaseVersions: z.boolean().nullish(),
-});
+export const RetentionChange = z
+  .strictObject({
+    enabled: z.boolean().nullish(),
+    keepVersions: RetentionCount.nullish(),
+    keepDays: RetentionCount.nullish(),
+    keepReleaseVersions: z.boolean().nullish(),
+  })
+  .meta({ id: 'ConfigurationRetentionChange', examples: [{ keepVersions: 25, keepDays: null }] });
 
-export const RetentionView = z.object({
-  isOverridden: z.boolean(),
-  enabled: z.boolean().nullable(),
-  keepVersions: z.int().nullable(),
-  keepDays: z.int().nullable(),
-  keepReleaseVersions: z.boolean().nullable(),
-});
+export const RetentionView = z
+  .object({
+    isOverridden: z.boolean(),
+    enabled: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'False keeps all versions; null is inherited, as in all members' }),
+    keepVersions: z.int().nullable(),
+    keepDays: z.int().nullable(),
+    keepReleaseVersions: z.boolean().nullable(),
+  })
+  .meta({
+    id: 'ConfigurationRetention',
+    examples: [
+      { isOverridden: true, enabled: null, keepVersions: 25, keepDays: null, keepReleaseVersions: null },
+    ],
+  });

@@ -3,6 +3,7 @@
 import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { json, noContent } from '../../http/answer.ts';
+import type { ProblemName } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { findConfiguration, readEffectiveSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
@@ -13,11 +14,13 @@ const SETTINGS = '/api/v1/configurations/{name}/settings';
 
 interface Overrides<C> {
   path: string;
+  /** As it stands in operation ids. */
+  noun: string;
   /** As it stands in "Read …". */
   label: string;
   view: ZodType;
   change: ZodType<C>;
-  problems?: readonly string[];
+  problems?: readonly ProblemName[];
   read(db: Db, configurationId: string): Promise<unknown>;
   save(trx: Db, target: SettingsTarget, change: C): Promise<void>;
   /** The change that makes everything inherited again. */
@@ -28,6 +31,7 @@ export function settingsRoutes(database: Database): Route[] {
   return [
     ...overrideRoutes(database, {
       path: SETTINGS,
+      noun: 'ConfigurationSettings',
       label: 'how versions and parameters of the configuration are checked',
       view: SettingsView,
       change: SettingsChange,
@@ -38,6 +42,7 @@ export function settingsRoutes(database: Database): Route[] {
     }),
     ...overrideRoutes(database, {
       path: `${SETTINGS}/retention`,
+      noun: 'ConfigurationRetention',
       label: "the configuration's own retention",
       view: RetentionView,
       change: RetentionChange,
@@ -50,12 +55,13 @@ export function settingsRoutes(database: Database): Route[] {
 
 /** GET, PUT of any subset, DELETE back to what is inherited. */
 function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[] {
-  const { path, label, view, change, problems = [], read, save, inherit } = overrides;
+  const { path, noun, label, view, change, problems = [], read, save, inherit } = overrides;
   const common = { path, tags: ['Configuration settings'] };
   const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
   return [
     route({
       ...common,
+      id: `get${noun}`,
       method: 'GET',
       summary: `Read ${label}`,
       access: { ...managing, level: 'Read' },
@@ -64,6 +70,7 @@ function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[]
     }),
     route({
       ...common,
+      id: `update${noun}`,
       method: 'PUT',
       summary: `Change ${label}; any subset`,
       access: managing,
@@ -80,6 +87,7 @@ function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[]
     }),
     route({
       ...common,
+      id: `reset${noun}`,
       method: 'DELETE',
       summary: `Go back to what is inherited for ${label}`,
       access: managing,

@@ -5,6 +5,7 @@ import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
 import { created, download, json, noContent, page } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
@@ -62,6 +63,7 @@ const CONCURRENT_LOADS = 16;
 function listRoute(database: Database, store: GitStore): Route {
   const loads = new Semaphore(CONCURRENT_LOADS);
   return route({
+    id: 'listConfigurationVersions',
     method: 'GET',
     path: VERSIONS,
     summary: 'List versions, highest first',
@@ -69,6 +71,7 @@ function listRoute(database: Database, store: GitStore): Route {
     access: reading,
     query: Paging,
     answers: { 200: { description: 'Drafts and published versions', schema: VersionView.array() } },
+    problems: READING_REPOSITORIES,
     async handle({ resource, query }) {
       const repository = repositoryOf(resource);
       return whileThere(database, resource.id, async () => {
@@ -85,6 +88,7 @@ function listRoute(database: Database, store: GitStore): Route {
 
 function createRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'createConfigurationVersion',
     method: 'POST',
     path: VERSIONS,
     summary: 'Create a draft version',
@@ -94,7 +98,7 @@ function createRoute(database: Database, store: GitStore): Route {
     access: modifying,
     body: { kind: 'upload', schema: NewVersion, fields: NEW_VERSION_FIELDS },
     answers: { 201: { description: 'The draft', schema: VersionView } },
-    problems: ['version_exists', 'reserved_path', 'invalid_path', 'invalid_archive', 'malformed_multipart'],
+    problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, files, facts }) {
       const target = { resource, principal, actor: facts.actor };
       const details = await createDraft({ database, store }, target, { form: body, files });
@@ -106,12 +110,14 @@ function createRoute(database: Database, store: GitStore): Route {
 
 function detailRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'getConfigurationVersion',
     method: 'GET',
     path: VERSION,
     summary: 'Read a version with its files',
     tags: TAGS,
     access: reading,
     answers: { 200: { description: 'The version', schema: VersionDetailsView } },
+    problems: READING_REPOSITORIES,
     async handle({ resource, params }) {
       const repository = repositoryOf(resource);
       return whileThere(database, resource.id, async () => {
@@ -125,6 +131,7 @@ function detailRoute(database: Database, store: GitStore): Route {
 
 function replaceRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'replaceConfigurationVersion',
     method: 'PUT',
     path: VERSION,
     summary: "Replace a draft's files",
@@ -133,13 +140,7 @@ function replaceRoute(database: Database, store: GitStore): Route {
     access: modifying,
     body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
     answers: { 200: { description: 'The draft as it is now', schema: VersionView } },
-    problems: [
-      'published_version',
-      'reserved_path',
-      'invalid_path',
-      'invalid_archive',
-      'malformed_multipart',
-    ],
+    problems: ['published_version', 'draft_changed', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, params, body, files, facts }) {
       const version = params['version'] ?? '';
       if (body.version !== undefined && body.version !== version) {
@@ -154,13 +155,14 @@ function replaceRoute(database: Database, store: GitStore): Route {
 
 function deleteRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'deleteConfigurationVersion',
     method: 'DELETE',
     path: VERSION,
     summary: 'Delete a draft',
     tags: TAGS,
     access: managing,
     answers: { 204: { description: 'The draft is gone' } },
-    problems: ['published_version'],
+    problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
     async handle({ resource, params, facts }) {
       await deleteDraft({ database, store }, { resource, actor: facts.actor }, params['version'] ?? '');
       return noContent();
@@ -170,6 +172,7 @@ function deleteRoute(database: Database, store: GitStore): Route {
 
 function publishRoute(options: VersionRouteOptions): Route {
   return route({
+    id: 'publishConfigurationVersion',
     method: 'PUT',
     path: `${VERSION}/publish`,
     represents: VERSION,
@@ -182,7 +185,13 @@ function publishRoute(options: VersionRouteOptions): Route {
     tags: TAGS,
     access: modifying,
     answers: { 200: { description: 'The published version', schema: VersionView } },
-    problems: ['already_published', 'incompatible_parameters', 'validation_failed'],
+    problems: [
+      'already_published',
+      'incompatible_parameters',
+      [409, 'validation_failed'],
+      'draft_changed',
+      ...WRITING_REPOSITORIES,
+    ],
     async handle({ principal, resource, params, facts }) {
       const target = { resource, principal, actor: facts.actor };
       return json(toVersion(await publishVersion(options, target, params['version'] ?? '')));
@@ -192,12 +201,20 @@ function publishRoute(options: VersionRouteOptions): Route {
 
 function fileRoute(database: Database, store: GitStore): Route {
   return route({
+    id: 'downloadConfigurationFile',
     method: 'GET',
     path: `${VERSION}/files/{*filePath}`,
     summary: 'Download a file of a version',
     tags: TAGS,
     access: reading,
-    answers: { 200: { description: 'The bytes, with the media type of the extension', mediaType: '*/*' } },
+    answers: {
+      200: {
+        description: 'The bytes, with the media type of the extension',
+        mediaType: '*/*',
+        headers: { 'Content-Disposition': '`attachment`' },
+      },
+    },
+    problems: READING_REPOSITORIES,
     async handle({ resource, params }) {
       const repository = repositoryOf(resource);
       const path = existingPath(params['filePath'] ?? '');

@@ -7,6 +7,7 @@ import { missingRepository } from '../../git/disk-errors.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../git/store.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
 import { streamed } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
 
@@ -15,15 +16,18 @@ interface Served {
   kind: RepositoryKind;
   on: GrantKind;
   label: string;
+  /** As it stands in operation ids. */
+  noun: string;
 }
 
 const SERVED: readonly Served[] = [
-  { kind: 'configurations', on: 'configuration', label: 'configuration' },
-  { kind: 'composites', on: 'composite', label: 'composite configuration' },
-  { kind: 'parameters', on: 'parameters', label: "configuration's parameters" },
+  { kind: 'configurations', on: 'configuration', label: 'configuration', noun: 'Configuration' },
+  { kind: 'composites', on: 'composite', label: 'composite configuration', noun: 'Composite' },
+  { kind: 'parameters', on: 'parameters', label: "configuration's parameters", noun: 'Parameter' },
 ];
 
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement';
+const NEVER_STORED = { 'Cache-Control': '`no-cache, max-age=0, must-revalidate`' };
 const REQUEST = 'application/x-git-upload-pack-request';
 const RESULT = 'application/x-git-upload-pack-result';
 
@@ -44,11 +48,18 @@ export function gitRoutes(store: GitStore, uploadPack: UploadPack): Route[] {
 function refsRoute(served: Served, store: GitStore, uploadPack: UploadPack): Route {
   return route({
     ...common(served),
+    id: `list${served.noun}Refs`,
     method: 'GET',
     path: `/git/${served.kind}/{name}.git/info/refs`,
     summary: `List the refs of a ${served.label} for a git client`,
     query: z.object({ service: z.string().optional() }),
-    answers: { 200: { description: "The refs, or the server's capabilities", mediaType: ADVERTISEMENT } },
+    answers: {
+      200: {
+        description: "The refs, or the server's capabilities",
+        mediaType: ADVERTISEMENT,
+        headers: NEVER_STORED,
+      },
+    },
     problems: [...FETCH_PROBLEMS, 'push_not_supported', 'smart_protocol_only', 'unknown_service'],
     async handle({ resource, query, facts }) {
       refuseOtherServices(query.service);
@@ -61,12 +72,13 @@ function refsRoute(served: Served, store: GitStore, uploadPack: UploadPack): Rou
 function fetchRoute(served: Served, store: GitStore, uploadPack: UploadPack): Route {
   return route({
     ...common(served),
+    id: `fetch${served.noun}Objects`,
     method: 'POST',
     path: `/git/${served.kind}/{name}.git/git-upload-pack`,
     summary: `Send objects of a ${served.label} to a git client`,
     body: { kind: 'stream', schema: z.instanceof(Readable), mediaType: REQUEST, bytes: REQUEST_BYTES },
-    answers: { 200: { description: 'What the client asked for', mediaType: RESULT } },
-    problems: [...FETCH_PROBLEMS, 'malformed_body'],
+    answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers: NEVER_STORED } },
+    problems: FETCH_PROBLEMS,
     async handle({ resource, body, facts }) {
       const call = await callOf(served, resource.name, facts, store);
       return streamed(await uploadPack.serve(call, body), RESULT);
@@ -77,6 +89,7 @@ function fetchRoute(served: Served, store: GitStore, uploadPack: UploadPack): Ro
 function pushRoute(served: Served): Route {
   return route({
     ...common(served),
+    id: `push${served.noun}Objects`,
     method: 'POST',
     path: `/git/${served.kind}/{name}.git/git-receive-pack`,
     summary: `Refuse a push to a ${served.label}`,
@@ -88,13 +101,7 @@ function pushRoute(served: Served): Route {
   });
 }
 
-const FETCH_PROBLEMS = [
-  'rate_limited',
-  'git_not_available',
-  'git_timeout',
-  'repository_missing',
-  'repository_damaged',
-] as const;
+const FETCH_PROBLEMS = ['rate_limited', 'git_not_available', 'git_timeout', ...READING_REPOSITORIES];
 
 function common({ on }: Served) {
   return { tags: ['Git'], caller: 'git', access: { kind: 'grant', on, level: 'Read' } } as const;

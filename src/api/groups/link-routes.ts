@@ -25,7 +25,9 @@ const REPLACING = {
   ...COMMON,
   method: 'PUT',
   represents: GROUP,
-  description: 'If-Match takes the ETag of the group.',
+  description:
+    'Those who are new to the group get its roles, which may then hold no permission that the caller does not have; ' +
+    'the same goes for roles that are new to it. If-Match takes the ETag of the group.',
   problems: ['beyond_own_permissions', 'last_administrator'],
 } as const;
 
@@ -41,6 +43,7 @@ export function linkRoutes(database: Database): Route[] {
 function membersRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listGroupMembers',
     method: 'GET',
     path: MEMBERS,
     summary: "List a group's members by user name",
@@ -58,6 +61,7 @@ function membersRoute(database: Database): Route {
 function replaceMembersRoute(database: Database): Route {
   return route({
     ...REPLACING,
+    id: 'setGroupMembers',
     path: MEMBERS,
     summary: 'Make these users the members of a group, and no others',
     body: { kind: 'json', schema: MemberIds },
@@ -73,6 +77,7 @@ function replaceMembersRoute(database: Database): Route {
 function rolesRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listGroupRoles',
     method: 'GET',
     path: ROLES,
     summary: 'List the roles that a group holds, by name',
@@ -89,6 +94,7 @@ function rolesRoute(database: Database): Route {
 function replaceRolesRoute(database: Database): Route {
   return route({
     ...REPLACING,
+    id: 'setGroupRoles',
     path: ROLES,
     summary: 'Let a group hold these roles, and no others',
     body: { kind: 'json', schema: RoleIds },

@@ -36,6 +36,7 @@ export function mappingRoutes(database: Database): Route[] {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listExternalMappings',
     method: 'GET',
     path: MAPPINGS,
     summary: 'List the external mappings, by provider and external id',
@@ -51,9 +52,12 @@ function listRoute(database: Database): Route {
 function createRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'createExternalMapping',
     method: 'POST',
     path: MAPPINGS,
     summary: 'Map a group of an identity provider to a group here',
+    description:
+      'Its members would get the roles of the group, which may hold no permission that the caller does not have.',
     body: { kind: 'json', schema: NewExternalMapping },
     answers: { 201: { description: 'The mapping', schema: ExternalMapping } },
     problems: ['not_found', 'beyond_own_permissions', 'mapping_exists'],
@@ -67,6 +71,7 @@ function createRoute(database: Database): Route {
 function deleteRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'deleteExternalMapping',
     method: 'DELETE',
     path: `${MAPPINGS}/{id}`,
     summary: 'Delete an external mapping',

@@ -34,6 +34,7 @@ export function groupRoutes(database: Database): Route[] {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listGroups',
     method: 'GET',
     path: GROUPS,
     summary: 'List the groups by name',
@@ -49,6 +50,7 @@ function listRoute(database: Database): Route {
 function createRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'createGroup',
     method: 'POST',
     path: GROUPS,
     summary: 'Create a group without members and roles',
@@ -65,6 +67,7 @@ function createRoute(database: Database): Route {
 function detailRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'getGroup',
     method: 'GET',
     path: GROUP,
     summary: 'Read a group with its members and roles',
@@ -77,6 +80,7 @@ function detailRoute(database: Database): Route {
 function replaceRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'replaceGroup',
     method: 'PUT',
     path: GROUP,
     summary: "Replace a group's name and description",
@@ -94,6 +98,7 @@ function replaceRoute(database: Database): Route {
 function deleteRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'deleteGroup',
     method: 'DELETE',
     path: GROUP,
     summary: 'Delete a group with its grants and external mappings',

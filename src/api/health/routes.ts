@@ -8,16 +8,26 @@ import { type Route, route } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
 
 const CHECK = z.enum(['Ok', 'Failed']);
-const READINESS = z.object({
-  status: z.enum(['Ready', 'Unready']),
-  checks: z.object({
-    database: CHECK,
-    repositories: z.string().meta({
-      description:
-        'Ok, Failed, or "Degraded: " and what is wrong with which repositories; all others are served',
+const Readiness = z
+  .object({
+    status: z.enum(['Ready', 'Unready']),
+    checks: z.object({
+      database: CHECK,
+      repositories: z.string().meta({
+        description:
+          'Ok, Failed, or "Degraded: " and what is wrong with which repositories; all others are served',
+      }),
     }),
-  }),
-});
+  })
+  .meta({
+    id: 'Readiness',
+    examples: [{ status: 'Ready', checks: { database: 'Ok', repositories: 'Ok' } }],
+  });
+const Health = z
+  .object({ status: z.literal('Healthy') })
+  .meta({ id: 'Health', examples: [{ status: 'Healthy' }] });
+
+const NEVER_CACHED = { 'Cache-Control': '`no-store`' };
 
 /** Enough to know where to look; the log has them all. */
 const SHOWN_PROBLEMS = 20;
@@ -25,23 +35,32 @@ const SHOWN_PROBLEMS = 20;
 export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
   return [
     route({
+      id: 'getHealth',
       method: 'GET',
       path: '/health',
       summary: 'The process answers',
       tags: ['Health'],
       access: { kind: 'public' },
-      answers: { 200: { description: 'Alive', schema: z.object({ status: z.literal('Healthy') }) } },
+      answers: { 200: { description: 'Alive', schema: Health, headers: NEVER_CACHED } },
       handle: () => uncached(json({ status: 'Healthy' })),
     }),
     route({
+      id: 'getReadiness',
       method: 'GET',
       path: '/health/ready',
       summary: 'Database and repositories can be used',
+      description:
+        'Single repositories that are damaged or missing are named under `repositories`, with 200 all the same: one of ' +
+        'a thousand must not take the server out of its balancer.',
       tags: ['Health'],
       access: { kind: 'public' },
       answers: {
-        200: { description: 'Ready', schema: READINESS },
-        503: { description: 'Not ready, and which check failed', schema: READINESS },
+        200: { description: 'Ready', schema: Readiness, headers: NEVER_CACHED },
+        503: {
+          description: 'Not ready, and which check failed',
+          schema: Readiness,
+          headers: NEVER_CACHED,
+        },
       },
       async handle() {
         const checks = {

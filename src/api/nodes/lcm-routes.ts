@@ -39,9 +39,11 @@ export function lcmRoutes(database: Database): Route[] {
 
 function statusRoute(database: Database): Route {
   return route({
+    id: 'reportLcmStatus',
     method: 'PUT',
     path: `${NODE}/lcm-status`,
     summary: 'Say what the LCM of the node is doing',
+    description: 'Each call is an event of the history, also one that says the same again.',
     tags: TAGS,
     access: { kind: 'node:self' },
     body: { kind: 'json', schema: LcmStatusChange },
@@ -59,6 +61,7 @@ function statusRoute(database: Database): Route {
 
 function historyRoute(database: Database): Route {
   return route({
+    id: 'listNodeStatusHistory',
     method: 'GET',
     path: `${NODE}/status-history`,
     summary: 'List what a node has done and how compliant it was, newest first',
@@ -79,6 +82,7 @@ const CONFIG_ANSWER = { description: 'Desired values, else defaults of the serve
 
 function readConfigRoute(database: Database): Route {
   return route({
+    id: 'getNodeLcmConfig',
     method: 'GET',
     path: `${NODE}/lcm-config`,
     summary: 'Read what the LCM of a node is to do',
@@ -91,9 +95,11 @@ function readConfigRoute(database: Database): Route {
 
 function changeConfigRoute(database: Database): Route {
   return route({
+    id: 'setNodeLcmConfig',
     method: 'PUT',
     path: `${NODE}/lcm-config`,
-    summary: 'Set what the LCM of a node is to do; null or absent leaves it to the defaults',
+    summary: 'Set what the LCM of a node is to do',
+    description: 'Null or absent leaves it to the defaults of the server.',
     tags: TAGS,
     access: { kind: 'permission', permission: 'nodes.write' },
     params: idsInPath('nodeId'),
@@ -106,9 +112,11 @@ function changeConfigRoute(database: Database): Route {
 
 function reportedRoute(database: Database): Route {
   return route({
+    id: 'reportLcmConfig',
     method: 'PUT',
     path: `${NODE}/reported-config`,
-    summary: 'Say what the LCM of the node is set to do; absent members stay, null clears',
+    summary: 'Say what the LCM of the node is set to do',
+    description: 'Absent members stay, null clears.',
     tags: TAGS,
     access: { kind: 'node:self' },
     body: { kind: 'json', schema: ReportedConfig },

@@ -1,6 +1,7 @@
 /** `/api/v1/nodes/{nodeId}/parameters`: which parameters a node gets, and who set each of them. */
 
 import { json, writtenJson } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { type ExplanationTools, explainParameters } from './parameter-explanation.ts';
@@ -15,7 +16,12 @@ const COMMON = {
   access: { kind: 'permission', permission: 'nodes.read' },
   params: idsInPath('nodeId'),
   query: ExplanationQuery,
-  problems: ['no_configuration_assigned', 'no_eligible_version', 'configuration_id_required'],
+  problems: [
+    'no_configuration_assigned',
+    [404, 'no_eligible_version'],
+    'configuration_id_required',
+    ...READING_REPOSITORIES,
+  ],
 } as const;
 
 const ABOUT = `The caller also needs Read on the parameters of the configuration. One that the node does not get is \
@@ -29,6 +35,7 @@ export function nodeParameterRoutes(tools: ExplanationTools): Route[] {
 function resolutionRoute(tools: ExplanationTools): Route {
   return route({
     ...COMMON,
+    id: 'getNodeParameterResolution',
     path: `${PATH}/resolution`,
     summary: 'Which parameter file each scope gives a node',
     description: ABOUT,
@@ -46,6 +53,7 @@ function resolutionRoute(tools: ExplanationTools): Route {
 function provenanceRoute(tools: ExplanationTools): Route {
   return route({
     ...COMMON,
+    id: 'getNodeParameterProvenance',
     path: `${PATH}/provenance`,
     summary: 'Who set each value of the parameters that a node gets',
     description: `${ABOUT} A secure object shows as one value in mergedParameters, while provenance tells of each \

@@ -3,6 +3,15 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '../../http/schemas.ts';
 
+/** Examples of the API description. */
+const DELIVERED = {
+  nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+  configurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+  configurationVersion: '1.2.0',
+  prereleaseChannel: null,
+  problems: [],
+};
+
 export const ExplanationQuery = z.object({
   configurationId: z.string().optional().meta({
     description: 'Default: the configuration that is assigned; to be given where a composite is',
@@ -25,21 +34,42 @@ const delivered = {
     .meta({ description: "The merged whole against the delivered version's schema" }),
 };
 
-export const Resolution = z.object({
-  ...delivered,
-  scopes: z
-    .array(
-      z.object({
-        ...scope,
-        resolvedVersion: z.string().nullable(),
-        isPrerelease: z.boolean(),
-        isPassthrough: z.boolean(),
-        isFallback: z.boolean().meta({ description: "Of a lower major than the configuration's" }),
-        noPublishedVersion: z.boolean(),
-      }),
-    )
-    .meta({ description: 'In the order of merging' }),
-});
+export const Resolution = z
+  .object({
+    ...delivered,
+    scopes: z
+      .array(
+        z.object({
+          ...scope,
+          resolvedVersion: z.string().nullable(),
+          isPrerelease: z.boolean(),
+          isPassthrough: z.boolean(),
+          isFallback: z.boolean().meta({ description: "Of a lower major than the configuration's" }),
+          noPublishedVersion: z.boolean(),
+        }),
+      )
+      .meta({ description: 'In the order of merging' }),
+  })
+  .meta({
+    id: 'ParameterResolution',
+    examples: [
+      {
+        ...DELIVERED,
+        scopes: [
+          {
+            scopeTypeName: 'Default',
+            scopeValue: null,
+            precedence: 0,
+            resolvedVersion: '1.0.0',
+            isPrerelease: false,
+            isPassthrough: false,
+            isFallback: false,
+            noPublishedVersion: false,
+          },
+        ],
+      },
+    ],
+  });
 
 const ExactValue = z.unknown().meta({
   description: 'Exactly as set, numbers with all their digits; "<redacted>" for a secure parameter',
@@ -56,8 +86,32 @@ const LeafView = z.object({
   overriddenValues: z.array(z.object({ ...scope, value: ExactValue })).meta({ description: 'Nearest first' }),
 });
 
-export const Provenance = z.object({
-  ...delivered,
-  mergedParameters: z.string().meta({ description: 'YAML 1.2' }),
-  provenance: z.record(z.string(), LeafView).meta({ description: 'By JSON Pointer of each leaf' }),
-});
+export const Provenance = z
+  .object({
+    ...delivered,
+    mergedParameters: z.string().meta({ description: 'YAML 1.2' }),
+    provenance: z.record(z.string(), LeafView).meta({ description: 'By JSON Pointer of each leaf' }),
+  })
+  .meta({
+    id: 'ParameterProvenance',
+    examples: [
+      {
+        ...DELIVERED,
+        mergedParameters: 'parameters:\n  port: 8080\n',
+        provenance: {
+          '/parameters/port': {
+            scopeTypeName: 'Environment',
+            scopeValue: 'production',
+            precedence: 1,
+            resolvedVersion: '1.1.0',
+            isPrerelease: false,
+            commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+            author: 'alice',
+            committedAt: '2026-11-20T09:08:00.000Z',
+            value: 8080,
+            overriddenValues: [{ scopeTypeName: 'Default', scopeValue: null, precedence: 0, value: 80 }],
+          },
+        },
+      },
+    ],
+  });

@@ -188,7 +188,7 @@ export interface StalenessRule {
 }
 
 /** False while either the last check-in or the reported interval is unknown. */
-function isStale({ now, stalenessMultiplier }: StalenessRule) {
+export function isStale({ now, stalenessMultiplier }: StalenessRule) {
   const lastCheckIn = sql`(select last_check_in from node_check_ins where node_id = nodes.id)`;
   const limit = sql`${sql.ref('nodes.configuration_mode_interval_ms')} * ${stalenessMultiplier}`;
   return sql<SqlBool>`coalesce(${now} - ${lastCheckIn} > ${limit}, false)`;

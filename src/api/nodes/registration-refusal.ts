@@ -21,9 +21,15 @@ export class KeyRejected extends HawserError {
   }
 }
 
+interface RefusalTools {
+  database: Database;
+  log: Log;
+  onRegistration(refusal: string): void;
+}
+
 /** @param fqdn null when what was sent is no host name: then it may be anything, a key in the wrong field too */
 export async function noteRefusal(
-  { database, log }: { database: Database; log: Log },
+  { database, log, onRegistration }: RefusalTools,
   actor: Actor,
   fqdn: string | null,
   error: HawserError,
@@ -31,6 +37,7 @@ export async function noteRefusal(
   const { address, requestId } = actor;
   const reason = error instanceof KeyRejected ? error.reason : reasonOf(error);
   log.warn({ requestId, fqdn, address, reason }, 'registration refused');
+  onRegistration(reason);
   await database.write.transaction().execute(async (trx) => {
     const { attempts } = await countAttempt(trx, `registration ${address}`, actor.at, WINDOW);
     if (attempts > MAX_ENTRIES_PER_WINDOW) return;

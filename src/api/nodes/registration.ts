@@ -36,6 +36,8 @@ export interface RegistrationOptions {
   log: Log;
   /** With a node CA of the operator's own, certificates of the built-in CA would be refused at every call. */
   issuesCertificates: boolean;
+  /** Told of each registration why it was refused, in a few fixed words; null when it was not. */
+  onRegistration(refusal: string | null): void;
 }
 
 /**
@@ -50,7 +52,9 @@ export async function registerNode(
   const fqdn = normalizeHostName(request.fqdn);
   try {
     if (fqdn === null) throw invalidField('/fqdn', 'Not a host name', 'invalid_host_name');
-    return await register(options, request, fqdn);
+    const result = await register(options, request, fqdn);
+    options.onRegistration(null);
+    return result;
   } catch (error) {
     if (error instanceof HawserError) await noteRefusal(options, request.actor, fqdn, error);
     throw error;

@@ -11,7 +11,7 @@ import { type Announcement, announceCertificate, type RotationOptions } from './
 const Thumbprint = z
   .string()
   .regex(
-    /^(?:[0-9a-f]{40}|[0-9a-f]{64}|(?:[0-9a-f]{2}:){19}[0-9a-f]{2}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i,
+    /^(?:[\da-fA-F]{40}|[\da-fA-F]{64}|(?:[\da-fA-F]{2}:){19}[\da-fA-F]{2}|(?:[\da-fA-F]{2}:){31}[\da-fA-F]{2})$/,
     'Not a SHA-1 or SHA-256 in hex',
   )
   .transform((text) => text.replaceAll(':', '').toUpperCase());
@@ -22,8 +22,16 @@ const Rotation = z
     certificateThumbprint: Thumbprint.nullish(),
     certificateSubject: z.string().max(1_024).nullish(),
     certificateNotAfter: Instant.nullish(),
-    certificate: z.string().max(65_536).nullish(),
-    csr: z.string().max(32_768).nullish(),
+    certificate: z
+      .string()
+      .max(65_536)
+      .nullish()
+      .meta({ description: 'PEM, its issuers behind it if need be' }),
+    csr: z
+      .string()
+      .max(32_768)
+      .nullish()
+      .meta({ description: 'PKCS#10 in PEM; the built-in authority issues the certificate' }),
   })
   .transform((body, context): Announcement => {
     const {
@@ -40,6 +48,26 @@ const Rotation = z
       return { form: 'thumbprint', thumbprint, subject, notAfter };
     else context.addIssue({ code: 'custom', path: [missingOf(body)], message: FORMS });
     return z.NEVER;
+  })
+  .meta({
+    id: 'CertificateAnnouncement',
+    examples: [
+      {
+        certificateThumbprint: '3F786850E387550FDAB836ED7E6DC881DE23001B',
+        certificateSubject: 'CN=web-01.example.com',
+        certificateNotAfter: '2027-11-20T09:08:00Z',
+      },
+    ],
+  });
+
+const Announced = z
+  .object({
+    message: z.string(),
+    certificate: z.string().optional().meta({ description: 'PEM, issued for the csr' }),
+  })
+  .meta({
+    id: 'AnnouncedCertificate',
+    examples: [{ message: 'The certificate becomes the current one with the first call that uses it' }],
   });
 
 const FORMS =
@@ -57,18 +85,21 @@ function missingOf(body: { [name in (typeof DESCRIPTION)[number]]?: unknown }): 
 
 export function rotationRoute(options: RotationOptions): Route {
   return route({
+    id: 'rotateNodeCertificate',
     method: 'POST',
     path: '/api/v1/nodes/{nodeId}/rotate-certificate',
     summary: 'Announce the certificate that the node will come with next',
     description:
-      'The current certificate works until the first call with the new one, which ends it. A new one that does not come within 24 hours is forgotten.',
+      'Exactly one of three forms: what the certificate is like, the certificate, or a csr. The current certificate ' +
+      'works until the first call with the new one, which ends it. A new one that does not come within 24 hours is ' +
+      'forgotten. To announce the current certificate takes an announcement back.',
     tags: ['Nodes'],
     access: { kind: 'node:self' },
     body: { kind: 'json', schema: Rotation },
     answers: {
       200: {
         description: 'The certificate is pending; for a CSR it is in the answer',
-        schema: z.object({ message: z.string(), certificate: z.string().optional() }),
+        schema: Announced,
       },
     },
     problems: [

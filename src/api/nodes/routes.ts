@@ -2,6 +2,7 @@
 
 import type { Database } from '../../db/open.ts';
 import { json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -41,10 +42,14 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
 
 function registerRoute(options: NodeRouteOptions): Route {
   return route({
+    id: 'registerNode',
     method: 'POST',
     path: `${PATH}/register`,
     summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
-    description: 'A known name with the same certificate answers with its id again, and no use is counted.',
+    description:
+      'A known name with the same certificate answers with its id again, and no use is counted, but the key must be ' +
+      'good: one that is used up is refused here too. A server with a node CA of its own issues no certificates, and ' +
+      'answers a csr with 400 `client_certificate_required`.',
     tags: TAGS,
     access: { kind: 'public' },
     body: { kind: 'json', schema: Registration },
@@ -81,6 +86,7 @@ async function stalenessRule(database: Database, now: number): Promise<Staleness
 
 function listRoute(database: Database): Route {
   return route({
+    id: 'listNodes',
     method: 'GET',
     path: PATH,
     summary: 'List nodes by name',
@@ -97,6 +103,7 @@ function listRoute(database: Database): Route {
 
 function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route {
   return route({
+    id: 'getNode',
     method: 'GET',
     path: NODE,
     summary: 'Read a node',
@@ -104,6 +111,7 @@ function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route 
     access: { kind: 'permission', permission: 'nodes.read' },
     params: idsInPath('nodeId'),
     answers: { 200: { description: 'The node', schema: NodeDetails } },
+    problems: READING_REPOSITORIES,
     async handle({ params, facts }) {
       const { nodeId } = params;
       const row = await findNode(database.read, nodeId, await stalenessRule(database, facts.now));
@@ -126,6 +134,7 @@ function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route 
 
 function deleteRoute(database: Database): Route {
   return route({
+    id: 'deleteNode',
     method: 'DELETE',
     path: NODE,
     summary: 'Delete a node with its reports, events, tags and assignment',
@@ -143,15 +152,17 @@ function deleteRoute(database: Database): Route {
 
 function assignRoute(database: Database, planner: Planner): Route {
   return route({
+    id: 'assignNodeConfiguration',
     method: 'PUT',
     path: `${NODE}/configuration`,
     summary: 'Assign a configuration to a node',
+    description: 'The caller also needs Read on the configuration or composite.',
     tags: TAGS,
     access: { kind: 'permission', permission: 'nodes.assign-configuration' },
     params: idsInPath('nodeId'),
     body: { kind: 'json', schema: NewAssignment },
     answers: { 204: { description: 'Assigned; the node gets it at its next poll' } },
-    problems: ['no_eligible_version'],
+    problems: [[409, 'no_eligible_version'], ...READING_REPOSITORIES],
     async handle({ principal, params, body, facts }) {
       await assignConfiguration(database, planner, principal, {
         nodeId: params.nodeId,
@@ -169,6 +180,7 @@ function assignRoute(database: Database, planner: Planner): Route {
 
 function unassignRoute(database: Database): Route {
   return route({
+    id: 'unassignNodeConfiguration',
     method: 'DELETE',
     path: `${NODE}/configuration`,
     summary: 'Take the configuration from a node',

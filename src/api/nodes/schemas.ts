@@ -4,6 +4,34 @@ import { z } from 'zod';
 import { isChannel } from '../../domain/version-choice.ts';
 import { choice, Duration, Flag, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 
+/** Examples of the API description. */
+const SUMMARY = {
+  id: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+  fqdn: 'web-01.example.com',
+  configurationName: 'web-server',
+  status: 'Compliant',
+  lcmStatus: 'Idle',
+  isStale: false,
+  lastCheckIn: '2026-11-20T09:08:00.000Z',
+  createdAt: '2026-11-02T07:30:12.345Z',
+  configurationSource: 'Pull',
+  configurationMode: 'Monitor',
+  configurationModeInterval: '00:15:00',
+  reportCompliance: true,
+  desiredConfigurationMode: null,
+  desiredConfigurationModeInterval: null,
+  desiredReportCompliance: null,
+};
+const TAG = {
+  nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+  scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1',
+  scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
+  scopeTypeName: 'Environment',
+  scopeValue: 'production',
+  precedence: 1,
+  assignedAt: '2026-11-20T09:08:00.000Z',
+};
+
 export const NodeStatus = choice('Unknown', 'Compliant', 'NonCompliant', 'Error');
 export const LcmStatus = choice('Unknown', 'Idle', 'Downloading', 'Testing', 'Remediating', 'Error');
 export const ConfigurationSource = choice('Local', 'Pull');
@@ -16,32 +44,80 @@ const lcmSettings = {
 };
 
 /** A node's body, like those below: members it does not know are ignored, since agents of other releases send them. */
-export const Registration = z.object({
-  registrationKey: z.string().min(1).max(512),
-  fqdn: z.string().min(1).max(1_024),
-  configurationSource: ConfigurationSource.nullish(),
-  ...lcmSettings,
-  csr: z.string().max(32_768).nullish(),
+export const Registration = z
+  .object({
+    registrationKey: z.string().min(1).max(512),
+    fqdn: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .meta({ description: 'A host name of at most 253 characters, kept in lower case; single labels too' }),
+    configurationSource: ConfigurationSource.nullish(),
+    ...lcmSettings,
+    csr: z
+      .string()
+      .max(32_768)
+      .nullish()
+      .meta({ description: 'PKCS#10 in PEM, in place of a client certificate' }),
+  })
+  .meta({
+    id: 'NodeRegistration',
+    examples: [
+      {
+        registrationKey: 'reg_Yl0sT4mWc8ZrE1uJfHnAoPdGi5K6v3BtXyQ9kQ2xVb7',
+        fqdn: 'web-01.example.com',
+        configurationSource: 'Pull',
+        configurationMode: 'Monitor',
+        configurationModeInterval: '00:15:00',
+        reportCompliance: true,
+      },
+    ],
+  });
+
+export const Registered = z
+  .object({
+    nodeId: Id,
+    certificate: z.string().optional().meta({ description: 'PEM, issued for the csr' }),
+    caCertificate: z.string().optional().meta({ description: 'PEM, of the authority that issued it' }),
+  })
+  .meta({ id: 'RegisteredNode', examples: [{ nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21' }] });
+
+export const ReportedConfig = z.object(lcmSettings).meta({
+  id: 'ReportedLcmConfig',
+  examples: [{ configurationMode: 'Monitor', configurationModeInterval: '00:15:00', reportCompliance: true }],
 });
 
-export const Registered = z.object({
-  nodeId: Id,
-  certificate: z.string().optional(),
-  caCertificate: z.string().optional(),
+export const LcmStatusChange = z
+  .object({ lcmStatus: LcmStatus })
+  .meta({ id: 'LcmStatusChange', examples: [{ lcmStatus: 'Testing' }] });
+
+export const LcmConfigChange = z.strictObject(lcmSettings).meta({
+  id: 'LcmConfigChange',
+  examples: [
+    { configurationMode: 'Remediate', configurationModeInterval: '01:00:00', reportCompliance: null },
+  ],
 });
 
-export const ReportedConfig = z.object(lcmSettings);
-
-export const LcmStatusChange = z.object({ lcmStatus: LcmStatus });
-
-export const LcmConfigChange = z.strictObject(lcmSettings);
-
-export const LcmConfig = z.object({
-  configurationMode: ConfigurationMode.nullable(),
-  configurationModeInterval: z.string().nullable(),
-  reportCompliance: z.boolean().nullable(),
-  certificateRotationInterval: z.string(),
-});
+export const LcmConfig = z
+  .object({
+    configurationMode: ConfigurationMode.nullable(),
+    configurationModeInterval: z.string().nullable(),
+    reportCompliance: z.boolean().nullable(),
+    certificateRotationInterval: z
+      .string()
+      .meta({ description: 'How old the node lets its certificate grow' }),
+  })
+  .meta({
+    id: 'LcmConfig',
+    examples: [
+      {
+        configurationMode: 'Remediate',
+        configurationModeInterval: '01:00:00',
+        reportCompliance: null,
+        certificateRotationInterval: '60.00:00:00',
+      },
+    ],
+  });
 
 export const StatusEventFilter = Paging.extend({
   take: Paging.shape.take.unwrap().default(50),
@@ -52,21 +128,34 @@ export const StatusEventFilter = Paging.extend({
   message: 'Before from',
 });
 
-export const StatusEvent = z.object({
-  id: z.int(),
-  nodeId: Id,
-  lcmStatus: LcmStatus.nullable(),
-  status: NodeStatus.nullable(),
-  timestamp: Timestamp,
-});
+export const StatusEvent = z
+  .object({
+    id: z.int(),
+    nodeId: Id,
+    lcmStatus: LcmStatus.nullable().meta({ description: 'Null of a change of compliance' }),
+    status: NodeStatus.nullable().meta({ description: 'Null of an event of the LCM' }),
+    timestamp: Timestamp,
+  })
+  .meta({
+    id: 'StatusEvent',
+    examples: [
+      {
+        id: 4711,
+        nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+        lcmStatus: 'Testing',
+        status: null,
+        timestamp: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });
 
 export const NodeFilter = Paging.extend({
-  fqdn: z.string().max(253).optional(),
+  fqdn: z.string().max(253).optional().meta({ description: 'Any part of the name, in any case' }),
   status: NodeStatus.optional(),
   lcmStatus: LcmStatus.optional(),
-  configurationName: z.string().max(128).optional(),
+  configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
-  scopeValueId: z.guid().optional(),
+  scopeValueId: z.guid().optional().meta({ description: 'Nodes with this tag' }),
 });
 
 const nodeSummary = {
@@ -75,57 +164,109 @@ const nodeSummary = {
   configurationName: z.string().nullable(),
   status: NodeStatus,
   lcmStatus: LcmStatus,
-  isStale: z.boolean(),
-  lastCheckIn: Timestamp.nullable(),
+  isStale: z
+    .boolean()
+    .meta({ description: 'Whether the last call is older than the interval allows; false while unknown' }),
+  lastCheckIn: Timestamp.nullable().meta({ description: 'The last call of the node, at most 2 s late' }),
   createdAt: Timestamp,
   configurationSource: ConfigurationSource.nullable(),
-  configurationMode: ConfigurationMode.nullable(),
-  configurationModeInterval: z.string().nullable(),
-  reportCompliance: z.boolean().nullable(),
-  desiredConfigurationMode: ConfigurationMode.nullable(),
+  configurationMode: ConfigurationMode.nullable().meta({ description: 'As the node has reported it' }),
+  configurationModeInterval: z.string().nullable().meta({ description: 'As the node has reported it' }),
+  reportCompliance: z.boolean().nullable().meta({ description: 'As the node has reported it' }),
+  desiredConfigurationMode: ConfigurationMode.nullable().meta({
+    description: 'Null leaves it to the defaults',
+  }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
 };
 
-export const NodeSummary = z.object(nodeSummary);
+export const NodeSummary = z.object(nodeSummary).meta({ id: 'NodeSummary', examples: [SUMMARY] });
 
-export const NodeTag = z.object({
-  nodeId: Id,
-  scopeValueId: Id,
-  scopeTypeId: Id,
-  scopeTypeName: z.string(),
-  scopeValue: z.string(),
-  precedence: z.int(),
-  assignedAt: Timestamp,
-});
+export const NodeTag = z
+  .object({
+    nodeId: Id,
+    scopeValueId: Id,
+    scopeTypeId: Id,
+    scopeTypeName: z.string(),
+    scopeValue: z.string(),
+    precedence: z.int(),
+    assignedAt: Timestamp,
+  })
+  .meta({ id: 'NodeTag', examples: [TAG] });
 
-export const NodeDetails = z.object({
-  ...nodeSummary,
-  certificate: z.object({
-    thumbprint: z.string(),
-    subject: z.string(),
-    notBefore: Timestamp,
-    notAfter: Timestamp,
-    pendingThumbprint: z.string().nullable(),
-  }),
-  assignment: z
-    .object({
-      configurationName: z.string(),
-      isComposite: z.boolean(),
-      majorVersion: z.int().nullable(),
-      prereleaseChannel: z.string().nullable(),
-      resolvedVersion: z.string().nullable(),
-    })
-    .nullable(),
-  tags: z.array(NodeTag),
-  parameterProblems: z.int(),
-});
+export const NodeDetails = z
+  .object({
+    ...nodeSummary,
+    certificate: z.object({
+      thumbprint: z.string().meta({ description: 'SHA-256, upper-case hex' }),
+      subject: z.string(),
+      notBefore: Timestamp,
+      notAfter: Timestamp,
+      pendingThumbprint: z
+        .string()
+        .nullable()
+        .meta({ description: 'As announced, SHA-1 or SHA-256, of the certificate that comes next' }),
+    }),
+    assignment: z
+      .object({
+        configurationName: z.string(),
+        isComposite: z.boolean(),
+        majorVersion: z.int().nullable().meta({ description: 'Null admits any' }),
+        prereleaseChannel: z.string().nullable().meta({ description: 'Null admits stable versions only' }),
+        resolvedVersion: z
+          .string()
+          .nullable()
+          .meta({ description: 'What the node gets now; null where no version fits' }),
+      })
+      .nullable(),
+    tags: z.array(NodeTag),
+    parameterProblems: z
+      .int()
+      .meta({ description: 'Faults of the merged parameters; which ones, `parameters/resolution` says' }),
+  })
+  .meta({
+    id: 'NodeDetails',
+    examples: [
+      {
+        ...SUMMARY,
+        certificate: {
+          thumbprint: '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
+          subject: 'CN=web-01.example.com',
+          notBefore: '2026-11-02T07:00:00.000Z',
+          notAfter: '2027-11-02T07:00:00.000Z',
+          pendingThumbprint: null,
+        },
+        assignment: {
+          configurationName: 'web-server',
+          isComposite: false,
+          majorVersion: 1,
+          prereleaseChannel: null,
+          resolvedVersion: '1.2.0',
+        },
+        tags: [TAG],
+        parameterProblems: 0,
+      },
+    ],
+  });
 
-export const NewTag = z.strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) });
+export const NewTag = z
+  .strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) })
+  .meta({ id: 'NewNodeTag', examples: [{ scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1' }] });
 
-export const NewAssignment = z.strictObject({
-  configurationName: z.string().min(1).max(128),
-  isComposite: z.boolean().nullish(),
-  majorVersion: z.int().min(0).nullish(),
-  prereleaseChannel: z.string().refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2').nullish(),
-});
+export const NewAssignment = z
+  .strictObject({
+    configurationName: z.string().min(1).max(128),
+    isComposite: z.boolean().nullish(),
+    majorVersion: z.int().min(0).nullish().meta({ description: 'Absent or null admits any' }),
+    prereleaseChannel: z
+      .string()
+      .refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2')
+      .nullish()
+      .meta({ description: 'Admits prereleases at or above this one, such as rc; absent or null none' }),
+  })
+  .meta({
+    id: 'NodeAssignment',
+    examples: [
+      { configurationName: 'web-server', isComposite: false, majorVersion: 1, prereleaseChannel: null },
+    ],
+  });

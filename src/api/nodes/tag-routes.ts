@@ -20,6 +20,7 @@ export function tagRoutes(database: Database): Route[] {
 
 function listRoute(database: Database): Route {
   return route({
+    id: 'listNodeTags',
     method: 'GET',
     path: PATH,
     summary: "List a node's tags by precedence",
@@ -39,6 +40,7 @@ function listRoute(database: Database): Route {
 
 function tagRoute(database: Database): Route {
   return route({
+    id: 'tagNode',
     method: 'POST',
     path: PATH,
     summary: 'Tag a node with a scope value',
@@ -57,6 +59,7 @@ function tagRoute(database: Database): Route {
 
 function untagRoute(database: Database): Route {
   return route({
+    id: 'untagNode',
     method: 'DELETE',
     path: `${PATH}/{scopeValueId}`,
     summary: 'Take a tag from a node',

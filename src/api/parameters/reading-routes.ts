@@ -2,6 +2,7 @@
 
 import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
 import { json, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/keyed-mutex.ts';
@@ -25,6 +26,7 @@ const COMMON = {
   method: 'GET',
   tags: ['Parameters'],
   access: { kind: 'grant', on: 'parameters', level: 'Read', by: 'configurationId' },
+  problems: READING_REPOSITORIES,
 } as const;
 
 /** Details of versions come from several objects each when they are not in memory. */
@@ -70,6 +72,7 @@ async function show(
 function listRoute(tools: ParameterTools, loads: Semaphore): Route {
   return route({
     ...COMMON,
+    id: 'listParameterVersions',
     path: `${SET}/versions`,
     summary: "List the versions of a scope's file, highest first",
     description: 'None where the scope value or the node does not exist.',
@@ -89,6 +92,7 @@ function listRoute(tools: ParameterTools, loads: Semaphore): Route {
 function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
   return route({
     ...COMMON,
+    id: 'listParameterMajors',
     path: `${SET}/majors`,
     summary: "List the major versions of a scope's file, highest first",
     params: InSet,
@@ -111,6 +115,7 @@ function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
 function majorRoute(tools: ParameterTools): Route {
   return route({
     ...COMMON,
+    id: 'getActiveParameterFile',
     path: `${SET}/majors/{major}`,
     summary: 'Read the active file of a major version',
     description: 'The highest published stable version of it, else the highest published one.',

@@ -1,6 +1,7 @@
 /** `/api/v1/parameters/{scopeTypeId}/{configurationId}`: what a scope sets for a configuration, version by version. */
 
 import { created, json, noContent } from '../../http/answer.ts';
+import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { ParameterTools } from './checks.ts';
@@ -27,7 +28,8 @@ const managing = { ...modifying, level: 'Manage' } as const;
 
 const WRITE_PROBLEMS = [
   ...['unknown_node', 'unknown_scope_value', 'scope_type_disabled'],
-  ...['published_version', 'version_exists'],
+  ...['published_version', 'version_exists', 'draft_changed'],
+  ...WRITING_REPOSITORIES,
 ];
 
 export function parameterRoutes(tools: ParameterTools): Route[] {
@@ -42,6 +44,7 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
 
 function saveRoute(tools: ParameterTools): Route {
   return route({
+    id: 'saveParameterDraft',
     method: 'PUT',
     path: SET,
     summary: 'Make a draft of a parameter file, or give one other content',
@@ -72,6 +75,7 @@ function saveRoute(tools: ParameterTools): Route {
 
 function publishRoute(tools: ParameterTools): Route {
   return route({
+    id: 'publishParameterVersion',
     method: 'PUT',
     path: `${VERSION}/publish`,
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -81,7 +85,13 @@ function publishRoute(tools: ParameterTools): Route {
     params: InVersion,
     query: OfScope,
     answers: { 200: { description: 'The published version', schema: ParameterFileView } },
-    problems: ['scope_type_disabled', 'already_published', 'validation_failed'],
+    problems: [
+      'scope_type_disabled',
+      'already_published',
+      [409, 'validation_failed'],
+      'draft_changed',
+      ...WRITING_REPOSITORIES,
+    ],
     async handle({ principal, resource, params, query, facts }) {
       const target = { resource, principal, actor: facts.actor };
       const name = { type: { id: params.scopeTypeId }, ...query, version: params.version };
@@ -92,6 +102,7 @@ function publishRoute(tools: ParameterTools): Route {
 
 function deleteRoute(tools: ParameterTools): Route {
   return route({
+    id: 'deleteParameterDraft',
     method: 'DELETE',
     path: VERSION,
     summary: 'Delete a draft',
@@ -100,7 +111,7 @@ function deleteRoute(tools: ParameterTools): Route {
     params: InVersion,
     query: OfScope,
     answers: { 204: { description: 'The draft is gone' } },
-    problems: ['published_version'],
+    problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, params, query, facts }) {
       const target = { resource, principal, actor: facts.actor };
       const name = { type: { id: params.scopeTypeId }, ...query, version: params.version };
@@ -114,6 +125,7 @@ const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
 function uploadRoute(tools: ParameterTools): Route {
   return route({
+    id: 'uploadParameterFile',
     method: 'POST',
     path: '/api/v1/configurations/{name}/parameters/parameter-files',
     summary: 'Upload a parameter file as a draft, or publish it at once',
@@ -125,7 +137,7 @@ function uploadRoute(tools: ParameterTools): Route {
     access: { kind: 'grant', on: 'parameters', level: 'Modify' },
     body: { kind: 'upload', schema: ParameterFileForm, fields: PARAMETER_FILE_FIELDS, file: FILE },
     answers: { 201: { description: 'The draft or published version', schema: ParameterFileView } },
-    problems: [...WRITE_PROBLEMS, 'malformed_multipart'],
+    problems: [...WRITE_PROBLEMS, 'already_published'],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false } = body;

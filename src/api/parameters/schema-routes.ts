@@ -4,6 +4,7 @@ import { checkParameters } from '../../domain/parameter-checks.ts';
 import { parseParameterDocument } from '../../domain/parameter-document.ts';
 import { toJsonSchema } from '../../domain/parameter-schema.ts';
 import { json } from '../../http/answer.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
@@ -40,6 +41,7 @@ export function schemaRoutes(tools: SchemaTools): Route[] {
 
 function uploadRoute(tools: SchemaTools): Route {
   return route({
+    id: 'uploadParameterSchema',
     method: 'PUT',
     path: SCHEMA,
     summary: 'Upload the schema of a version',
@@ -52,7 +54,7 @@ function uploadRoute(tools: SchemaTools): Route {
     access: modifying,
     body: { kind: 'upload', schema: SchemaForm, fields: SCHEMA_FIELDS, file: FILE },
     answers: { 200: { description: 'The schema as it is now', schema: SchemaUploadView } },
-    problems: ['incompatible_parameters', 'version_exists', 'malformed_multipart'],
+    problems: ['incompatible_parameters', 'version_exists', 'schema_changed', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw notFound('The form has no file');
       const target = { resource, principal, actor: facts.actor };
@@ -65,6 +67,7 @@ function uploadRoute(tools: SchemaTools): Route {
 
 function schemaRoute(schemas: SchemaReader): Route {
   return route({
+    id: 'getParameterSchema',
     method: 'GET',
     path: SCHEMA,
     summary: 'Read the JSON Schema of the parameter documents of a version',
@@ -73,6 +76,7 @@ function schemaRoute(schemas: SchemaReader): Route {
     access: reading,
     query: OfVersion,
     answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
+    problems: READING_REPOSITORIES,
     async handle({ resource, query }) {
       const version = await versionMeant(schemas, resource.name, query.version);
       const definitions = version && (await schemas.definitions(resource.name, version));
@@ -84,6 +88,7 @@ function schemaRoute(schemas: SchemaReader): Route {
 
 function validateRoute(schemas: SchemaReader): Route {
   return route({
+    id: 'validateParameters',
     method: 'POST',
     path: `${SCHEMA}/validate`,
     summary: 'Check a parameter document; nothing is kept',
@@ -95,6 +100,7 @@ function validateRoute(schemas: SchemaReader): Route {
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
+    problems: READING_REPOSITORIES,
     logLevel: 'debug',
     async handle({ resource, query, body }) {
       const version = await versionMeant(schemas, resource.name, query.version);

@@ -5,7 +5,10 @@ import { isVersion } from '../../domain/version-order.ts';
 import { Flag, given } from '../../http/schemas.ts';
 
 export const SchemaForm = z.strictObject({
-  version: z.string().refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0'),
+  version: z
+    .string()
+    .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
+    .meta({ description: 'Of the configuration, which need not have it yet' }),
 });
 export const SCHEMA_FIELDS = Object.keys(SchemaForm.shape);
 
@@ -20,13 +23,47 @@ export const Validation = OfVersion.extend({
   partial: given(Flag).meta({ description: "True for one scope's file, of which nothing is required" }),
 });
 
-export const JsonSchemaView = z
-  .record(z.string(), z.unknown())
-  .meta({ description: 'JSON Schema 2020-12 of parameter documents' });
+const PORT_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    parameters: {
+      type: 'object',
+      properties: { port: { type: 'integer' } },
+      required: ['port'],
+      additionalProperties: false,
+    },
+  },
+  required: ['parameters'],
+};
 
-export const SchemaUploadView = z.object({ version: z.string(), schema: JsonSchemaView });
-
-export const ValidationView = z.object({
-  isValid: z.boolean(),
-  errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+export const JsonSchemaView = z.record(z.string(), z.unknown()).meta({
+  id: 'ParameterSchema',
+  description: 'JSON Schema 2020-12 of parameter documents',
+  examples: [PORT_SCHEMA],
 });
+
+export const SchemaUploadView = z
+  .object({ version: z.string(), schema: JsonSchemaView })
+  .meta({ id: 'UploadedParameterSchema', examples: [{ version: '1.2.0', schema: PORT_SCHEMA }] });
+
+export const ValidationView = z
+  .object({
+    isValid: z.boolean(),
+    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+  })
+  .meta({
+    id: 'ParameterVerdict',
+    examples: [
+      {
+        isValid: false,
+        errors: [
+          {
+            path: '/parameters/port',
+            message: 'Must be an integer, written without a fraction or an exponent',
+            code: 'type',
+          },
+        ],
+      },
+    ],
+  });

@@ -5,8 +5,30 @@ import { isVersion } from '../../domain/version-order.ts';
 import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
+/** Examples of the API description. */
+const FILE = {
+  id: '5e4d3c2b-1a09-5f8e-9d7c-6b5a49382716',
+  scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
+  scopeTypeName: 'Environment',
+  configurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+  scopeValue: 'production',
+  version: '1.1.0',
+  majorVersion: 1,
+  checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  contentType: 'application/yaml',
+  status: 'Published',
+  isPassthrough: false,
+  needsMigration: false,
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+};
+
 /** Whatever the configuration's own versions may be called: files are matched with them by their majors. */
-const Version = z.string().refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0');
+const Version = z
+  .string()
+  .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
+  .meta({ description: 'SemVer 2.0 without leading v' });
 
 const ContentType = z
   .string()
@@ -19,15 +41,22 @@ const ContentType = z
       message: `Neither ${MEDIA_TYPES.yaml} nor ${MEDIA_TYPES.json}`,
     });
     return z.NEVER;
-  });
+  })
+  .meta({ description: `${MEDIA_TYPES.yaml}, the default, or ${MEDIA_TYPES.json}` });
 
 export const NewParameterFile = z
   .strictObject({
     version: Version,
-    scopeValue: z.string().nullish(),
-    content: z.string().nullish(),
+    scopeValue: z
+      .string()
+      .nullish()
+      .meta({ description: 'None for Default; for Node the fqdn of a registered node' }),
+    content: z
+      .string()
+      .nullish()
+      .meta({ description: 'A DSC v3 parameter document, `{parameters: {name: value}}`' }),
     contentType: ContentType,
-    isPassthrough: z.boolean().nullish(),
+    isPassthrough: z.boolean().nullish().meta({ description: 'The scope is left out of merging on purpose' }),
   })
   .superRefine(({ content, isPassthrough }, context) => {
     const refuse = (code: string, message: string) =>
@@ -35,13 +64,24 @@ export const NewParameterFile = z
     if (isPassthrough && content) refuse('not_allowed', 'A passthrough has no content');
     if (!isPassthrough && typeof content !== 'string')
       refuse('required', 'Required, unless isPassthrough is true');
+  })
+  .meta({
+    id: 'NewParameterFile',
+    examples: [
+      {
+        version: '1.1.0',
+        scopeValue: 'production',
+        content: 'parameters:\n  port: 8080\n',
+        contentType: 'application/yaml',
+      },
+    ],
   });
 
 export const ParameterFileForm = z.strictObject({
   scopeTypeName: z.string(),
   version: Version,
-  scopeValue: given(z.string()),
-  publish: given(Flag),
+  scopeValue: given(z.string()).meta({ description: 'As in the PUT of a draft' }),
+  publish: given(Flag).meta({ description: 'Default false' }),
 });
 export const PARAMETER_FILE_FIELDS = Object.keys(ParameterFileForm.shape);
 
@@ -59,34 +99,52 @@ export const OfScope = z.object({
 });
 export const PageOfScope = Paging.extend(OfScope.shape);
 
-export const ParameterFileView = z.object({
-  id: Id,
-  scopeTypeId: Id,
-  scopeTypeName: z.string(),
-  configurationId: Id,
-  scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
-  version: z.string(),
-  majorVersion: z.int().nullable().meta({ description: 'Null of a version made by git that is no SemVer' }),
-  checksum: Checksum.meta({ description: 'SHA-256 of the content, hex; of nothing for a passthrough' }),
-  contentType: z.enum(MEDIA_TYPES).nullable().meta({ description: 'Null of a passthrough, which has none' }),
-  status: z.enum(['Draft', 'Published']),
-  isPassthrough: z.boolean(),
-  needsMigration: z
-    .boolean()
-    .meta({ description: 'Whether the schema of its major, as it is now, refuses it; false in mode None' }),
-  createdAt: Timestamp,
-  createdBy: z.string(),
-  publishedAt: Timestamp.nullable(),
-});
+export const ParameterFileView = z
+  .object({
+    id: Id,
+    scopeTypeId: Id,
+    scopeTypeName: z.string(),
+    configurationId: Id,
+    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    version: z.string(),
+    majorVersion: z.int().nullable().meta({ description: 'Null of a version made by git that is no SemVer' }),
+    checksum: Checksum.meta({ description: 'SHA-256 of the content, hex; of nothing for a passthrough' }),
+    contentType: z
+      .enum(MEDIA_TYPES)
+      .nullable()
+      .meta({ description: 'Null of a passthrough, which has none' }),
+    status: z.enum(['Draft', 'Published']),
+    isPassthrough: z.boolean(),
+    needsMigration: z
+      .boolean()
+      .meta({ description: 'Whether the schema of its major, as it is now, refuses it; false in mode None' }),
+    createdAt: Timestamp,
+    createdBy: z.string().meta({ description: 'User name' }),
+    publishedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'ParameterFile', examples: [FILE] });
 
 export const ParameterContentView = ParameterFileView.extend({
   content: z.string().nullable().meta({ description: 'As it was given; null of a passthrough' }),
-});
+}).meta({ id: 'ParameterFileWithContent', examples: [{ ...FILE, content: 'parameters:\n  port: 8080\n' }] });
 
-export const MajorView = z.object({
-  majorVersion: z.int(),
-  versionCount: z.int().meta({ description: 'Drafts too' }),
-  hasActive: z.boolean().meta({ description: 'Whether any of them is published' }),
-  latestVersion: z.string(),
-  hasMigrationNeeded: z.boolean(),
-});
+export const MajorView = z
+  .object({
+    majorVersion: z.int(),
+    versionCount: z.int().meta({ description: 'Drafts too' }),
+    hasActive: z.boolean().meta({ description: 'Whether any of them is published' }),
+    latestVersion: z.string(),
+    hasMigrationNeeded: z.boolean().meta({ description: 'Whether the schema refuses any of them' }),
+  })
+  .meta({
+    id: 'ParameterMajor',
+    examples: [
+      {
+        majorVersion: 1,
+        versionCount: 3,
+        hasActive: true,
+        latestVersion: '1.2.0-rc.1',
+        hasMigrationNeeded: false,
+      },
+    ],
+  });

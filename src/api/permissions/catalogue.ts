@@ -6,11 +6,14 @@ import { page } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 
-const KnownPermission = z.object({ name: z.enum(PERMISSION_NAMES), description: z.string() });
+const KnownPermission = z
+  .object({ name: z.enum(PERMISSION_NAMES), description: z.string() })
+  .meta({ id: 'Permission', examples: [{ name: 'nodes.read', description: PERMISSIONS['nodes.read'] }] });
 
 export function permissionCatalogueRoute(): Route {
   const all = PERMISSION_NAMES.map((name) => ({ name, description: PERMISSIONS[name] }));
   return route({
+    id: 'listPermissions',
     method: 'GET',
     path: '/api/v1/permissions',
     summary: 'List every permission',

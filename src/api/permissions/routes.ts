@@ -17,6 +17,13 @@ const PATHS: Record<GrantKind, string> = {
   parameters: '/api/v1/configurations/{name}/parameters/permissions',
 };
 
+/** As the kinds stand in operation ids. */
+const NOUNS: Record<GrantKind, string> = {
+  configuration: 'Configuration',
+  composite: 'Composite',
+  parameters: 'Parameter',
+};
+
 export function permissionRoutes(database: Database, on: GrantKind): Route[] {
   const common = { tags: ['Permissions'], access: { kind: 'grant', on, level: 'Manage' } } as const;
   return [
@@ -31,6 +38,7 @@ type Common = { tags: readonly string[]; access: { kind: 'grant'; on: GrantKind;
 function listRoute(database: Database, on: GrantKind, common: Common): Route {
   return route({
     ...common,
+    id: `list${NOUNS[on]}Permissions`,
     method: 'GET',
     path: PATHS[on],
     summary: `List the grants on a ${LABELS[on]}`,
@@ -46,6 +54,7 @@ function listRoute(database: Database, on: GrantKind, common: Common): Route {
 function grantRoute(database: Database, on: GrantKind, common: Common): Route {
   return route({
     ...common,
+    id: `grant${NOUNS[on]}Permission`,
     method: 'PUT',
     path: PATHS[on],
     summary: `Grant a user or group a level on a ${LABELS[on]}`,
@@ -63,6 +72,7 @@ function grantRoute(database: Database, on: GrantKind, common: Common): Route {
 function revokeRoute(database: Database, on: GrantKind, common: Common): Route {
   return route({
     ...common,
+    id: `revoke${NOUNS[on]}Permission`,
     method: 'DELETE',
     path: `${PATHS[on]}/{principalType}/{principalId}`,
     summary: `Revoke a grant on a ${LABELS[on]}`,

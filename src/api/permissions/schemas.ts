@@ -6,17 +6,38 @@ import { choice, Id, Timestamp } from '../../http/schemas.ts';
 export const PrincipalType = choice('User', 'Group');
 export const Level = choice('Read', 'Modify', 'Manage');
 
-export const NewGrant = z.strictObject({
-  principalType: PrincipalType,
-  principalId: z.guid().transform((id) => id.toLowerCase()),
-  level: Level,
-});
+export const NewGrant = z
+  .strictObject({
+    principalType: PrincipalType,
+    principalId: z.guid().transform((id) => id.toLowerCase()),
+    level: Level,
+  })
+  .meta({
+    id: 'NewGrant',
+    examples: [
+      { principalType: 'Group', principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00', level: 'Modify' },
+    ],
+  });
 
-export const Grant = z.object({
-  principalType: PrincipalType,
-  principalId: Id,
-  principalName: z.string(),
-  level: Level,
-  grantedAt: Timestamp,
-  grantedByUserId: Id.nullable(),
-});
+export const Grant = z
+  .object({
+    principalType: PrincipalType,
+    principalId: Id,
+    principalName: z.string().meta({ description: 'Name of the user or group' }),
+    level: Level,
+    grantedAt: Timestamp,
+    grantedByUserId: Id.nullable().meta({ description: 'Null of a user who is gone' }),
+  })
+  .meta({
+    id: 'Grant',
+    examples: [
+      {
+        principalType: 'Group',
+        principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00',
+        principalName: 'Web team',
+        level: 'Modify',
+        grantedAt: '2026-11-20T09:08:00.000Z',
+        grantedByUserId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+      },
+    ],
+  });

@@ -28,6 +28,7 @@ export function registrationKeyRoutes(database: Database): Route[] {
 function createRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'createRegistrationKey',
     method: 'POST',
     path: PATH,
     summary: 'Create a registration key',
@@ -59,6 +60,7 @@ function createRoute(database: Database): Route {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listRegistrationKeys',
     method: 'GET',
     path: PATH,
     summary: 'List registration keys, newest first',
@@ -75,6 +77,7 @@ function listRoute(database: Database): Route {
 function describeRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'updateRegistrationKey',
     method: 'PUT',
     path: `${PATH}/{keyId}`,
     summary: "Change a key's description",
@@ -103,6 +106,7 @@ function describeRoute(database: Database): Route {
 function revokeRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'revokeRegistrationKey',
     method: 'DELETE',
     path: `${PATH}/{keyId}`,
     summary: 'Revoke a key',

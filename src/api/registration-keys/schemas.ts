@@ -3,27 +3,56 @@
 import { z } from 'zod';
 import { Description, Id, Instant, Timestamp } from '../../http/schemas.ts';
 
-export const NewRegistrationKey = z.strictObject({
-  description: Description,
-  expiresAt: Instant.nullish(),
-  maxUses: z.int().min(1).nullish(),
-  allowReregistration: z
-    .boolean()
-    .nullish()
-    .transform((allowed) => allowed ?? false),
-});
+export const NewRegistrationKey = z
+  .strictObject({
+    description: Description,
+    expiresAt: Instant.nullish().meta({ description: 'Absent or null: in 7 days' }),
+    maxUses: z.int().min(1).nullish().meta({ description: 'Absent or null: any number' }),
+    allowReregistration: z
+      .boolean()
+      .nullish()
+      .transform((allowed) => allowed ?? false),
+  })
+  .meta({
+    id: 'NewRegistrationKey',
+    examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
+  });
 
-export const RegistrationKeyChange = z.strictObject({ description: Description });
+export const RegistrationKeyChange = z
+  .strictObject({ description: Description })
+  .meta({ id: 'RegistrationKeyChange', examples: [{ description: 'Racks 12 and 13' }] });
 
-export const RegistrationKey = z.object({
-  id: Id,
-  key: z.string().nullable(),
-  keyPrefix: z.string(),
-  description: z.string().nullable(),
-  expiresAt: Timestamp,
-  createdAt: Timestamp,
-  maxUses: z.int().nullable(),
-  currentUses: z.int(),
-  isRevoked: z.boolean(),
-  allowReregistration: z.boolean(),
-});
+export const RegistrationKey = z
+  .object({
+    id: Id,
+    key: z.string().nullable().meta({ description: 'In the answer to its creation alone, null ever after' }),
+    keyPrefix: z.string().meta({ description: 'Enough to tell keys apart' }),
+    description: z.string().nullable(),
+    expiresAt: Timestamp,
+    createdAt: Timestamp,
+    maxUses: z.int().nullable(),
+    currentUses: z
+      .int()
+      .meta({ description: 'Registrations with it; repeated ones of a known certificate do not count' }),
+    isRevoked: z.boolean(),
+    allowReregistration: z
+      .boolean()
+      .meta({ description: 'Whether a known fqdn may come with another certificate' }),
+  })
+  .meta({
+    id: 'RegistrationKey',
+    examples: [
+      {
+        id: 'e7d6c5b4-a392-4817-8605-f4e3d2c1b0a9',
+        key: null,
+        keyPrefix: 'reg_Yl0sT4mW',
+        description: 'Rack 12',
+        expiresAt: '2026-12-01T00:00:00.000Z',
+        createdAt: '2026-11-20T09:08:00.000Z',
+        maxUses: 40,
+        currentUses: 3,
+        isRevoked: false,
+        allowReregistration: false,
+      },
+    ],
+  });

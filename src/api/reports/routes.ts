@@ -20,9 +20,9 @@ const PATH = '/api/v1/reports';
 const OF_NODE = '/api/v1/nodes/{nodeId}/reports';
 const TAGS = ['Reports'];
 
-export function reportRoutes(database: Database): Route[] {
+export function reportRoutes(database: Database, onCommit: (reports: number) => void): Route[] {
   return [
-    createRoute(openReportWriter(database), new FloodGuard()),
+    createRoute(openReportWriter(database, onCommit), new FloodGuard()),
     listOfNodeRoute(database),
     listRoute(database),
     detailRoute(database),
@@ -31,6 +31,7 @@ export function reportRoutes(database: Database): Route[] {
 
 function createRoute(writer: ReportWriter, floodGuard: FloodGuard): Route {
   return route({
+    id: 'submitReport',
     method: 'POST',
     path: OF_NODE,
     summary: 'Report the result of a run of DSC',
@@ -68,6 +69,7 @@ function createRoute(writer: ReportWriter, floodGuard: FloodGuard): Route {
 
 function listOfNodeRoute(database: Database): Route {
   return route({
+    id: 'listNodeReports',
     method: 'GET',
     path: OF_NODE,
     summary: "List a node's reports, newest first",
@@ -87,6 +89,7 @@ function listOfNodeRoute(database: Database): Route {
 
 function listRoute(database: Database): Route {
   return route({
+    id: 'listReports',
     method: 'GET',
     path: PATH,
     summary: 'List the reports of all nodes, newest first',
@@ -107,6 +110,7 @@ function listRoute(database: Database): Route {
 
 function detailRoute(database: Database): Route {
   return route({
+    id: 'getReport',
     method: 'GET',
     path: `${PATH}/{id}`,
     summary: 'Read a report with its result',

@@ -4,6 +4,21 @@ import { z } from 'zod';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
 import { choice, Flag, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 
+/** Examples of the API description. */
+const RESULT = {
+  results: [{ name: 'nginx', type: 'Microsoft.Windows/Service', result: { inDesiredState: true } }],
+  hadErrors: false,
+};
+const SUMMARY = {
+  id: '0193485e-1c2d-7e3f-8a4b-5c6d7e8f9a0b',
+  nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+  nodeFqdn: 'web-01.example.com',
+  timestamp: '2026-11-20T09:08:00.000Z',
+  operation: 'Test',
+  inDesiredState: true,
+  hadErrors: false,
+};
+
 const Operation = choice(...REPORT_OPERATIONS);
 
 /** Of DSC's own output only what the verdict looks at is asked for; everything else is kept as it comes. */
@@ -15,7 +30,9 @@ const DscResult = z
     context.addIssue({ code: 'custom', path: ['results', fault], message: 'Not an object' });
   });
 
-export const NewReport = z.object({ operation: Operation, result: DscResult });
+export const NewReport = z
+  .object({ operation: Operation, result: DscResult })
+  .meta({ id: 'NewReport', examples: [{ operation: 'Test', result: RESULT }] });
 
 const SAYS: Record<string, boolean | null> = { true: true, false: false, null: null };
 
@@ -27,6 +44,7 @@ const filters = {
     .string()
     .regex(/^(true|false|null)$/i, 'Neither true nor false nor null')
     .transform((text) => SAYS[text.toLowerCase()] ?? null)
+    .meta({ published: { type: 'string', enum: Object.keys(SAYS) } })
     .optional(),
   hadErrors: Flag.optional(),
 };
@@ -50,16 +68,21 @@ export const ReportFilter = Paging.extend({
     .optional(),
 }).refine(isInOrder, NOT_IN_ORDER);
 
-export const ReportSummary = z.object({
-  id: Id,
-  nodeId: Id,
-  nodeFqdn: z.string(),
-  timestamp: Timestamp,
-  operation: z.enum(REPORT_OPERATIONS),
-  inDesiredState: z.boolean().nullable(),
-  hadErrors: z.boolean(),
-});
+export const ReportSummary = z
+  .object({
+    id: Id,
+    nodeId: Id,
+    nodeFqdn: z.string(),
+    timestamp: Timestamp,
+    operation: z.enum(REPORT_OPERATIONS),
+    inDesiredState: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Null where the result says nothing of it, and of Get and Export' }),
+    hadErrors: z.boolean(),
+  })
+  .meta({ id: 'ReportSummary', examples: [SUMMARY] });
 
 export const Report = ReportSummary.extend({
   result: z.looseObject({ hadErrors: z.boolean() }).meta({ description: 'Exactly as the node sent it' }),
-});
+}).meta({ id: 'Report', examples: [{ ...SUMMARY, result: RESULT }] });

@@ -15,10 +15,12 @@ export interface ReceivedReport {
 
 export type ReportWriter = GroupCommit<ReceivedReport, ReportRow>;
 
-export function openReportWriter(database: Database): ReportWriter {
+/** @param onCommit told of each commit how many reports shared it */
+export function openReportWriter(database: Database, onCommit?: (reports: number) => void): ReportWriter {
   return new GroupCommit<ReceivedReport, ReportRow>(database.write, {
     write: writeReports,
     sizeOf: ({ row }) => row.result.length,
+    ...(onCommit ? { onCommit } : {}),
   });
 }
 

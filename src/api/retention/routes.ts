@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { json, page } from '../../http/answer.ts';
+import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type JsonBody, type Route, route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { listRuns, type RetentionRunRow, type VersionType } from './queries.ts';
@@ -21,35 +22,45 @@ const OF_VERSIONS =
   '`keepReleaseVersions`. Never goes what a node gets now, what a composite is pinned to, the newest published ' +
   'version and the highest stable one. ';
 
+const VERSION_PROBLEMS = ['versions_changed', ...WRITING_REPOSITORIES];
+
 export function retentionRoutes(database: Database, runs: RetentionRuns): Route[] {
   const versions = { kind: 'json', schema: VersionCleanup, isOptional: true } as const;
   const records = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
   return [
     cleanupRoute(runs, 'Configuration', versions, {
-      path: 'configurations',
+      id: 'cleanUpConfigurations',
+      path: `${PATH}/configurations/cleanup`,
       summary: 'Delete old published versions of configurations',
       description: `${OF_VERSIONS}A configuration's own retention goes before the body.`,
+      problems: VERSION_PROBLEMS,
     }),
     cleanupRoute(runs, 'Composite', versions, {
-      path: 'composite-configurations',
+      id: 'cleanUpComposites',
+      path: `${PATH}/composite-configurations/cleanup`,
       summary: 'Delete old published versions of composites',
       description: OF_VERSIONS,
+      problems: VERSION_PROBLEMS,
     }),
     cleanupRoute(runs, 'Parameter', versions, {
-      path: 'parameters',
+      id: 'cleanUpParameters',
+      path: `${PATH}/parameters/cleanup`,
       summary: 'Delete old parameter files, drafts and published ones',
       description:
         `${OF_VERSIONS}Counted per scope value and major, drafts and published files together. A file counts as in ` +
         'use when a node would get it that carries the scope value, whether or not one does. The own retention of ' +
         'the configuration goes before the body.',
+      problems: VERSION_PROBLEMS,
     }),
     cleanupRoute(runs, 'Report', records, {
-      path: 'reports',
+      id: 'cleanUpReports',
+      path: `${PATH}/reports/cleanup`,
       summary: 'Delete old reports',
       description: 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.',
     }),
     cleanupRoute(runs, 'StatusEvent', records, {
-      path: 'status-events',
+      id: 'cleanUpStatusEvents',
+      path: `${PATH}/status-events/cleanup`,
       summary: 'Delete old status events',
       description: 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.',
     }),
@@ -61,16 +72,18 @@ function cleanupRoute(
   runs: RetentionRuns,
   versionType: VersionType,
   body: JsonBody<z.output<typeof VersionCleanup>> | JsonBody<z.output<typeof RecordCleanup>>,
-  { path, summary, description }: { path: string; summary: string; description: string },
+  {
+    problems = ['shutting_down'],
+    ...described
+  }: Pick<Route, 'id' | 'path' | 'summary' | 'description' | 'problems'>,
 ): Route {
   return route({
     ...COMMON,
+    ...described,
     method: 'POST',
-    path: `${PATH}/${path}/cleanup`,
-    summary,
-    description,
     body: body as JsonBody<z.output<typeof VersionCleanup | typeof RecordCleanup>>,
     answers: { 200: { description: 'What was deleted, or would be', schema: RetentionResult } },
+    problems,
     async handle({ body: { dryRun, ...wish }, facts: { actor } }) {
       const order = { versionType, isScheduled: false, isDryRun: dryRun, actor, wish };
       return json(toResult(await runs.run(order)));
@@ -81,6 +94,7 @@ function cleanupRoute(
 function runsRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listRetentionRuns',
     method: 'GET',
     path: `${PATH}/runs`,
     summary: 'List cleanups that ran, newest first',

@@ -11,49 +11,98 @@ const DryRun = z
   .transform((dryRun) => dryRun ?? false);
 
 /** What is null or absent comes from the server's settings. */
-export const VersionCleanup = z.strictObject({
-  keepVersions: Count,
-  keepDays: Count,
-  keepReleaseVersions: z.boolean().nullish(),
-  dryRun: DryRun,
-});
+export const VersionCleanup = z
+  .strictObject({
+    keepVersions: Count,
+    keepDays: Count,
+    keepReleaseVersions: z.boolean().nullish(),
+    dryRun: DryRun.meta({ description: 'Only says what would be deleted' }),
+  })
+  .meta({
+    id: 'VersionCleanup',
+    examples: [{ keepVersions: 10, keepDays: 90, keepReleaseVersions: true, dryRun: true }],
+  });
 
-export const RecordCleanup = z.strictObject({ keepCount: Count, keepDays: Count, dryRun: DryRun });
+export const RecordCleanup = z
+  .strictObject({
+    keepCount: Count.meta({ description: 'Per node' }),
+    keepDays: Count,
+    dryRun: DryRun.meta({ description: 'Only says what would be deleted' }),
+  })
+  .meta({ id: 'RecordCleanup', examples: [{ keepCount: 1_000, keepDays: 30, dryRun: true }] });
 
 export const VERSION_TYPES = ['Configuration', 'Composite', 'Parameter', 'Report', 'StatusEvent'] as const;
 const VersionType = z.enum(VERSION_TYPES);
 
-export const RetentionResult = z.object({
-  runId: Id,
-  versionType: VersionType,
-  isDryRun: z.boolean(),
-  deletedCount: z.int(),
-  keptCount: z.int(),
-  deletedVersions: z
-    .array(z.object({ name: z.string(), version: z.string(), createdAt: Timestamp, reason: z.string() }))
-    .meta({ description: 'Of a dry run, those that would be deleted; always empty for records' }),
-});
+export const RetentionResult = z
+  .object({
+    runId: Id,
+    versionType: VersionType,
+    isDryRun: z.boolean(),
+    deletedCount: z.int(),
+    keptCount: z.int(),
+    deletedVersions: z
+      .array(z.object({ name: z.string(), version: z.string(), createdAt: Timestamp, reason: z.string() }))
+      .meta({ description: 'Of a dry run, those that would be deleted; always empty for records' }),
+  })
+  .meta({
+    id: 'RetentionResult',
+    examples: [
+      {
+        runId: 'f0e1d2c3-b4a5-4968-8778-695a4b3c2d1e',
+        versionType: 'Configuration',
+        isDryRun: true,
+        deletedCount: 1,
+        keptCount: 12,
+        deletedVersions: [
+          {
+            name: 'web-server',
+            version: '1.0.0-rc.1',
+            createdAt: '2026-02-03T04:05:06.789Z',
+            reason: 'Published version beyond the newest 10 and older than 90 days',
+          },
+        ],
+      },
+    ],
+  });
 
-export const RetentionRun = z.object({
-  id: Id,
-  startedAt: Timestamp,
-  completedAt: Timestamp.nullable().meta({ description: 'Null while it runs' }),
-  versionType: VersionType,
-  isScheduled: z.boolean(),
-  isDryRun: z.boolean(),
-  deletedCount: z.int(),
-  keptCount: z.int(),
-  error: z.string().nullable().meta({
-    description: 'Why it failed; or that the server has no git, so that nothing was repacked',
-  }),
-});
+export const RetentionRun = z
+  .object({
+    id: Id,
+    startedAt: Timestamp,
+    completedAt: Timestamp.nullable().meta({ description: 'Null while it runs' }),
+    versionType: VersionType,
+    isScheduled: z.boolean(),
+    isDryRun: z.boolean(),
+    deletedCount: z.int(),
+    keptCount: z.int(),
+    error: z.string().nullable().meta({
+      description: 'Why it failed; or that the server has no git, so that nothing was repacked',
+    }),
+  })
+  .meta({
+    id: 'RetentionRun',
+    examples: [
+      {
+        id: 'f0e1d2c3-b4a5-4968-8778-695a4b3c2d1e',
+        startedAt: '2026-11-20T09:08:00.000Z',
+        completedAt: '2026-11-20T09:08:01.204Z',
+        versionType: 'Configuration',
+        isScheduled: true,
+        isDryRun: false,
+        deletedCount: 1,
+        keptCount: 12,
+        error: null,
+      },
+    ],
+  });
 
-const DEFAULT_RUNS = '50';
+const DEFAULT_RUNS = 50;
 
 /** `limit` and `take` mean the same; `take` goes first. */
 export const RunFilter = z
   .object({
-    limit: Paging.shape.take.prefault(DEFAULT_RUNS),
+    limit: Paging.shape.take.unwrap().default(DEFAULT_RUNS),
     take: Paging.shape.take.unwrap().optional(),
     skip: Paging.shape.skip,
     from: Instant.optional(),

@@ -32,6 +32,7 @@ export function roleRoutes(database: Database): Route[] {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listRoles',
     method: 'GET',
     path: ROLES,
     summary: 'List the roles by name',
@@ -52,6 +53,7 @@ function listRoute(database: Database): Route {
 function createRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'createRole',
     method: 'POST',
     path: ROLES,
     summary: "Create a role of permissions that are the caller's own",
@@ -68,6 +70,7 @@ function createRoute(database: Database): Route {
 function detailRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'getRole',
     method: 'GET',
     path: ROLE,
     summary: 'Read a role',
@@ -84,6 +87,7 @@ function detailRoute(database: Database): Route {
 function replaceRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'replaceRole',
     method: 'PUT',
     path: ROLE,
     summary: "Replace a role's name, description and permissions",
@@ -101,6 +105,7 @@ function replaceRoute(database: Database): Route {
 function deleteRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'deleteRole',
     method: 'DELETE',
     path: ROLE,
     summary: 'Delete a role; all who hold it lose it',

@@ -1,6 +1,7 @@
 /** `/api/v1/scope-types`: the kinds of scope that parameters are set for, and which of them wins. */
 
 import { created, json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath, Paging } from '../../http/schemas.ts';
 import {
@@ -42,6 +43,7 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
 function listRoute({ database }: ScopeTools): Route {
   return route({
     ...READ,
+    id: 'listScopeTypes',
     method: 'GET',
     path: PATH,
     summary: 'List scope types by precedence',
@@ -58,6 +60,7 @@ function listRoute({ database }: ScopeTools): Route {
 function readRoute({ database }: ScopeTools): Route {
   return route({
     ...READ,
+    id: 'getScopeType',
     method: 'GET',
     path: ONE,
     summary: 'Read a scope type',
@@ -72,6 +75,7 @@ function readRoute({ database }: ScopeTools): Route {
 function createRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'createScopeType',
     method: 'POST',
     path: PATH,
     summary: 'Create a scope type just below Node',
@@ -89,6 +93,7 @@ function createRoute(tools: ScopeTools): Route {
 function describeRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'updateScopeType',
     method: 'PUT',
     path: ONE,
     summary: "Change a scope type's description",
@@ -105,6 +110,7 @@ function describeRoute(tools: ScopeTools): Route {
 function reorderRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'reorderScopeTypes',
     method: 'PUT',
     path: `${PATH}/reorder`,
     represents: PATH,
@@ -122,12 +128,13 @@ function reorderRoute(tools: ScopeTools): Route {
 function deleteRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'deleteScopeType',
     method: 'DELETE',
     path: ONE,
     summary: 'Delete a scope type and its values',
     params: idsInPath('id'),
     answers: { 204: { description: 'Deleted; what was above it has moved down' } },
-    problems: ['system_scope_type', 'in_use'],
+    problems: ['system_scope_type', 'in_use', ...READING_REPOSITORIES],
     async handle({ params, facts }) {
       await deleteScopeType(tools, facts.actor, params.id);
       return noContent();
@@ -138,6 +145,7 @@ function deleteRoute(tools: ScopeTools): Route {
 function switchRoute(tools: ScopeTools, isEnabled: boolean): Route {
   return route({
     ...WRITE,
+    id: isEnabled ? 'enableScopeType' : 'disableScopeType',
     method: 'PATCH',
     path: `${ONE}/${isEnabled ? 'enable' : 'disable'}`,
     represents: ONE,
@@ -145,7 +153,7 @@ function switchRoute(tools: ScopeTools, isEnabled: boolean): Route {
     description: 'Only Default and Node can be switched.',
     params: idsInPath('id'),
     answers: { 200: { description: 'The scope type as it is now', schema: ScopeType } },
-    problems: isEnabled ? ['not_a_system_scope_type'] : ['not_a_system_scope_type', 'in_use'],
+    problems: ['not_a_system_scope_type', ...(isEnabled ? [] : ['in_use', ...READING_REPOSITORIES])],
     async handle({ params, facts }) {
       return json(toScopeType(await switchScopeType(tools, facts.actor, params.id, isEnabled)));
     },

@@ -8,39 +8,96 @@ const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_"
 
 const ValueMode = choice('Unrestricted', 'Restricted');
 
-export const NewScopeType = z.strictObject({
-  name: ScopeName,
-  description: Description,
-  valueMode: ValueMode.nullish().transform((mode) => mode ?? 'Unrestricted'),
-});
+export const NewScopeType = z
+  .strictObject({
+    name: ScopeName,
+    description: Description,
+    valueMode: ValueMode.nullish().transform((mode) => mode ?? 'Unrestricted'),
+  })
+  .meta({
+    id: 'NewScopeType',
+    examples: [{ name: 'Environment', description: 'Where a machine stands', valueMode: 'Restricted' }],
+  });
 
-export const ScopeTypeChange = z.strictObject({ description: Description });
+export const ScopeTypeChange = z
+  .strictObject({ description: Description })
+  .meta({ id: 'ScopeTypeChange', examples: [{ description: 'Test, staging or production' }] });
 
-export const ScopeOrder = z.strictObject({
-  scopeTypeIds: z.array(z.guid().transform((id) => id.toLowerCase())),
-});
+export const ScopeOrder = z
+  .strictObject({
+    scopeTypeIds: z.array(z.guid().transform((id) => id.toLowerCase())),
+  })
+  .meta({
+    id: 'ScopeTypeOrder',
+    examples: [
+      {
+        scopeTypeIds: [
+          '00000000-0000-0000-0000-000000000001',
+          '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
+          '00000000-0000-0000-0000-000000000002',
+        ],
+      },
+    ],
+  });
 
-export const ScopeType = z.object({
-  id: Id,
-  name: z.string(),
-  description: z.string().nullable(),
-  precedence: z.int().meta({ description: 'The higher wins; 0 is Default, the highest is Node' }),
-  isSystem: z.boolean(),
-  isEnabled: z.boolean(),
-  valueMode: ValueMode,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const ScopeType = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string().nullable(),
+    precedence: z.int().meta({ description: 'The higher wins; 0 is Default, the highest is Node' }),
+    isSystem: z.boolean(),
+    isEnabled: z.boolean().meta({ description: 'False keeps it out of merging' }),
+    valueMode: ValueMode.meta({
+      description: 'Whether files may be written for values that are not defined',
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'ScopeType',
+    examples: [
+      {
+        id: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
+        name: 'Environment',
+        description: 'Where a machine stands',
+        precedence: 1,
+        isSystem: false,
+        isEnabled: true,
+        valueMode: 'Restricted',
+        createdAt: '2026-11-20T09:08:00.000Z',
+        updatedAt: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });
 
-export const NewScopeValue = z.strictObject({ value: ScopeName, description: Description });
+export const NewScopeValue = z
+  .strictObject({ value: ScopeName, description: Description })
+  .meta({ id: 'NewScopeValue', examples: [{ value: 'production', description: 'What customers use' }] });
 
-export const ScopeValueChange = z.strictObject({ description: Description });
+export const ScopeValueChange = z
+  .strictObject({ description: Description })
+  .meta({ id: 'ScopeValueChange', examples: [{ description: 'What customers see' }] });
 
-export const ScopeValue = z.object({
-  id: Id,
-  scopeTypeId: Id,
-  value: z.string(),
-  description: z.string().nullable(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const ScopeValue = z
+  .object({
+    id: Id,
+    scopeTypeId: Id,
+    value: z.string(),
+    description: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: 'ScopeValue',
+    examples: [
+      {
+        id: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1',
+        scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
+        value: 'production',
+        description: 'What customers use',
+        createdAt: '2026-11-20T09:08:00.000Z',
+        updatedAt: '2026-11-20T09:08:00.000Z',
+      },
+    ],
+  });

@@ -1,6 +1,7 @@
 /** `/api/v1/scope-types/{scopeTypeId}/values`: what a node can be tagged with. */
 
 import { created, json, noContent, page } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath, Paging } from '../../http/schemas.ts';
 import { requireScopeType, type ScopeTools } from './changes.ts';
@@ -31,6 +32,7 @@ export function scopeValueRoutes(tools: ScopeTools): Route[] {
 function listRoute({ database }: ScopeTools): Route {
   return route({
     ...READ,
+    id: 'listScopeValues',
     method: 'GET',
     path: PATH,
     summary: "List a scope type's values",
@@ -50,6 +52,7 @@ function listRoute({ database }: ScopeTools): Route {
 function readRoute({ database }: ScopeTools): Route {
   return route({
     ...READ,
+    id: 'getScopeValue',
     method: 'GET',
     path: ONE,
     summary: 'Read a scope value',
@@ -65,6 +68,7 @@ function readRoute({ database }: ScopeTools): Route {
 function createRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'createScopeValue',
     method: 'POST',
     path: PATH,
     summary: 'Create a scope value',
@@ -83,6 +87,7 @@ function createRoute(tools: ScopeTools): Route {
 function describeRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'updateScopeValue',
     method: 'PUT',
     path: ONE,
     summary: "Change a scope value's description",
@@ -98,12 +103,13 @@ function describeRoute(tools: ScopeTools): Route {
 function deleteRoute(tools: ScopeTools): Route {
   return route({
     ...WRITE,
+    id: 'deleteScopeValue',
     method: 'DELETE',
     path: ONE,
     summary: 'Delete a scope value',
     params: idsInPath('scopeTypeId', 'id'),
     answers: { 204: { description: 'Deleted' } },
-    problems: ['in_use'],
+    problems: ['in_use', ...READING_REPOSITORIES],
     async handle({ params, facts }) {
       await deleteScopeValue(tools, facts.actor, params);
       return noContent();

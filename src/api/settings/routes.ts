@@ -31,6 +31,8 @@ const TAGS = ['Settings'];
 /** Settings that are read and changed together. */
 interface SettingsGroup {
   path: string;
+  /** As it stands in operation ids. */
+  noun: string;
   /** As the audit trail calls the group. */
   name: string;
   /** As it stands in "Read …". */
@@ -43,6 +45,7 @@ interface SettingsGroup {
 const GROUPS: readonly SettingsGroup[] = [
   {
     path: SETTINGS,
+    noun: 'ServerSettings',
     name: 'server',
     label: 'how often certificates rotate and when a node is stale',
     view: ServerSettingsView,
@@ -51,6 +54,7 @@ const GROUPS: readonly SettingsGroup[] = [
   },
   {
     path: `${SETTINGS}/lcm-defaults`,
+    noun: 'LcmDefaults',
     name: 'lcm-defaults',
     label: 'what a node is told where nothing is desired of it in particular; null is no default',
     view: LcmDefaultsView,
@@ -59,6 +63,7 @@ const GROUPS: readonly SettingsGroup[] = [
   },
   {
     path: `${SETTINGS}/validation`,
+    noun: 'ValidationSettings',
     name: 'validation',
     label: 'how versions and parameters are checked',
     view: ValidationSettingsView,
@@ -67,6 +72,7 @@ const GROUPS: readonly SettingsGroup[] = [
   },
   {
     path: `${SETTINGS}/retention`,
+    noun: 'RetentionSettings',
     name: 'retention',
     label: 'what cleanups keep, and whether and how often they run by themselves',
     view: RetentionSettingsView,
@@ -81,6 +87,7 @@ export function settingsRoutes(database: Database): Route[] {
 
 function publicRoute(database: Database): Route {
   return route({
+    id: 'getPublicSettings',
     method: 'GET',
     path: `${SETTINGS}/public`,
     summary: 'Read what an agent needs to know before it is registered',
@@ -96,9 +103,10 @@ function publicRoute(database: Database): Route {
 
 /** GET, and PUT of any subset. */
 function groupRoutes(database: Database, group: SettingsGroup): Route[] {
-  const { path, label, view, change, read } = group;
+  const { path, noun, label, view, change, read } = group;
   return [
     route({
+      id: `get${noun}`,
       path,
       method: 'GET',
       summary: `Read ${label}`,
@@ -108,6 +116,7 @@ function groupRoutes(database: Database, group: SettingsGroup): Route[] {
       handle: async () => json(await read(database.read)),
     }),
     route({
+      id: `update${noun}`,
       path,
       method: 'PUT',
       summary: `Change ${label}; any subset`,

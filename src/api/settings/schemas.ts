@@ -1,65 +1,98 @@
 /** Shapes of the server-wide settings. */
 
 import { z } from 'zod';
+import {
+  DEFAULT_LCM,
+  DEFAULT_RETENTION,
+  DEFAULT_SERVER,
+  DEFAULT_VALIDATION,
+} from '../../domain/server-settings.ts';
 import { choice, Duration } from '../../http/schemas.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
 
 /** All that an agent needs before it has a certificate, and nothing else. */
-export const PublicSettingsView = z.object({ certificateRotationInterval: z.string() });
+export const PublicSettingsView = z
+  .object({ certificateRotationInterval: z.string() })
+  .meta({ id: 'PublicSettings', examples: [{ certificateRotationInterval: '60.00:00:00' }] });
 
-export const ServerSettingsView = z.object({
-  certificateRotationInterval: z.string(),
-  stalenessMultiplier: z.number(),
-});
+export const ServerSettingsView = z
+  .object({
+    certificateRotationInterval: z
+      .string()
+      .meta({ description: 'How old an agent lets its certificate grow' }),
+    stalenessMultiplier: z
+      .number()
+      .meta({ description: 'A node is stale that has not called for so many of its own intervals' }),
+  })
+  .meta({ id: 'ServerSettings', examples: [DEFAULT_SERVER] });
 
-export const ServerSettingsChange = z.strictObject({
-  certificateRotationInterval: DurationText.optional(),
-  stalenessMultiplier: z.number().positive().max(1_000).optional(),
-});
+export const ServerSettingsChange = z
+  .strictObject({
+    certificateRotationInterval: DurationText.optional(),
+    stalenessMultiplier: z.number().positive().max(1_000).optional(),
+  })
+  .meta({ id: 'ServerSettingsChange', examples: [{ stalenessMultiplier: 3 }] });
 
 const LcmMode = choice('Monitor', 'Remediate');
 
-export const LcmDefaultsView = z.object({
-  defaultConfigurationMode: LcmMode.nullable(),
-  defaultConfigurationModeInterval: z.string().nullable(),
-  defaultReportCompliance: z.boolean().nullable(),
-});
+export const LcmDefaultsView = z
+  .object({
+    defaultConfigurationMode: LcmMode.nullable(),
+    defaultConfigurationModeInterval: z.string().nullable(),
+    defaultReportCompliance: z.boolean().nullable(),
+  })
+  .meta({ id: 'LcmDefaults', examples: [DEFAULT_LCM] });
 
 /** Null means no default; an absent member stays as it is. */
-export const LcmDefaultsChange = z.strictObject({
-  defaultConfigurationMode: LcmMode.nullable().optional(),
-  defaultConfigurationModeInterval: DurationText.nullable().optional(),
-  defaultReportCompliance: z.boolean().nullable().optional(),
-});
+export const LcmDefaultsChange = z
+  .strictObject({
+    defaultConfigurationMode: LcmMode.nullable().optional(),
+    defaultConfigurationModeInterval: DurationText.nullable().optional(),
+    defaultReportCompliance: z.boolean().nullable().optional(),
+  })
+  .meta({
+    id: 'LcmDefaultsChange',
+    examples: [{ defaultConfigurationMode: 'Monitor', defaultConfigurationModeInterval: '00:30:00' }],
+  });
 
 export const ValidationMode = choice('None', 'Warn', 'Strict');
 
-export const ValidationSettingsView = z.object({
-  requireSemVer: z.boolean(),
-  defaultParameterValidationMode: ValidationMode,
-  allowConfigurationOverride: z.boolean(),
-  allowParameterValidationOverride: z.boolean(),
-});
+export const ValidationSettingsView = z
+  .object({
+    requireSemVer: z.boolean(),
+    defaultParameterValidationMode: ValidationMode,
+    allowConfigurationOverride: z
+      .boolean()
+      .meta({ description: 'Whether a configuration may set requireSemVer for itself' }),
+    allowParameterValidationOverride: z
+      .boolean()
+      .meta({ description: 'Whether a configuration may set the mode for itself' }),
+  })
+  .meta({ id: 'ValidationSettings', examples: [DEFAULT_VALIDATION] });
 
-export const ValidationSettingsChange = z.strictObject({
-  requireSemVer: z.boolean().optional(),
-  defaultParameterValidationMode: ValidationMode.optional(),
-  allowConfigurationOverride: z.boolean().optional(),
-  allowParameterValidationOverride: z.boolean().optional(),
-});
+export const ValidationSettingsChange = z
+  .strictObject({
+    requireSemVer: z.boolean().optional(),
+    defaultParameterValidationMode: ValidationMode.optional(),
+    allowConfigurationOverride: z.boolean().optional(),
+    allowParameterValidationOverride: z.boolean().optional(),
+  })
+  .meta({ id: 'ValidationSettingsChange', examples: [{ defaultParameterValidationMode: 'Warn' }] });
 
-export const RetentionSettingsView = z.object({
-  enabled: z.boolean(),
-  keepVersions: z.int(),
-  keepDays: z.int(),
-  keepReleaseVersions: z.boolean(),
-  scheduleIntervalHours: z.int(),
-  reportKeepCount: z.int(),
-  reportKeepDays: z.int(),
-  statusEventKeepCount: z.int(),
-  statusEventKeepDays: z.int(),
-});
+export const RetentionSettingsView = z
+  .object({
+    enabled: z.boolean().meta({ description: 'Whether cleanups run by themselves' }),
+    keepVersions: z.int(),
+    keepDays: z.int(),
+    keepReleaseVersions: z.boolean(),
+    scheduleIntervalHours: z.int(),
+    reportKeepCount: z.int().meta({ description: 'Per node, as the three below' }),
+    reportKeepDays: z.int(),
+    statusEventKeepCount: z.int(),
+    statusEventKeepDays: z.int(),
+  })
+  .meta({ id: 'RetentionSettings', examples: [DEFAULT_RETENTION] });
 
 /** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
 const Count = z.int32().min(0);
@@ -67,14 +100,16 @@ const Count = z.int32().min(0);
 /** At least once a year. */
 const HOURS_OF_A_YEAR = 8_760;
 
-export const RetentionSettingsChange = z.strictObject({
-  enabled: z.boolean().optional(),
-  keepVersions: Count.optional(),
-  keepDays: Count.optional(),
-  keepReleaseVersions: z.boolean().optional(),
-  scheduleIntervalHours: z.int().min(1).max(HOURS_OF_A_YEAR).optional(),
-  reportKeepCount: Count.optional(),
-  reportKeepDays: Count.optional(),
-  statusEventKeepCount: Count.optional(),
-  statusEventKeepDays: Count.optional(),
-});
+export const RetentionSettingsChange = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    keepVersions: Count.optional(),
+    keepDays: Count.optional(),
+    keepReleaseVersions: z.boolean().optional(),
+    scheduleIntervalHours: z.int().min(1).max(HOURS_OF_A_YEAR).optional(),
+    reportKeepCount: Count.optional(),
+    reportKeepDays: Count.optional(),
+    statusEventKeepCount: Count.optional(),
+    statusEventKeepDays: Count.optional(),
+  })
+  .meta({ id: 'RetentionSettingsChange', examples: [{ enabled: true, keepDays: 365 }] });

@@ -18,6 +18,7 @@ export function passwordRoutes(options: ResetOptions): Route[] {
 function resetRoute(options: ResetOptions): Route {
   return route({
     ...COMMON,
+    id: 'resetUserPassword',
     method: 'POST',
     path: `${PATH}/reset-password`,
     summary: "Set a user's password",
@@ -39,6 +40,7 @@ function resetRoute(options: ResetOptions): Route {
 function unlockRoute({ database }: ResetOptions): Route {
   return route({
     ...COMMON,
+    id: 'unlockUser',
     method: 'POST',
     path: `${PATH}/unlock`,
     summary: "End a user's lock",

@@ -21,6 +21,7 @@ export function roleRoutes(database: Database): Route[] {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listUserRoles',
     method: 'GET',
     path: ROLES,
     summary: 'List the roles that a user holds directly, by name',
@@ -39,6 +40,7 @@ function listRoute(database: Database): Route {
 function replaceRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'setUserRoles',
     method: 'PUT',
     path: ROLES,
     represents: USER,

@@ -33,6 +33,7 @@ export function userRoutes(options: ResetOptions): Route[] {
 function listRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'listUsers',
     method: 'GET',
     path: PATH,
     summary: 'List users by name',
@@ -49,6 +50,7 @@ function listRoute(database: Database): Route {
 function readRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'getUser',
     method: 'GET',
     path: `${PATH}/{id}`,
     summary: 'Read a user',
@@ -64,11 +66,13 @@ function readRoute(database: Database): Route {
 function createRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'createUser',
     method: 'POST',
     path: PATH,
     summary: 'Create a user or a service account',
     description:
-      'A user needs a password. A service account has none, and nothing to change at first sign-in.',
+      'A user needs a password. A service account has none, and nothing to change at first sign-in; no route gives it a ' +
+      'token yet.',
     body: { kind: 'json', schema: NewUser },
     answers: { 201: { description: 'The new user, without roles and groups', schema: UserDetails } },
     problems: ['name_taken'],
@@ -82,6 +86,7 @@ function createRoute(database: Database): Route {
 function changeRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'updateUser',
     method: 'PUT',
     path: `${PATH}/{id}`,
     summary: 'Change, deactivate or reactivate a user',
@@ -103,6 +108,7 @@ function changeRoute(database: Database): Route {
 function deleteRoute(database: Database): Route {
   return route({
     ...COMMON,
+    id: 'deleteUser',
     method: 'DELETE',
     path: `${PATH}/{id}`,
     summary: 'Delete a user',

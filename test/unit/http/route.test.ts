@@ -6,7 +6,7 @@ import type { Access } from '../../../src/security/access.ts';
 
 const declare = (path: string, access: unknown): Route =>
   route({
-    ...{ method: 'GET', path, summary: 'x', tags: [], answers: {} },
+    ...{ id: 'readX', method: 'GET', path, summary: 'x', tags: [], answers: {} },
     access: access as Access,
     handle: noContent,
   });

@@ -24,25 +24,7 @@ describeWithOpenssl('whether a certificate chains to an authority', () => {
   const chains = (pem: string, authorities = authority.certificate): boolean =>
     chainsTo(parseChain(pem), authorities);
 
-  /** Signed by one authority of the folder, itself one or not. */
-  function sign(name: string, issuer: string, extensions: string): string {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
-    space.openssl('req', '-new', ...key, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-    space.write(`${name}.ext`, extensions);
-    const by = ['-CA', `${issuer}.crt`, '-CAkey', `${issuer}.key`, '-CAcreateserial', '-days', '5'];
-    space.openssl(
-      'x509',
-      '-req',
-      '-in',
-      `${name}.csr`,
-      ...by,
-      '-extfile',
-      `${name}.ext`,
-      '-out',
-      `${name}.crt`,
-    );
-    return space.read(`${name}.crt`);
-  }
+  const sign = (name: string, issuer: string, extensions: string) => space.sign(name, issuer, extensions);
 
   it('says yes to what the authority has issued for clients, among other authorities too', () => {
     const { cert } = authority.issue();

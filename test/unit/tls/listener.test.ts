@@ -1,13 +1,13 @@
 /** The listener over real TLS: who is at the other end, what is answered to broken requests, how it closes. */
 
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { isTrusted, peerCertificate } from '../../../src/http/connections.ts';
+import { clientOf } from '../../../src/http/connections.ts';
 import { createListener, type Listener, type ListenerMaterial } from '../../../src/http/listener.ts';
 import { DAY, SECOND } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -30,6 +30,8 @@ interface Client {
   closed: Promise<unknown>;
 }
 
+const NO_PROXIES = { trusted: [], certificateHeader: 'Client-Cert' };
+
 describeWithOpenssl('listener', () => {
   let material: ListenerMaterial;
   let agentCertificate: ClientCertificate;
@@ -41,8 +43,8 @@ describeWithOpenssl('listener', () => {
 
   before(async () => {
     const ca = await createAuthority(Date.now());
-    const { certificate, key } = await issueServerCertificate(ca, ['localhost', '127.0.0.1'], Date.now());
-    material = { cert: certificate, key, nodeCa: null, nodeCrl: null };
+    const server = await issueServerCertificate(ca, ['localhost', '127.0.0.1'], Date.now());
+    material = { server, nodeCa: null, nodeCrl: null };
     agentCertificate = await makeClientCertificate({ commonName: 'web-01', rsa: true });
   });
 
@@ -62,9 +64,10 @@ describeWithOpenssl('listener', () => {
       return;
     }
     const socket = request.socket as TLSSocket;
+    const { peer, isTrusted } = clientOf(request);
     const seen: Seen = {
-      thumbprint: peerCertificate(socket)?.thumbprint ?? null,
-      trusted: isTrusted(socket),
+      thumbprint: peer?.thumbprint ?? null,
+      trusted: isTrusted,
       reused: socket.isSessionReused(),
       protocol: socket.getProtocol() ?? '',
     };
@@ -74,7 +77,13 @@ describeWithOpenssl('listener', () => {
   async function start(changes: Partial<ListenerMaterial> = {}): Promise<void> {
     const log = createLog('silent');
     const clock = { now: () => now() };
-    listener = createListener({ material: { ...material, ...changes }, handler: handle, log, clock });
+    listener = createListener({
+      material: { ...material, ...changes },
+      proxies: NO_PROXIES,
+      handler: handle,
+      log,
+      clock,
+    });
     port = await listener.listen('127.0.0.1', 0);
   }
 
@@ -143,21 +152,20 @@ describeWithOpenssl('listener', () => {
       const secured = once(listener.server, 'secureConnection');
       const client = await open(agentCertificate);
       const [socket] = (await secured) as [TLSSocket];
-      const first = peerCertificate(socket);
+      const { peer: first } = clientOf(new IncomingMessage(socket));
       await ask(client);
       await ask(client);
-      expect(peerCertificate(socket)).to.equal(first);
+      expect(clientOf(new IncomingMessage(socket)).peer).to.equal(first);
       client.socket.destroy();
       await once(socket, 'close');
-      expect(peerCertificate(socket)).to.equal(first);
+      expect(clientOf(new IncomingMessage(socket)).peer).to.equal(first);
       expect(first?.describe().subject).to.equal('CN=web-01');
     });
 
     it('are nobody on a socket that is not of this listener', () => {
       const socket = connectPlain({ port, host: '127.0.0.1' }).on('error', () => undefined);
       socket.destroy();
-      expect(peerCertificate(socket)).to.equal(null);
-      expect(isTrusted(socket)).to.equal(false);
+      expect(clientOf(new IncomingMessage(socket))).to.include({ peer: null, isTrusted: false });
     });
 
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -304,7 +312,7 @@ describeWithOpenssl('listener', () => {
       await ask(client);
       const ca = await createAuthority(Date.now());
       const next = await issueServerCertificate(ca, ['localhost'], Date.now());
-      listener.reload({ ...material, cert: next.certificate, key: next.key, nodeCa: authority.certificate });
+      listener.reload({ ...material, server: next, nodeCa: authority.certificate });
       expect((await ask(client)).trusted).to.equal(true);
       const { socket } = await open();
       expect(socket.getPeerX509Certificate()?.toString()).to.equal(next.certificate);
@@ -325,7 +333,9 @@ describeWithOpenssl('listener', () => {
 
     it('keeps what it has when the new material is refused', async () => {
       await start({ nodeCa: authority.certificate });
-      expect(() => listener.reload({ ...material, key: 'nonsense' })).to.throw();
+      expect(() =>
+        listener.reload({ ...material, server: { certificate: 'nonsense', key: 'nonsense' } }),
+      ).to.throw();
       expect((await seenOf({ ...good })).trusted).to.equal(true);
       expect((await seenOf(agentCertificate)).trusted).to.equal(false);
     });
@@ -491,14 +501,26 @@ describeWithOpenssl('listener', () => {
     });
 
     it('is done at once when it never listened', async () => {
-      listener = createListener({ material, handler: handle, log: createLog('silent'), clock: { now } });
+      listener = createListener({
+        material,
+        proxies: NO_PROXIES,
+        handler: handle,
+        log: createLog('silent'),
+        clock: { now },
+      });
       await listener.close(SECOND);
     });
   });
 
   it('says why it cannot listen', async () => {
     await start();
-    const second = createListener({ material, handler: handle, log: createLog('silent'), clock: { now } });
+    const second = createListener({
+      material,
+      proxies: NO_PROXIES,
+      handler: handle,
+      log: createLog('silent'),
+      clock: { now },
+    });
     const error = await second
       .listen('127.0.0.1', port)
       .catch((caught: NodeJS.ErrnoException) => caught.code);

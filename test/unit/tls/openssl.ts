@@ -30,6 +30,17 @@ export class Workspace {
     });
   }
 
+  /** A new certificate, signed by one of this folder. @param extensions lines of an openssl configuration */
+  sign(name: string, issuer: string, extensions: string, ...more: string[]): string {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
+    this.openssl('req', '-new', ...key, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
+    this.write(`${name}.ext`, extensions);
+    const by = ['-CA', `${issuer}.crt`, '-CAkey', `${issuer}.key`, '-CAcreateserial', '-days', '5', ...more];
+    const files = ['-in', `${name}.csr`, '-extfile', `${name}.ext`, '-out', `${name}.crt`];
+    this.openssl('x509', '-req', ...by, ...files);
+    return this.read(`${name}.crt`);
+  }
+
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
   }

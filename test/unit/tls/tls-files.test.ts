@@ -28,6 +28,7 @@ describeWithOpenssl('TLS files', () => {
     const none = { certFile: null, keyFile: null, nodeCaFile: null, nodeCrlFile: null };
     return loadTlsMaterial({
       dataDir: space.file('data'),
+      isOn: true,
       names: ['localhost'],
       now: NOW,
       log,
@@ -80,10 +81,17 @@ describeWithOpenssl('TLS files', () => {
       ]) {
         const next = await load(changes);
         expect(next.ca).to.deep.equal(first.ca);
-        expect(next.cert).to.not.equal(first.cert);
-        expect(next.key).to.not.equal(first.key);
+        expect(next.server?.certificate).to.not.equal(first.server?.certificate);
+        expect(next.server?.key).to.not.equal(first.server?.key);
         expect(next).to.deep.equal(await load(changes));
       }
+    });
+
+    it('are the authority alone where TLS is off', async () => {
+      const { server, ca } = await load({ isOn: false });
+      expect(server).to.equal(null);
+      expect(ca.certificate).to.contain('BEGIN CERTIFICATE');
+      expect(await readdir(path(''))).to.have.members(['ca.crt', 'ca.key']);
     });
 
     it('repair a start that was cut off at any point', async () => {
@@ -94,16 +102,18 @@ describeWithOpenssl('TLS files', () => {
         generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
       );
       const second = await load();
-      expect(second.cert).to.not.equal(first.cert);
+      expect(second.server?.certificate).to.not.equal(first.server?.certificate);
       await unlink(path('server.crt'));
-      expect((await load()).cert).to.not.equal(second.cert);
+      expect((await load()).server?.certificate).to.not.equal(second.server?.certificate);
       // The authority's key written, its certificate not yet; and a write that never became a file.
       await unlink(path('ca.crt'));
       await writeFile(`${path('ca.crt')}.1234.tmp`, 'half');
       const third = await load();
       expect(third.ca.key).to.equal(first.ca.key);
       expect(
-        new X509Certificate(third.cert).verify(new X509Certificate(third.ca.certificate).publicKey),
+        new X509Certificate(third.server?.certificate ?? '').verify(
+          new X509Certificate(third.ca.certificate).publicKey,
+        ),
       ).to.equal(true);
       expect((await readdir(path(''))).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
     });
@@ -120,7 +130,7 @@ describeWithOpenssl('TLS files', () => {
     it('replace a server certificate that cannot be read', async () => {
       await load();
       await writeFile(path('server.crt'), 'nonsense');
-      expect((await load()).cert).to.contain('BEGIN CERTIFICATE');
+      expect((await load()).server?.certificate).to.contain('BEGIN CERTIFICATE');
     });
 
     it('tighten what others could read, and say so', async () => {
@@ -169,7 +179,10 @@ describeWithOpenssl('TLS files', () => {
     it('are used in place of the made certificate, the authority stays', async () => {
       const files = given('a');
       const material = await load(files);
-      expect([material.cert, material.key]).to.deep.equal([space.read('a.crt'), space.read('a.key')]);
+      expect(material.server).to.deep.equal({
+        certificate: space.read('a.crt'),
+        key: space.read('a.key'),
+      });
       expect(material.ca.certificate).to.contain('BEGIN CERTIFICATE');
       expect(await readdir(path(''))).to.have.members(['ca.crt', 'ca.key']);
     });

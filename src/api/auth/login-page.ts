@@ -1,0 +1,110 @@
+/** The sign-in page: plain HTML, no script, so that it works in every browser and nothing foreign runs in it. */
+
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html, pageAnswer } from '../../http/html.ts';
+import { statusOf } from '../../http/problem.ts';
+import type { FieldError, HawserError } from '../../lib/errors.ts';
+import { sha256Base64 } from '../../lib/hash.ts';
+import type { Principal, UserPrincipal } from '../../security/principal.ts';
+
+const STYLE = `
+:root { color-scheme: light dark }
+body { margin: 0; padding: 8vh 1rem; background: light-dark(#f2f4f6, #16191c); font: 1rem/1.5 system-ui, sans-serif }
+main { max-width: 21rem; margin: auto; padding: 1.5rem 2rem 2rem; border: 1px solid light-dark(#d5dade, #383e44);
+  border-radius: .5rem; background: light-dark(#fff, #1f2327) }
+h1 { margin: 0 0 1rem; font-size: 1.4rem }
+label, button { display: block; width: 100% }
+label { margin-top: .8rem }
+input { display: block; box-sizing: border-box; width: 100%; margin-top: .2rem }
+input, button { padding: .5rem; border: 1px solid light-dark(#8a949e, #6b757f); border-radius: .3rem; font: inherit }
+button { margin-top: 1.2rem; border-color: #17557f; background: #17557f; color: #fff; cursor: pointer }
+button.second { background: none; color: inherit; border-color: light-dark(#8a949e, #6b757f) }
+summary { cursor: pointer }
+[role] { padding: .6rem .8rem; border-left: .25rem solid; border-color: #2e7d4f; overflow-wrap: anywhere }
+[role=alert] { border-color: #b3261e }
+`;
+
+const HEAD = html`<link rel="icon" href="data:,">
+<style>${STYLE}</style>`;
+
+const ALLOWS = `style-src 'sha256-${sha256Base64(STYLE)}'; img-src data:; form-action 'self'`;
+
+const SIGN_IN = html`<form method="post" action="/login">
+<label>User name <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button>
+</form>`;
+
+const CHANGE_PASSWORD = html`<form method="post" action="/login/password">
+<label>Current password <input name="currentPassword" type="password" autocomplete="current-password" required></label>
+<label>New password, 12 characters or more <input name="newPassword" type="password" autocomplete="new-password" required></label>
+<label>New password once more <input name="repeatedPassword" type="password" autocomplete="new-password" required></label>
+<button>Change the password</button>
+</form>`;
+
+const SIGN_OUT = html`<form method="post" action="/login/sign-out">
+<button class="second">Sign out</button>
+</form>`;
+
+/** The page as it is for this caller. */
+export function loginPage(principal: Principal | null, notice = ''): Answer {
+  return show(principal, notice === '' ? html`` : html`<p role="status">${notice}</p>`, false);
+}
+
+/** The same with what went wrong: a page to go on from, where other clients get problem details. */
+export function failurePage(error: HawserError, principal: Principal | null): Answer {
+  const status = statusOf(error);
+  const page = show(principal, html`<p role="alert">${describe(error)}</p>`, true);
+  const wait = error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) };
+  // With 401 would go a challenge (RFC 9110 15.5.2), which text browsers take for a question of their own.
+  return { ...page, status: status === 401 ? 403 : status, headers: { ...page.headers, ...wait } };
+}
+
+function show(principal: Principal | null, message: Html, showsForm: boolean): Answer {
+  const user = principal?.kind === 'user' && principal.authMethod === 'Session' ? principal : null;
+  const forms = user === null ? SIGN_IN : formsOf(user, showsForm);
+  const body = html`<main>
+<h1>${user === null ? 'Sign in to Hawser' : 'Hawser'}</h1>
+${message}
+${forms}
+</main>`;
+  const page = pageAnswer({ title: 'Hawser: sign in', head: HEAD, body, allows: ALLOWS });
+  return { ...page, headers: { ...page.headers, 'Cache-Control': 'no-store' } };
+}
+
+function formsOf({ username, requirePasswordChange }: UserPrincipal, showsForm: boolean): Html {
+  const change = requirePasswordChange
+    ? html`<p>The password must be changed before you can do anything else.</p>
+${CHANGE_PASSWORD}`
+    : html`${showsForm ? html`<details open>` : html`<details>`}<summary>Change the password</summary>
+${CHANGE_PASSWORD}
+</details>`;
+  return html`<p>You are signed in as <strong>${username}</strong>.</p>
+${change}
+${SIGN_OUT}`;
+}
+
+/** Where the message for programs would not tell a person enough. */
+function describe(error: HawserError): string {
+  switch (error.code) {
+    case 'invalid_credentials':
+      return (
+        'The user name or the password is wrong, or the account cannot be used now. ' +
+        'Five wrong passwords in a row lock an account for 15 minutes.'
+      );
+    case 'rate_limited':
+      return `Too many attempts. Try again in ${error.retryAfter} seconds.`;
+    case 'unauthenticated':
+      return 'You are not signed in any more.';
+    case 'cross_site_request':
+      return 'This was sent by a page of another site, and nothing was done. Use the form on this page.';
+    case 'validation_failed': {
+      const [fault] = error.data['errors'] as FieldError[];
+      return fault?.path === '/newPassword' || fault?.path === '/repeatedPassword'
+        ? fault.message
+        : 'A field is empty or too long.';
+    }
+    default:
+      return error.message;
+  }
+}

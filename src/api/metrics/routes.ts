@@ -1,0 +1,35 @@
+/** `/metrics`: what the server counts and measures, in the text format of Prometheus. */
+
+import type { Database } from '../../db/open.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
+import { FleetReader } from './fleet.ts';
+
+export function metricsRoutes(database: Database, metrics: Metrics): Route[] {
+  const fleet = new FleetReader(database);
+  return [
+    route({
+      id: 'getMetrics',
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Read the metrics of this server',
+      description:
+        'For Prometheus. Opened by the token of `HAWSER_METRICS_TOKEN` alone; 404 where none is configured. No label ' +
+        'holds the name or id of a node or configuration.',
+      tags: ['Metrics'],
+      access: { kind: 'metrics' },
+      answers: {
+        200: {
+          description: 'The metrics',
+          mediaType: 'text/plain',
+          headers: { 'Cache-Control': '`no-store`' },
+        },
+      },
+      async handle({ facts }) {
+        metrics.fleet.show(await fleet.read(facts.now));
+        const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
+        return { status: 200, headers, body: await metrics.text() };
+      },
+    }),
+  ];
+}

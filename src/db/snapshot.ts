@@ -1,0 +1,88 @@
+/** A copy of the database for a backup: of one moment, taken beside a server that goes on writing. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import { internal, notFound } from '../lib/errors.ts';
+import { translateDatabaseError } from './errors.ts';
+import { DATABASE_FILE } from './open.ts';
+import type { RepositoryRemovalsTable } from './schema.ts';
+
+/** What the copy says of the repositories that belong to it. */
+export interface Snapshot {
+  /** The name of the newest migration that it has been through. */
+  migration: string;
+  /** The repositories that its rows need, with the id of the configuration or composite they belong to. */
+  owners: readonly (RepositoryRemovalsTable & { id: string })[];
+  /** Whether the first password of `admin` holds still. */
+  hasFirstPassword: boolean;
+  /** Repositories whose rows are gone, and which are about to go. */
+  removals: readonly RepositoryRemovalsTable[];
+}
+
+/** Some at a time, so that signals are heard in between; the server does not wait for any of it. */
+const PAGES_AT_ONCE = 2_000;
+const FIRST_PASSWORD = "SELECT require_password_change FROM users WHERE username_key = 'admin'";
+const OWNERS = `
+  SELECT 'configurations' AS kind, name, id FROM configurations
+  UNION ALL SELECT 'parameters', name, id FROM configurations WHERE has_parameters = 1
+  UNION ALL SELECT 'composites', name, id FROM composites`;
+
+/**
+ * Copies `hawser.db` of the folder to `target`, a new file, without the sessions: a restore is an old state, in which
+ * those that have ended since must not be open again.
+ * @throws HawserError `database_missing`, `database_damaged`, or what `translateDatabaseError` makes of a fault
+ */
+export async function takeSnapshot(dataDir: string, target: string): Promise<Snapshot> {
+  const file = join(dataDir, DATABASE_FILE);
+  if (!existsSync(file)) throw notFound('HAWSER_DATA_DIR: there is no database in it', 'database_missing');
+  try {
+    await copyDatabase(file, target);
+    return readCopy(target);
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
+}
+
+/**
+ * Within a transaction that only reads, so that all steps see the same moment: without it, SQLite would begin anew
+ * whenever somebody writes in between. In WAL mode it keeps no writer waiting.
+ */
+async function copyDatabase(file: string, target: string): Promise<void> {
+  // Not opened read-only: such a handle cannot put WAL files away again where no server runs.
+  const source = new SqliteDatabase(file, { fileMustExist: true, timeout: 5_000 });
+  try {
+    source.pragma('query_only = ON');
+    source.exec('BEGIN');
+    source.prepare('SELECT COUNT(*) FROM sqlite_schema').get();
+    await source.backup(target, { progress: () => PAGES_AT_ONCE });
+    source.exec('COMMIT');
+  } finally {
+    source.close();
+  }
+}
+
+function readCopy(target: string): Snapshot {
+  const copy = new SqliteDatabase(target);
+  try {
+    // One file, without a WAL beside it; the server turns it back.
+    copy.pragma('journal_mode = DELETE');
+    if (copy.pragma('quick_check', { simple: true }) !== 'ok')
+      throw internal('database_damaged', 'The database is damaged; a copy of it would be no backup.');
+    copy.exec('DELETE FROM sessions');
+    const migration = copy.prepare('SELECT MAX(name) FROM kysely_migration').pluck().get() as string;
+    const mustChange = copy.prepare(FIRST_PASSWORD).pluck().get() === 1;
+    return {
+      migration,
+      hasFirstPassword: mustChange,
+      owners: readRows<Snapshot['owners'][number]>(copy, OWNERS),
+      removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
+    };
+  } finally {
+    copy.close();
+  }
+}
+
+function readRows<Row>(copy: SqliteHandle, query: string): Row[] {
+  return copy.prepare(query).all() as Row[];
+}

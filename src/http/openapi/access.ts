@@ -1,0 +1,101 @@
+/** Who may call an operation: security schemes and requirements, and the same in words. */
+
+import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
+import type { Access } from '../../security/access.ts';
+import type { Route } from '../route.ts';
+import { SESSION_COOKIE } from '../session-cookie.ts';
+
+export const SECURITY_SCHEMES = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'What POST /api/v1/auth/login sets: 8 hours, renewed by use. Unsafe methods with it must come from this ' +
+      'site (`Sec-Fetch-Site`, else `Origin`), or are answered with 403 `cross_site_request`.',
+  },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'pat_...',
+    description:
+      'A personal access token. It can do what its owner can do and its scopes name as well: permissions, and ' +
+      '`configurations.grants`, `composite-configurations.grants`, `parameters.grants` to use grants of its owner.',
+  },
+  certificate: {
+    type: 'mutualTLS',
+    description:
+      'The client certificate of a registered node, pinned by its SHA-256 fingerprint. It opens the routes of ' +
+      'this one node.',
+  },
+  gitPassword: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'For git: any user name, and a personal access token as the password.',
+  },
+  metricsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The text of `HAWSER_METRICS_TOKEN`, which opens /metrics and nothing else.',
+  },
+} as const;
+
+type SchemeName = keyof typeof SECURITY_SCHEMES;
+
+/** Any one of these lets the caller in. The texts are what is needed beyond: permissions by name. */
+export function securityOf({ access, caller }: Route): Partial<Record<SchemeName, string[]>>[] {
+  const needed = permissionsOf(access);
+  // An empty one lets in whoever has none of the others.
+  if (access.kind === 'public') return access.knowsSession ? [{}, { session: [] }] : [];
+  if (access.kind === 'metrics') return [{ metricsToken: [] }];
+  if (access.kind === 'node:self') return [{ certificate: [] }];
+  if (access.kind === 'user' && access.session) return [{ session: [] }];
+  const user = [{ token: needed }, { session: needed }];
+  if (caller === 'git') return [{ gitPassword: needed }, ...user];
+  return access.kind.startsWith('node:self') ? [{ certificate: [] }, ...user] : user;
+}
+
+function permissionsOf(access: Access): string[] {
+  if ('permission' in access) return [access.permission];
+  return access.kind === 'node:self-or-reader' ? ['nodes.read'] : [];
+}
+
+const GRANTED: Record<GrantKind, string> = {
+  configuration: 'the configuration',
+  composite: 'the composite configuration',
+  parameters: "the configuration's parameters",
+};
+
+const FALLBACK = '; without a grant on these, the level held on the configuration counts';
+
+/** One or two sentences for the description of an operation. */
+export function describeAccess(access: Access): string {
+  switch (access.kind) {
+    case 'public':
+      return 'Open to everybody.';
+    case 'metrics':
+      return 'Needs the token of `HAWSER_METRICS_TOKEN`; without one configured, nothing is here.';
+    case 'user':
+      return `${access.session ? 'Needs a session; tokens are refused.' : 'Open to any signed-in user.'}${
+        access.anyScopes ? ' A token needs no scope for it.' : ''
+      }${access.duringPasswordChange ? ' Open also while the password must be changed.' : ''}`;
+    case 'permission':
+      return `Needs the permission \`${access.permission}\`.`;
+    case 'grant': {
+      const { scope, override } = GRANT_RULES[access.on];
+      return (
+        `Needs ${access.level} on ${GRANTED[access.on]}, by a grant (of a token's scopes: \`${scope}\`) or by ` +
+        `\`${override}\`${access.on === 'parameters' ? FALLBACK : ''}. To whom may not read it, it does not exist.`
+      );
+    }
+    case 'node:self':
+      return 'For the node itself alone, with its client certificate.';
+    case 'node:self-or-permission':
+      return `For the node itself, with its client certificate, and for users with \`${access.permission}\`.`;
+    case 'node:self-or-reader':
+      return (
+        'For the node itself, with its client certificate, and for users with `nodes.read` who may read what is ' +
+        'assigned to it, parameters included.'
+      );
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * The catalogue of problem codes: every `code` that an answer can carry, its status, what it means and what to do.
+ * The OpenAPI document is made from it; docs/troubleshooting.md says more on each. A test compares both with the source.
+ */
+
+export interface ProblemCode {
+  /** Mostly one; two where a rule is of the input in one place and of the server's state in another. */
+  status: readonly number[];
+  meaning: string;
+}
+
+/** A code as a route names it: alone where it has one status, else behind the status that the route answers. */
+export type ProblemName = string | readonly [status: number, code: string];
+
+/** Any route may answer these, and some come before a route is found. */
+const OF_REQUESTS = {
+  ...at(400, {
+    malformed_request: 'The request is not valid HTTP/1.1, or has no Host header.',
+    malformed_json: 'The body is not JSON in UTF-8.',
+    malformed_body:
+      'The body ended too early, or is no valid gzip, no form in UTF-8, or no request that Git understands.',
+    malformed_multipart: 'The multipart form cannot be read; the detail says why.',
+    invalid_archive: 'The archive is not a ZIP that can be read, or it is encrypted or damaged.',
+    invalid_path: 'A file path is not safe on every system; the detail shows the path and names the fault.',
+    invalid_name: 'The name cannot be that of a repository.',
+    client_gone: 'The client went away before the answer; it stands in the log only.',
+  }),
+  ...at([400, 409], {
+    validation_failed:
+      'Members of the input break rules; `errors` names each by JSON Pointer. With 409 it is what is stored ' +
+      'already that breaks the rules of the schema, and cannot be published like this.',
+  }),
+  ...at(401, {
+    unauthenticated:
+      'There is no credential, or it is unknown, expired, revoked, or of a user who is not active. ' +
+      'Sign in anew, or send a valid token or client certificate.',
+  }),
+  ...at(403, {
+    forbidden: 'The credential is good but may not do this: the permission, grant or token scope is missing.',
+    cross_site_request:
+      'A session was used, or a form sent, from a page of another site. Scripts send a token in place of a session.',
+    password_change_required:
+      'The user must change the password before anything else: POST /api/v1/auth/change-password.',
+    session_required: 'A personal access token may not do this: sign in with user name and password.',
+  }),
+  ...at(404, {
+    not_found: 'There is no such thing, or the caller may not know of it.',
+  }),
+  ...at(405, {
+    method_not_allowed: 'The path exists, the method on it does not; `Allow` lists those that do.',
+  }),
+  ...at(406, { not_acceptable: 'The Accept header rules out the only media type that there is.' }),
+  ...at(408, { request_timeout: 'The request did not arrive completely in time.' }),
+  ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
+  ...at(413, { payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.' }),
+  ...at(415, {
+    unsupported_media_type: 'The Content-Type or Content-Encoding is none that the route takes.',
+  }),
+  ...at(429, { rate_limited: 'Too many in too short a time. Come again after `Retry-After` seconds.' }),
+  ...at(431, { header_too_large: 'The request line and headers together exceed 16 KiB.' }),
+};
+
+const OF_THE_SERVER = {
+  ...at(500, {
+    internal_error: 'Something went wrong on the server; the log has the cause under the request id.',
+    repository_io: 'The disk refused to read or write a repository; the log has the cause.',
+    repository_missing: 'A repository that there should be is not on the disk. Restore it from a backup.',
+    repository_damaged: 'An object of a repository is missing or broken. Restore it from a backup.',
+    lock_returned: 'A defect of the server: a repository was used after its lock was given back.',
+    wrong_store: 'A defect of the server: parameters were asked for as if they were a configuration.',
+  }),
+  ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
+  ...at(503, {
+    unavailable: 'The database cannot be written at the moment. Try again after `Retry-After` seconds.',
+    overloaded: 'More calls of nodes at a time than the server takes. Try again after `Retry-After` seconds.',
+    repository_locked: 'Another program, such as git, holds the repository. Try again.',
+    shutting_down: 'The server is shutting down. Try again when it is back.',
+    git_timeout: 'Git took too long to answer, or the client to read.',
+  }),
+  ...at(507, { insufficient_storage: 'The disk is full. Nothing of the request was written.' }),
+};
+
+const OF_IDENTITY = {
+  ...at(400, { current_password_incorrect: 'The current password is not right.' }),
+  ...at(401, {
+    invalid_credentials:
+      'User name or password is wrong, or the account is locked, not active, or without a password: ' +
+      'one answer for all of these.',
+  }),
+  ...at(403, {
+    beyond_own_permissions: 'Nobody hands out or takes away permissions that they do not hold themselves.',
+  }),
+  ...at(409, {
+    last_administrator: 'Nobody who is active would be Administrator any more.',
+    mapping_exists: 'This group of this provider is mapped already.',
+    name_taken: 'Another one has this name; letters that differ in case only are the same.',
+    service_account: 'A service account has no password.',
+    system_role: 'A built-in role cannot be changed or deleted.',
+  }),
+};
+
+const OF_NODES = {
+  ...at(400, {
+    certificate_expired: 'The client certificate, or the one announced, has expired already.',
+    client_certificate_required: 'The connection has no client certificate, and the body no csr.',
+    configuration_id_required: 'The node has a composite: `configurationId` must say which child is meant.',
+    invalid_certificate: 'The text is not one certificate in PEM form, its issuers behind it.',
+    invalid_csr:
+      'The certificate request cannot be read, is not signed by its key, or has a key that is too weak.',
+  }),
+  ...at(403, {
+    certificate_not_trusted:
+      'The certificate does not chain to the node CA of the server, is revoked, or is not one for clients.',
+    registration_key_rejected:
+      'The registration key is unknown, expired, revoked or used up: one answer for all four, the reason ' +
+      'in the log and the audit trail.',
+  }),
+  ...at(404, { no_configuration_assigned: 'The node has no configuration yet.' }),
+  ...at([404, 409], {
+    no_eligible_version:
+      'No published version fits the major version and the prerelease channel of the assignment.',
+  }),
+  ...at(409, {
+    certificate_in_use: 'Another node holds this certificate, or is about to.',
+    node_exists:
+      'The name is registered with another certificate, and the key does not allow to register it again.',
+    scope_type_already_tagged: 'The node has a value of this scope type already.',
+  }),
+};
+
+const OF_VERSIONS = {
+  ...at(400, { nested_composite: 'A composite cannot be a child of a composite.' }),
+  ...at(409, {
+    already_published: 'The version is published already.',
+    child_exists: 'The configuration is a child of this version already.',
+    draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
+    in_use: 'Something still uses it; the detail says what. Take it from there first.',
+    no_children: 'A composite version without children cannot be published.',
+    override_not_allowed: 'The settings of the server do not allow configurations to have their own.',
+    published_version: 'A published version never changes and is not deleted by hand. Make a new one.',
+    reserved_path: 'The path is needed for what the server makes: `parameters.yaml`, or the entry point.',
+    unpublished_child: 'A child has no published version, or is pinned to one that is not published.',
+    version_exists: 'The version exists already; build metadata makes no difference.',
+    versions_changed: 'Another program changed a version while it was to be deleted. Try again.',
+  }),
+};
+
+const OF_PARAMETERS = {
+  ...at(400, {
+    reserved_name: 'The name is reserved for what the server keeps in Git.',
+    unknown_node: 'No node is registered under this name.',
+    unknown_scope_value: 'The scope type is Restricted and has no such value.',
+  }),
+  ...at(409, {
+    incompatible_parameters:
+      'The parameters break with those of an earlier version of the same major; `compatibilityReport` says how. ' +
+      'Raise the major version.',
+    not_a_system_scope_type: 'Only system scope types can be switched on and off.',
+    schema_changed: 'Another program changed the schema meanwhile. Try again.',
+    scope_type_disabled: 'The scope type is switched off: it takes no new files and no publishing.',
+    system_scope_type: 'A system scope type cannot be changed or deleted and takes no values of its own.',
+  }),
+};
+
+const OF_GIT = {
+  ...at(400, { unknown_service: 'There is no such Git service.' }),
+  ...at(403, {
+    push_not_supported: 'Repositories can be cloned, not pushed to: changes come in by the API.',
+    smart_protocol_only: 'Only the smart HTTP protocol is spoken, as stock git does by itself.',
+  }),
+};
+
+export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
+  ...OF_REQUESTS,
+  ...OF_THE_SERVER,
+  ...OF_IDENTITY,
+  ...OF_NODES,
+  ...OF_VERSIONS,
+  ...OF_PARAMETERS,
+  ...OF_GIT,
+};
+
+/** What every route can answer that reads repositories. */
+export const READING_REPOSITORIES = [
+  'repository_damaged',
+  'repository_io',
+  'repository_missing',
+  'shutting_down',
+] as const;
+
+/** The same of those that write to them. */
+export const WRITING_REPOSITORIES = [...READING_REPOSITORIES, 'repository_locked'] as const;
+
+/** The code and status that a route means. @throws Error when the catalogue has no such code or not that status */
+export function problemNamed(name: ProblemName): { status: number; code: string } {
+  const code = typeof name === 'string' ? name : name[1];
+  const known = PROBLEM_CODES[code]?.status ?? [];
+  const status = typeof name === 'string' ? known[0] : name[0];
+  const isClear = typeof name === 'string' ? known.length === 1 : known.includes(name[0]);
+  if (status === undefined || !isClear) throw new Error(`${String(name)} is no problem of the catalogue`);
+  return { status, code };
+}
+
+function at(status: number | readonly number[], meanings: Record<string, string>) {
+  const statuses = typeof status === 'number' ? [status] : status;
+  return Object.fromEntries(
+    Object.entries(meanings).map(([code, meaning]): [string, ProblemCode] => [
+      code,
+      { status: statuses, meaning },
+    ]),
+  );
+}

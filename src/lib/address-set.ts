@@ -1,0 +1,62 @@
+/** Sets of IP addresses, as settings name them: single addresses and ranges in CIDR form. */
+
+import { BlockList, isIP } from 'node:net';
+
+/** An IPv4 address as a socket that listens on IPv6 shows it (RFC 4291 2.5.5.2). */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+/** The address as people write it: an IPv4 address that comes as an IPv6 one loses its prefix. */
+export function plainAddress(address: string): string {
+  return address.replace(MAPPED, '');
+}
+
+/** Whether the text is an address or a range. `/0` is none: that would be everybody. */
+export function isAddressRange(text: string): boolean {
+  return parseRange(text) !== null;
+}
+
+/** Whether only this machine can reach what listens there. */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || LOOPBACK.has(host);
+}
+
+export class AddressSet {
+  readonly isEmpty: boolean;
+  private readonly list = new BlockList();
+
+  /** @param ranges each of which `isAddressRange` accepts */
+  constructor(ranges: readonly string[]) {
+    this.isEmpty = ranges.length === 0;
+    for (const text of ranges) {
+      const range = parseRange(text);
+      if (range !== null) this.list.addSubnet(range.address, range.prefix, range.family);
+    }
+  }
+
+  /** False for what is no address. */
+  has(address: string): boolean {
+    const plain = plainAddress(address);
+    const version = this.isEmpty ? 0 : isIP(plain);
+    return version !== 0 && this.list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
+  }
+}
+
+interface Range {
+  address: string;
+  prefix: number;
+  family: 'ipv4' | 'ipv6';
+}
+
+function parseRange(text: string): Range | null {
+  const [whole = '', digits, ...more] = text.split('/');
+  const address = plainAddress(whole);
+  const version = isIP(address);
+  // A zone (fe80::1%eth0) says which link an address is of, and a range has none.
+  if (version === 0 || address.includes('%') || more.length > 0) return null;
+  const longest = version === 4 ? 32 : 128;
+  const prefix = digits === undefined ? longest : /^\d{1,3}$/.test(digits) ? Number(digits) : 0;
+  if (prefix < 1 || prefix > longest) return null;
+  return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1']);

@@ -1,0 +1,149 @@
+/**
+ * The instruments of one server, in a registry of their own: several servers may run in one process. The parts that
+ * count are handed single callbacks; what can be read at any time is read when somebody asks.
+ */
+
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { CacheFacts } from '../counted-cache.ts';
+import { FleetMetrics } from './fleet-metrics.ts';
+import { RequestMetrics } from './request-metrics.ts';
+import { WorkMetrics } from './work-metrics.ts';
+
+export interface MetricsOptions {
+  version: string;
+  /** Template of the route whose answers are counted as polls. */
+  pollPath: string;
+}
+
+/** Tells of caches by their names. */
+export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
+
+/** What the parts of a server can tell at any time. */
+export interface Readings {
+  gitProcesses(): number;
+  repositoryProblems(): number;
+  manifests(): number;
+}
+
+const READINGS: Record<keyof Readings, { name: string; help: string }> = {
+  gitProcesses: {
+    name: 'hawser_git_processes',
+    help: 'Runs of git upload-pack at this moment; at their limit further clones wait, then get 429',
+  },
+  repositoryProblems: {
+    name: 'hawser_repository_problems',
+    help: 'Repositories and refs known to be damaged or missing: /health/ready names them',
+  },
+  manifests: {
+    name: 'hawser_manifests_remembered',
+    help: 'Nodes whose manifest is in memory, so that their next poll is one comparison; falls to 0 with a restart',
+  },
+};
+
+export class Metrics {
+  readonly requests: RequestMetrics;
+  readonly work: WorkMetrics;
+  readonly fleet: FleetMetrics;
+  private readonly registry = new Registry();
+  private readonly caches: CacheReader[] = [];
+  private readonly tlsTerms: Gauge;
+
+  constructor({ version, pollPath }: MetricsOptions) {
+    const registers = [this.registry];
+    this.requests = new RequestMetrics(this.registry, pollPath);
+    this.work = new WorkMetrics(this.registry);
+    this.fleet = new FleetMetrics(this.registry);
+    this.tlsTerms = new Gauge({
+      name: 'hawser_tls_certificate_expiry_timestamp_seconds',
+      help: "End of the term of the server's certificate and of the built-in authority, in Unix time; renew before it",
+      labelNames: ['certificate'],
+      aggregator: 'first',
+      registers,
+    });
+    new Gauge({
+      name: 'hawser_build_info',
+      help: 'Always 1; which version runs, to tell before from after an upgrade',
+      labelNames: ['version', 'node_version'],
+      aggregator: 'first',
+      registers,
+    }).set({ version, node_version: process.version }, 1);
+    this.showCaches(registers);
+  }
+
+  /** Processor, memory, file descriptors, garbage collection and the lag of the event loop, from now on. */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Takes what this gives at every scrape. */
+  addCaches(read: CacheReader): void {
+    this.caches.push(read);
+  }
+
+  /** Takes what these functions give at every scrape. */
+  addReadings(readings: Partial<Readings>): void {
+    for (const [key, read] of Object.entries(readings)) {
+      const { name, help } = READINGS[key as keyof Readings];
+      new Gauge({
+        name,
+        help,
+        registers: [this.registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    }
+  }
+
+  /** @param notAfter epoch milliseconds */
+  showTlsTerm(certificate: 'server' | 'authority', notAfter: number): void {
+    this.tlsTerms.set({ certificate }, notAfter / 1_000);
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** Everything, in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private showCaches(registers: Registry[]): void {
+    const read = (fact: keyof CacheFacts) =>
+      this.caches
+        .flatMap((caches) => Object.entries(caches()))
+        .map(([cache, facts]) => [{ cache }, facts[fact]] as const);
+    const gauge = (name: string, help: string, fact: keyof CacheFacts) =>
+      new Gauge({
+        ...{ name, help, labelNames: ['cache'], registers },
+        collect() {
+          for (const [labels, value] of read(fact)) this.set(labels, value);
+        },
+      });
+    const counter = (name: string, help: string, fact: keyof CacheFacts) =>
+      new Counter({
+        ...{ name, help, labelNames: ['cache'], registers },
+        collect() {
+          this.reset();
+          for (const [labels, value] of read(fact)) this.inc(labels, value);
+        },
+      });
+    gauge(
+      'hawser_cache_bytes',
+      'Bytes in each cache; full and with many misses means HAWSER_CACHE_BYTES is too small',
+      'bytes',
+    );
+    gauge('hawser_cache_entries', 'Entries in each cache', 'entries');
+    counter(
+      'hawser_cache_hits_total',
+      'How often a cache had what was asked for; compare with the misses',
+      'hits',
+    );
+    counter(
+      'hawser_cache_misses_total',
+      'How often a cache did not have it, and it was read or made',
+      'misses',
+    );
+  }
+}

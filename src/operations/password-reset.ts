@@ -1,0 +1,119 @@
+/** Gives an administrator another password, from outside the server and beside it. */
+
+import { unlink, writeFile } from 'node:fs/promises';
+import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
+import { giveRoles, listRolesOf, saveUser, type UserRow } from '../api/users/queries.ts';
+import { inspectDatabase } from '../db/inspection.ts';
+import { type Database, type Db, openDatabase } from '../db/open.ts';
+import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
+import { conflict, notFound } from '../lib/errors.ts';
+import { newSecret } from '../lib/ids.ts';
+import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
+import { forgetInitialPassword } from '../security/built-ins.ts';
+import { hashPassword } from '../security/passwords.ts';
+import { UsageError } from './command-line.ts';
+
+export interface PasswordReset {
+  dataDir: string;
+  username: string;
+  /** Where the password is to be written, a file that is not there yet; null: it is shown. */
+  passwordFile: string | null;
+  /** Called once it is in force. */
+  show(password: string): void;
+  now: number;
+}
+
+/**
+ * A random password that must be changed at the next sign-in, for a user who is then unlocked, active, an
+ * administrator, and signed in nowhere.
+ * @throws HawserError not_found; conflict `service_account`
+ * @throws UsageError where the file cannot be made
+ * @throws Error where the database is absent or of another release
+ */
+export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
+  const { dataDir, username, passwordFile, show, now } = wish;
+  await requirePresentForm(dataDir);
+  const password = newSecret();
+  const hash = await hashPassword(password);
+  const database = await openDatabase(dataDir);
+  try {
+    const reset = () => resetPassword(database, { username, hash, now });
+    if (passwordFile !== null) await keepingFile(passwordFile, password, reset);
+    else {
+      await reset();
+      show(password);
+    }
+  } finally {
+    await database.close();
+  }
+  await forgetInitialPassword(dataDir);
+}
+
+/** A server that runs may be of another release: its tables are not to be changed under its hands, and none to be made. */
+async function requirePresentForm(dataDir: string): Promise<void> {
+  const database = inspectDatabase(dataDir);
+  if (database === null) throw new Error(`HAWSER_DATA_DIR: there is no database in ${dataDir}`);
+  try {
+    const { pending, unknown } = database.migrations();
+    if (pending.length + unknown.length > 0)
+      throw new Error('the database is of another release; start the server of this one first');
+  } finally {
+    await database.close();
+  }
+}
+
+/** The file first: what nobody could read must not become the password. Without the reset the file goes again. */
+async function keepingFile(path: string, password: string, reset: () => Promise<void>): Promise<void> {
+  const options = { flag: 'wx', mode: 0o600, flush: true };
+  await writeFile(path, `${password}\n`, options).catch(({ code }: NodeJS.ErrnoException) => {
+    const fault = code === 'EEXIST' ? 'there is a file of that name already' : `cannot be written (${code})`;
+    throw new UsageError(`--password-file: ${fault}`);
+  });
+  try {
+    await reset();
+  } catch (error) {
+    await unlink(path);
+    throw error;
+  }
+}
+
+interface Reset {
+  username: string;
+  hash: string;
+  now: number;
+}
+
+/** @throws HawserError not_found; conflict `service_account` */
+async function resetPassword(database: Database, { username, hash, now }: Reset): Promise<void> {
+  const actor = systemActor(now);
+  await database.write.transaction().execute(async (trx) => {
+    const user = await findAccountByName(trx, username);
+    if (!user) throw notFound(`there is no user "${username}"`);
+    if (user.account_type === 'ServiceAccount')
+      throw conflict('service_account', `"${username}" is a service account, which has no password`);
+    await setPassword(trx, { userId: user.id, hash, mustChange: true, now, keepSession: null });
+    await setAttemptState(trx, user.id, { failures: 0, lockoutEnd: null });
+    await endAccess(trx, user.id, now);
+    const details = { username: user.username, by: 'command line' };
+    await recordAudit(trx, actor, { action: 'password.reset', resourceId: user.id, details });
+    await activate(trx, actor, user);
+    await makeAdministrator(trx, actor, user);
+  });
+}
+
+async function activate(trx: Db, actor: Actor, user: UserRow): Promise<void> {
+  if (user.is_active === 1) return;
+  const { id, username, email } = user;
+  await saveUser(trx, id, { username, email, isActive: true, now: actor.at });
+  const details = { username, isActive: { from: false, to: true } };
+  await recordAudit(trx, actor, { action: 'user.updated', resourceId: id, details });
+}
+
+/** Directly, since a group may lose the role, or the user, again. */
+async function makeAdministrator(trx: Db, actor: Actor, { id, username }: UserRow): Promise<void> {
+  const held = await listRolesOf(trx, id);
+  if (held.some((role) => role.id === ADMINISTRATOR_ROLE_ID)) return;
+  await giveRoles(trx, id, [ADMINISTRATOR_ROLE_ID]);
+  const details = { username, added: ['Administrator'], removed: [] };
+  await recordAudit(trx, actor, { action: 'user.roles_changed', resourceId: id, details });
+}

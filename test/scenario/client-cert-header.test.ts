@@ -1,0 +1,311 @@
+/** Certificates that a proxy passes on in a header: from whom, in which form, and what becomes of the rest. */
+
+import { X509Certificate } from 'node:crypto';
+import { request as plainRequest } from 'node:http';
+import { request } from 'node:https';
+import { expect } from 'chai';
+import { makeRequest } from '../../src/agent/certificates.ts';
+import { DAY, MINUTE } from '../../src/lib/clock.ts';
+import { auditedDuring } from '../support/audit.ts';
+import type { Identity } from '../support/client.ts';
+import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
+import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { announce } from '../support/rotation.ts';
+import { describeWithOpenssl } from '../support/with-openssl.ts';
+import { OpensslAuthority, Workspace } from '../unit/tls/openssl.ts';
+
+const PROXY = '127.0.0.1';
+const STRANGER = '127.0.0.2';
+const IGNORED = 'client certificate header ignored';
+
+interface Sent {
+  method?: string;
+  path: string;
+  /** Names and values in turn. */
+  headers?: string[];
+  body?: unknown;
+  /** The address to connect from. */
+  from?: string;
+  identity?: Identity;
+}
+
+interface Answered {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  json: any;
+}
+
+/** Headers go out as they are given, twice where they are there twice. */
+function send(
+  hawser: Hawser,
+  { method, path, headers = [], body, from = PROXY, identity }: Sent,
+): Promise<Answered> {
+  const { port, ca, isPlain } = hawser.target();
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const length = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))];
+  const options = {
+    ...{ host: '127.0.0.1', servername: 'localhost', port, ca, localAddress: from, path, ...identity },
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: ['Host', 'hawser.example.org', ...headers, ...(body === undefined ? [] : length)],
+  };
+  return new Promise((resolve, reject) => {
+    (isPlain ? plainRequest : request)(options, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const received = Buffer.concat(chunks).toString('utf8');
+        resolve({ status: incoming.statusCode ?? 0, json: received === '' ? null : JSON.parse(received) });
+      });
+    })
+      .on('error', reject)
+      .end(text);
+  });
+}
+
+const sequence = (pem: string) => `:${new X509Certificate(pem).raw.toString('base64')}:`;
+const clientCert = ({ cert }: { cert: string }) => ['Client-Cert', sequence(cert)];
+
+async function register(hawser: Hawser, fqdn: string, more: Omit<Sent, 'path'>): Promise<Answered> {
+  const registrationKey = await createKey(hawser.admin);
+  return send(hawser, { ...more, path: '/api/v1/nodes/register', body: { registrationKey, fqdn } });
+}
+
+const configOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/lcm-config`;
+
+describe('a client certificate in a header, by plain HTTP', () => {
+  let hawser: Hawser;
+  let own: ClientCertificate;
+  let nodeId: string;
+
+  before(async () => {
+    hawser = await startHawser({ HAWSER_TLS: 'off', HAWSER_TRUSTED_PROXIES: PROXY });
+    own = await makeClientCertificate({ commonName: 'web-01' });
+    const { status, json } = await register(hawser, 'web-01.example.org', { headers: clientCert(own) });
+    expect(status, JSON.stringify(json)).to.equal(200);
+    nodeId = json.nodeId;
+  });
+  after(() => hawser.close());
+
+  const poll = async (headers: string[], from = PROXY) =>
+    (await send(hawser, { path: configOf(nodeId), headers, from })).status;
+  const escapedPem = () => ['Client-Cert', encodeURIComponent(own.cert)];
+
+  it('says where it listens', () => {
+    expect(hawser.server.url).to.equal(`http://127.0.0.1:${hawser.server.port}`);
+  });
+
+  it('counts when a trusted proxy sends it as RFC 9440 has it', async () => {
+    expect(await poll(clientCert(own))).to.equal(200);
+    expect(await poll(['CLIENT-CERT', sequence(own.cert)])).to.equal(200);
+    const other = await makeClientCertificate({ commonName: 'web-02' });
+    expect(await poll(clientCert(other)), 'of nobody').to.equal(401);
+    expect(hawser.log()).not.to.include(IGNORED);
+  });
+
+  it('is not there where the proxy leaves the header out or empty', async () => {
+    for (const headers of [[], ['Client-Cert', ''], ['Client-Cert', '::']])
+      expect(await poll(headers)).to.equal(401);
+    expect(hawser.log()).not.to.include(IGNORED);
+  });
+
+  const ignored: [reason: string, what: string, headers: () => string[], from?: string][] = [
+    ['not from an address in HAWSER_TRUSTED_PROXIES', 'from elsewhere', () => clientCert(own), STRANGER],
+    [
+      'not from an address in HAWSER_TRUSTED_PROXIES',
+      'misspelt, from elsewhere',
+      () => ['Client_Cert', sequence(own.cert)],
+      STRANGER,
+    ],
+    ['more than once in a request', 'twice', () => [...clientCert(own), ...clientCert(own)]],
+    ['more than once in a request', 'empty, then once', () => ['Client-Cert', '', ...clientCert(own)]],
+    ['spelt with an underscore', 'misspelt', () => ['Client_Cert', sequence(own.cert)]],
+    [
+      'spelt with an underscore',
+      'misspelt as well',
+      () => ['client_cert', sequence(own.cert), ...clientCert(own)],
+    ],
+    ['malformed', 'as escaped PEM', escapedPem],
+    ['malformed', 'as a list', () => ['Client-Cert', `${sequence(own.cert)}, ${sequence(own.cert)}`]],
+    ['malformed', 'cut off', () => ['Client-Cert', `${sequence(own.cert).slice(0, -9)}:`]],
+    ['too large', 'too large', () => ['Client-Cert', `:${'A'.repeat(13_000)}:`]],
+  ];
+  for (const [reason, what, headers, from] of ignored) {
+    it(`is ignored and warned of: ${what}`, async () => {
+      hawser.clock.advance(2 * MINUTE);
+      const before = hawser.log().length;
+      expect(await poll(headers(), from)).to.equal(401);
+      const logged = hawser.log().slice(before);
+      const line = JSON.parse(logged.split('\n').find((each) => each.includes(IGNORED)) ?? '{}');
+      expect(line).to.include({ level: 'warn', reason, address: from ?? PROXY });
+      expect(logged).not.to.include(sequence(own.cert).slice(20, 60));
+    });
+  }
+
+  it('is warned of once a minute, whoever sends how many', async () => {
+    hawser.clock.advance(2 * MINUTE);
+    const lines = (from: number) =>
+      hawser
+        .log()
+        .slice(from)
+        .split('\n')
+        .filter((each) => each.includes(IGNORED));
+    const before = hawser.log().length;
+    for (let sent = 0; sent < 20; sent += 1) await poll(escapedPem());
+    expect(lines(before)).to.have.length(1);
+    hawser.clock.advance(MINUTE);
+    await poll(escapedPem());
+    expect(lines(before)).to.have.length(2);
+    expect(JSON.parse(lines(before)[1] ?? '')).to.include({ moreBefore: 19 });
+  });
+
+  it('may be one that the built-in authority has issued for a request', async () => {
+    const { csr } = await makeRequest('asking');
+    const registrationKey = await createKey(hawser.admin);
+    const body = { registrationKey, fqdn: 'asking.example.org', csr };
+    const { json } = await send(hawser, { path: '/api/v1/nodes/register', body });
+    const headers = clientCert({ cert: json.certificate });
+    expect((await send(hawser, { path: configOf(json.nodeId), headers })).status).to.equal(200);
+  });
+
+  it('stops at its end', async () => {
+    const [notBefore, notAfter] = [Date.now() - DAY, Date.now() + 10 * DAY];
+    const brief = await makeClientCertificate({ commonName: 'brief', notBefore, notAfter });
+    const registered = await register(hawser, 'brief.example.org', { headers: clientCert(brief) });
+    const path = configOf(registered.json.nodeId);
+    expect((await send(hawser, { path, headers: clientCert(brief) })).status).to.equal(200);
+    hawser.clock.advance(11 * DAY);
+    const late = await send(hawser, { path, headers: clientCert(brief) });
+    expect(late.json).to.include({ status: 401, detail: 'The certificate has expired' });
+  });
+
+  it('is changed as by TLS: the first use of an announced one ends the one before it', async () => {
+    const next = await makeClientCertificate({ commonName: 'web-01', notAfter: Date.now() + 200 * DAY });
+    const path = `/api/v1/nodes/${nodeId}/rotate-certificate`;
+    const announced = await send(hawser, { path, headers: clientCert(own), body: announce(next) });
+    expect(announced.status, JSON.stringify(announced.json)).to.equal(200);
+    expect(await poll(clientCert(own))).to.equal(200);
+    const forwarded = ['X-Forwarded-For', '192.0.2.1, 198.51.100.7'];
+    const [entry] = await auditedDuring(hawser, async () => {
+      expect(await poll([...clientCert(next), ...forwarded])).to.equal(200);
+    });
+    expect(entry).to.include({ action: 'node.certificate_rotated', ipAddress: '198.51.100.7' });
+    expect(await poll(clientCert(own))).to.equal(401);
+    own = next;
+  });
+
+  it('takes the address from X-Forwarded-For of a trusted proxy alone, and from nothing else', async () => {
+    const addressBy = async (headers: string[], from: string) => {
+      const body = { username: 'nobody', password: 'x'.repeat(12) };
+      const attempt = () => send(hawser, { path: '/api/v1/auth/login', body, headers, from });
+      return (await auditedDuring(hawser, attempt)).map(({ ipAddress }) => ipAddress);
+    };
+    const header = ['X-Forwarded-For', '192.0.2.1, 198.51.100.8'];
+    expect(await addressBy(header, PROXY)).to.deep.equal(['198.51.100.8']);
+    expect(await addressBy(header, STRANGER)).to.deep.equal([STRANGER]);
+    expect(await addressBy(['Forwarded', 'for=198.51.100.9'], PROXY)).to.deep.equal([PROXY]);
+  });
+});
+
+describe('a client certificate in a header, by TLS from the proxy', () => {
+  let hawser: Hawser;
+  before(async () => {
+    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: PROXY });
+  });
+  after(() => hawser.close());
+
+  it("counts from the proxy, whose own certificate is nobody's; others are known by theirs", async () => {
+    const [proxied, direct] = [
+      await makeClientCertificate({ commonName: 'proxied' }),
+      await makeClientCertificate({ commonName: 'direct' }),
+    ];
+    const first = await register(hawser, 'proxied.example.org', { headers: clientCert(proxied) });
+    const second = await register(hawser, 'direct.example.org', { identity: direct, from: STRANGER });
+    expect([first.status, second.status]).to.deep.equal([200, 200]);
+    const [proxiedPath, directPath] = [configOf(first.json.nodeId), configOf(second.json.nodeId)];
+    const statusOf = async (sent: Sent) => (await send(hawser, sent)).status;
+
+    // The proxy shows a certificate that happens to be a node's.
+    expect(await statusOf({ path: directPath, identity: direct })).to.equal(401);
+    expect(await statusOf({ path: directPath, identity: direct, headers: clientCert(proxied) })).to.equal(
+      403,
+    );
+    expect(await statusOf({ path: proxiedPath, identity: direct, headers: clientCert(proxied) })).to.equal(
+      200,
+    );
+    expect(hawser.log()).not.to.include(IGNORED);
+
+    const stranger = { identity: direct, from: STRANGER, headers: clientCert(proxied) };
+    expect(await statusOf({ path: directPath, ...stranger })).to.equal(200);
+    expect(await statusOf({ path: proxiedPath, ...stranger })).to.equal(403);
+    expect(hawser.log()).to.include(IGNORED);
+    expect((await register(hawser, 'bare.example.org', { identity: direct })).json.code).to.equal(
+      'client_certificate_required',
+    );
+  });
+});
+
+describeWithOpenssl('a client certificate in a header, under a node CA', () => {
+  let hawser: Hawser;
+  let space: Workspace;
+  let authority: OpensslAuthority;
+
+  before(async () => {
+    space = new Workspace();
+    authority = new OpensslAuthority(space);
+    authority.crl();
+    hawser = await startHawser({
+      HAWSER_TLS: 'off',
+      HAWSER_TRUSTED_PROXIES: PROXY,
+      HAWSER_NODE_CA: space.file('ca.crt'),
+    });
+  });
+  after(async () => {
+    await hawser.close();
+    space.remove();
+  });
+
+  it('must chain to it, by way of what comes in Client-Cert-Chain if need be', async () => {
+    const inner = space.sign('inner', 'ca', 'basicConstraints=critical,CA:true');
+    const leaf = { cert: space.sign('leaf', 'inner', 'extendedKeyUsage=clientAuth') };
+    const codeOf = async (headers: string[]) => {
+      const { status, json } = await register(hawser, 'web-01.example.org', { headers });
+      return json.code ?? status;
+    };
+    const self = await makeClientCertificate({ commonName: 'self' });
+    expect(await codeOf(clientCert(self))).to.equal('certificate_not_trusted');
+    expect(await codeOf(clientCert(leaf))).to.equal('certificate_not_trusted');
+    expect(await codeOf([...clientCert(leaf), 'Client-Cert-Chain', sequence(inner)])).to.equal(200);
+  });
+
+  it('must not be on its list, from the reload of the list on', async () => {
+    const folders = { HAWSER_DATA_DIR: space.file('data'), HAWSER_REPOS_DIR: space.file('repos') };
+    const listed = await startHawser({
+      ...folders,
+      HAWSER_TLS: 'off',
+      HAWSER_TRUSTED_PROXIES: PROXY,
+      HAWSER_NODE_CA: space.file('ca.crt'),
+      HAWSER_NODE_CRL: space.file('crl.pem'),
+    });
+    try {
+      const [good, bad] = [authority.issue(), authority.issue()];
+      const nodes = [
+        await register(listed, 'good.example.org', { headers: clientCert(good) }),
+        await register(listed, 'bad.example.org', { headers: clientCert(bad) }),
+      ];
+      const [goodPath, badPath] = nodes.map(({ json }) => configOf(json.nodeId));
+      const statuses = async () => [
+        (await send(listed, { path: goodPath ?? '', headers: clientCert(good) })).status,
+        (await send(listed, { path: badPath ?? '', headers: clientCert(bad) })).status,
+      ];
+      expect(await statuses()).to.deep.equal([200, 200]);
+      authority.revoke(bad);
+      authority.crl();
+      await listed.server.reloadTls();
+      expect(await statuses()).to.deep.equal([200, 401]);
+      listed.clock.advance(20 * DAY);
+      expect(await statuses(), 'past the end of list and certificate').to.deep.equal([401, 401]);
+    } finally {
+      await listed.close();
+    }
+  });
+});

@@ -1,0 +1,324 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
+import { DAY } from '../../src/lib/clock.ts';
+import { examine } from '../../src/operations/doctor/examine.ts';
+import type { Finding } from '../../src/operations/doctor/findings.ts';
+import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
+import { MAIN, ok } from '../support/configurations.ts';
+import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { saveParameters } from '../support/parameter-files.ts';
+import { spawnHawser } from '../support/spawned.ts';
+
+const NOWHERE = '1'.repeat(40);
+const WEB = 'configurations/web';
+
+describe('the doctor', function () {
+  this.timeout(120_000);
+  let hawser: Hawser;
+  /** A copy of the world after the server has ended, which each test may damage. */
+  let folder: string;
+
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { [MAIN]: 'one\n', 'etc/motd': 'hello\n' },
+      '1.1.0': { [MAIN]: 'two\n' },
+    });
+    await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
+    await createComposite(hawser.admin, 'all');
+    await addCompositeDraft(hawser.admin, 'all', '1.0.0');
+    await addChild(hawser.admin, 'all', '1.0.0', 'web');
+    await ok(200, publishComposite(hawser.admin, 'all', '1.0.0'));
+    await hawser.registerNode('web-01.example.org');
+  });
+  after(() => hawser.close());
+
+  describe('beside a running server', () => {
+    it('finds nothing while versions are made, and says so as one JSON document', async () => {
+      const spawned = spawnHawser(hawser.folder, {}, ['doctor', '--json']);
+      let isOver = false;
+      const busy = (async () => {
+        for (let patch = 0; !isOver; patch += 1)
+          await publishConfiguration(hawser.admin, `busy-${patch}`, { '1.0.0': { [MAIN]: `${patch}\n` } });
+      })();
+      const { code, stdout, stderr } = await spawned.ended;
+      isOver = true;
+      await busy;
+      expect(stderr).to.equal('');
+      const document = JSON.parse(stdout);
+      expect(document.checks.flatMap((check: { findings: Finding[] }) => check.findings)).to.deep.equal([]);
+      expect(document).to.include({ healthy: true, errors: 0, warnings: 0 });
+      expect(code).to.equal(0);
+    });
+  });
+
+  describe('without a server', () => {
+    before(() => hawser.server.close());
+    after(async () => {
+      await hawser.restart();
+    });
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'hawser-doctor-'));
+      for (const name of ['data', 'repos'])
+        cpSync(join(hawser.folder, name), join(folder, name), { recursive: true, preserveTimestamps: true });
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    const configOf = () =>
+      readConfig({ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') });
+
+    const find = async (options: { now?: number; progress?: (done: number, all: number) => void } = {}) => {
+      const { now = Date.now(), progress = () => undefined } = options;
+      const checks = await examine({ config: configOf(), now, progress });
+      return checks.flatMap(({ findings }) => findings);
+    };
+    const errors = async () => (await find()).filter(({ severity }) => severity === 'error');
+    const only = (findings: readonly Finding[]): Finding => {
+      expect(findings, JSON.stringify(findings)).to.have.length(1);
+      return findings[0] as Finding;
+    };
+    const pathOf = (repository: string) => join(folder, 'repos', `${repository}.git`);
+    const inWeb = (...args: string[]) => git(pathOf(WEB), ...args).trim();
+    const objectFile = (oid: string) => join(pathOf(WEB), 'objects', oid.slice(0, 2), oid.slice(2));
+    const inDatabase = (...statements: string[]) => {
+      const database = new SqliteDatabase(join(folder, 'data/hawser.db'));
+      database.pragma('foreign_keys = OFF');
+      for (const statement of statements) database.exec(statement);
+      database.close();
+    };
+    /** Names, sizes, modes and times of change of all files, and the names of folders. */
+    const state = () =>
+      execFileSync('find', [folder, '-type', 'f', '-printf', '%p %s %m %T@\n', '-o', '-printf', '%p\n'], {
+        encoding: 'utf8',
+      });
+
+    it('finds nothing, and leaves every file and folder as it was', async () => {
+      const before = state();
+      expect(await find()).to.deep.equal([]);
+      expect(state()).to.equal(before);
+    });
+
+    it('leaves as it was what a crashed server left, and reads what stands in its log alone', async () => {
+      const crashed = spawnHawser(folder);
+      await crashed.listening();
+      inDatabase("insert into configurations select 'x', 'lost', 'lost', null, 0, 0, 0, 0");
+      crashed.child.kill('SIGKILL');
+      await crashed.ended;
+      // The log's index is made anew by whoever opens it next, and says nothing of its own.
+      const lasting = () => state().replace(/^.*-shm .*$/m, '');
+      const before = lasting();
+      expect(only(await errors()).where).to.equal('configurations/lost');
+      expect(lasting()).to.equal(before);
+    });
+
+    it('makes nothing where there is nothing', async () => {
+      rmSync(join(folder, 'data'), { recursive: true });
+      rmSync(join(folder, 'repos'), { recursive: true });
+      const findings = await errors();
+      expect(findings.map(({ what }) => what)).to.include('there is none');
+      expect(readdirSync(folder)).to.deep.equal([]);
+    });
+
+    it('tells people what is wrong and what to do, and ends with 1', async () => {
+      rmSync(pathOf(WEB), { recursive: true });
+      writeFileSync(join(folder, 'data/initial-admin-password'), 'a-secret-in-a-file\n', { mode: 0o600 });
+      const { code, stdout, stderr } = await spawnHawser(folder, {}, ['doctor']).ended;
+      expect(stdout).to.match(/^ERROR +rows and repositories /m);
+      expect(stdout).to.match(
+        /^ {2}error: configurations\/web: there is a row and no repository\n {4}-> \S/m,
+      );
+      expect(stdout).to.match(/\n2 errors, 0 warnings\n$/);
+      expect(stdout + stderr).not.to.include('a-secret-in-a-file');
+      expect(code).to.equal(1);
+    });
+
+    describe('finds in repositories', () => {
+      it('a loose object that was cut short', async () => {
+        const oid = inWeb('rev-parse', 'v1.0.0:etc/motd');
+        truncateSync(objectFile(oid), 5);
+        const { where, what } = only(await errors());
+        expect(where).to.match(/^configurations\/web refs\/(heads|tags)\//);
+        expect(what).to.match(new RegExp(`^the blob ${oid} is broken`));
+      });
+
+      for (const [type, name] of [
+        ['blob', 'v1.0.0:etc/motd'],
+        ['tree', 'v1.0.0:etc'],
+        ['commit', 'v1.0.0^{commit}'],
+        ['object', 'v1.0.0'],
+      ] as const) {
+        it(`a missing object: ${name}`, async () => {
+          const oid = inWeb('rev-parse', name);
+          rmSync(objectFile(oid));
+          const findings = await errors();
+          expect(findings.map(({ what }) => what)).to.deep.equal([`the ${type} ${oid} is missing`]);
+        });
+      }
+
+      it('an object that a byte of its pack changed', async () => {
+        inWeb('gc', '--quiet');
+        expect(await find(), 'a packed repository').to.deep.equal([]);
+        const folderOfPacks = join(pathOf(WEB), 'objects/pack');
+        const pack = join(
+          folderOfPacks,
+          readdirSync(folderOfPacks).find((name) => name.endsWith('.pack')) ?? '',
+        );
+        const bytes = readFileSync(pack);
+        bytes.writeUInt8(bytes.readUInt8(bytes.length - 30) ^ 0xff, bytes.length - 30);
+        chmodSync(pack, 0o600);
+        writeFileSync(pack, bytes);
+        expect(await errors()).not.to.be.empty;
+      });
+
+      it('a ref that leads to nothing, and one that says nothing', async () => {
+        writeFileSync(join(pathOf(WEB), 'refs/heads/stray'), `${NOWHERE}\n`);
+        writeFileSync(join(pathOf(WEB), 'refs/heads/empty'), '');
+        const findings = await errors();
+        expect(findings.map(({ where, what }) => `${where}: ${what}`)).to.have.members([
+          `${WEB} refs/heads/stray: the object ${NOWHERE} is missing`,
+          `${WEB} refs/heads/empty: the ref holds no object id`,
+        ]);
+      });
+
+      it('nothing where history was made to end', async () => {
+        const parent = inWeb('rev-parse', 'v1.0.0^{commit}');
+        writeFileSync(join(pathOf(WEB), 'shallow'), `${inWeb('rev-parse', 'v1.1.0^{commit}')}\n`);
+        inWeb('tag', '-d', 'v1.0.0');
+        rmSync(objectFile(parent));
+        expect(await find()).to.deep.equal([]);
+      });
+
+      it('nothing that is mended before it looks again', async () => {
+        const stray = join(pathOf(WEB), 'refs/heads/stray');
+        writeFileSync(stray, `${NOWHERE}\n`);
+        // Called for the last time between the two looks.
+        const progress = (done: number, all: number) => done === all && rmSync(stray);
+        expect(await find({ progress: (done, all) => void progress(done, all) })).to.deep.equal([]);
+      });
+
+      it('a broken object that no ref leads to, a forgotten lock, an unfinished file: no errors', async () => {
+        const old = new Date(Date.now() - DAY);
+        mkdirSync(join(pathOf(WEB), 'objects/ab'), { recursive: true });
+        for (const name of ['objects/ab/tmp_obj_x', `objects/ab/${'c'.repeat(38)}`, 'packed-refs.lock']) {
+          writeFileSync(join(pathOf(WEB), name), '');
+          utimesSync(join(pathOf(WEB), name), old, old);
+        }
+        const findings = await find();
+        expect(findings.map(({ severity, where }) => `${severity} ${where}`)).to.deep.equal([
+          `warning ${WEB} objects/ab/${'c'.repeat(38)}`,
+          `warning ${WEB} packed-refs.lock`,
+          `information ${WEB} objects/ab/tmp_obj_x`,
+        ]);
+      });
+
+      it('tags that are no versions, which is no fault', async () => {
+        inWeb('tag', 'v7.0.0', 'v1.0.0');
+        inWeb('tag', 'nightly', 'main');
+        const { severity, what } = only(await find());
+        expect(severity).to.equal('information');
+        expect(what).to.include('refs/tags/v7.0.0').and.include('refs/tags/nightly');
+        expect(what).not.to.include('refs/tags/v1.0.0');
+      });
+    });
+
+    describe('compares rows and repositories, and finds', () => {
+      for (const [name, what] of [
+        [WEB, 'there is a row and no repository'],
+        ['composites/all', 'there is a row and no repository'],
+        ['parameters/web', 'there is a row and no repository'],
+      ] as const) {
+        it(`${name} without its repository`, async () => {
+          rmSync(pathOf(name), { recursive: true });
+          expect(only(await errors())).to.include({ where: name, what });
+        });
+      }
+
+      it('a repository without a row, which the next start adopts: a warning', async () => {
+        cpSync(pathOf(WEB), pathOf('configurations/copy'), { recursive: true });
+        const { severity, where, remedy } = only(await find());
+        expect({ severity, where }).to.deep.equal({ severity: 'warning', where: 'configurations/copy' });
+        expect(remedy).to.include('adopts');
+      });
+
+      it('parameters without a configuration', async () => {
+        cpSync(pathOf('parameters/web'), pathOf('parameters/ghost'), { recursive: true });
+        expect(only(await errors()).where).to.equal('parameters/ghost');
+      });
+    });
+
+    describe('finds in the data folder', () => {
+      it('a database with a damaged page', async () => {
+        const file = join(folder, 'data/hawser.db');
+        const bytes = readFileSync(file);
+        // Every page but the first, which says what the file is, from its second half on.
+        for (let page = 4096; page + 4096 <= bytes.length; page += 4096)
+          bytes.fill(0xff, page + 2048, page + 4096);
+        writeFileSync(file, bytes);
+        const findings = await errors();
+        expect(findings.some(({ where }) => where === file)).to.equal(true);
+      });
+
+      it('a file that is no database', async () => {
+        writeFileSync(join(folder, 'data/hawser.db'), 'x'.repeat(8192));
+        expect((await errors())[0]?.what).to.include('not a database');
+      });
+
+      it('rows that refer to none', async () => {
+        inDatabase("insert into user_roles select id, 'no-such-role' from users");
+        expect(only(await errors()).what).to.equal(
+          '1 rows of user_roles refer to rows of roles that are not there',
+        );
+      });
+
+      it('the database of a newer release', async () => {
+        inDatabase("insert into kysely_migration values ('9999-far-ahead', '2099-01-01')");
+        expect(only(await errors()).what).to.include('newer release (9999-far-ahead)');
+      });
+
+      it('a key that others may read: an error; a folder: a warning', async () => {
+        const key = join(folder, 'data/tls/ca.key');
+        chmodSync(key, 0o644);
+        chmodSync(join(folder, 'repos'), 0o755);
+        const findings = await find();
+        expect(findings.map(({ severity, where }) => `${severity} ${where}`)).to.deep.equal([
+          `error ${key}`,
+          `warning ${join(folder, 'repos')}`,
+        ]);
+      });
+
+      it('a first password that was changed and still lies there', async () => {
+        const path = join(folder, 'data/initial-admin-password');
+        writeFileSync(path, 'secret\n', { mode: 0o600 });
+        expect(only(await errors())).to.deep.include({ where: path, remedy: 'remove the file' });
+      });
+
+      it('certificates that have expired by the clock it is given', async () => {
+        const findings = await find({ now: Date.now() + 40 * 365 * DAY });
+        const expired = findings.filter(({ what }) => what.includes('expired')).map(({ where }) => where);
+        const tls = join(folder, 'data/tls');
+        expect(expired).to.deep.equal([join(tls, 'ca.crt'), join(tls, 'server.crt'), 'node certificates']);
+      });
+
+      it('an authority whose key is lost', async () => {
+        rmSync(join(folder, 'data/tls/ca.key'));
+        expect(only(await errors()).what).to.equal('the key is missing');
+      });
+    });
+  });
+});

@@ -1,0 +1,387 @@
+import { X509Certificate } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { DAY, MINUTE } from '../../src/lib/clock.ts';
+import type { Client } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { gitClient } from '../support/git-client.ts';
+import {
+  createKey,
+  createToken,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  startHawser,
+} from '../support/hawser.ts';
+import { saveParameters } from '../support/parameter-files.ts';
+import { type Families, parsePrometheus, sumOf } from '../support/prometheus.ts';
+
+const TOKEN = 'the-token-that-opens-the-metrics';
+const REPORT = { operation: 'Test', result: { hadErrors: false } };
+const POLL = '/api/v1/nodes/{nodeId}/configuration/checksum';
+
+describe('the token of the metrics', () => {
+  let hawser: Hawser;
+  before(async () => {
+    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+  });
+  after(() => hawser.close());
+
+  const ask = (authorization: string) => hawser.client().get('/metrics', { Authorization: authorization });
+
+  it('opens them, and HEAD gives the same headers', async () => {
+    const reply = await ask(`Bearer ${TOKEN}`);
+    expect(reply.status).to.equal(200);
+    expect(reply.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8');
+    expect(reply.headers['cache-control']).to.equal('no-store');
+    const head = await hawser
+      .client()
+      .call('HEAD', '/metrics', { headers: { Authorization: `Bearer ${TOKEN}` } });
+    expect(head.status).to.equal(200);
+    expect(head.text).to.equal('');
+    expect(head.headers['content-type']).to.equal(reply.headers['content-type']);
+  });
+
+  it('opens them to the Accept header that Prometheus sends', async () => {
+    const accept =
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,' +
+      'text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+    const headers = { Authorization: `Bearer ${TOKEN}`, Accept: accept };
+    expect((await hawser.client().get('/metrics', headers)).status).to.equal(200);
+  });
+
+  it('is asked for with a challenge where it is missing or another one', async () => {
+    const refused = [
+      'Bearer another-token-of-some-length',
+      `Bearer ${TOKEN}x`,
+      `Basic ${btoa(`a:${TOKEN}`)}`,
+    ];
+    const replies = [await hawser.client().get('/metrics'), ...(await Promise.all(refused.map(ask)))];
+    for (const reply of replies) {
+      expect(reply.status).to.equal(401);
+      expect(reply.headers['www-authenticate']).to.equal('Bearer realm="hawser"');
+      expect(reply.json.code).to.equal('unauthenticated');
+    }
+  });
+
+  it('is not to be replaced by an administrator’s token or session', async () => {
+    expect((await hawser.admin.get('/metrics')).status).to.equal(401);
+    expect((await hawser.client().with({ Cookie: hawser.session }).get('/metrics')).status).to.equal(401);
+  });
+
+  it('opens nothing else', async () => {
+    const client = hawser.client().with({ Authorization: `Bearer ${TOKEN}` });
+    expect((await client.get('/api/v1/nodes')).status).to.equal(401);
+  });
+
+  it('never stands in the log', async () => {
+    await ask(`Bearer ${TOKEN}`);
+    expect(hawser.log()).to.include('/metrics');
+    expect(hawser.log()).to.not.include(TOKEN);
+  });
+
+  it('is needed for there to be anything at all', async () => {
+    const without = await startHawser();
+    try {
+      for (const authorization of [`Bearer ${TOKEN}`, 'Bearer null', 'Bearer undefined']) {
+        const reply = await without.client().get('/metrics', { Authorization: authorization });
+        expect(reply.status).to.equal(404);
+      }
+      expect((await without.client().get('/metrics')).status).to.equal(404);
+      expect((await without.admin.get('/metrics')).status).to.equal(404);
+    } finally {
+      await without.close();
+    }
+  });
+});
+
+describe('the metrics', () => {
+  let hawser: Hawser;
+  let scraper: Client;
+  let node: NodeUnderTest;
+
+  before(async () => {
+    hawser = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+    scraper = hawser.client().with({ Authorization: `Bearer ${TOKEN}` });
+    node = await hawser.registerNode('web-01.example.org');
+    await publishConfiguration(hawser.admin, 'shop-frontend', {
+      '1.0.0': { 'main.dsc.yaml': 'parameters: {}' },
+    });
+    await hawser.admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, {
+      configurationName: 'shop-frontend',
+    });
+  });
+  after(() => hawser.close());
+
+  const scrape = async (): Promise<Families> => parsePrometheus((await scraper.get('/metrics')).text);
+
+  /** By how much a value rises while something happens. */
+  async function rise(
+    work: () => Promise<unknown>,
+    ...wanted: [name: string, labels?: Record<string, string>][]
+  ): Promise<number[]> {
+    const before = await scrape();
+    await work();
+    const after = await scrape();
+    return wanted.map(([name, labels]) => sumOf(after, name, labels) - sumOf(before, name, labels));
+  }
+
+  const poll = (headers: Record<string, string> = {}) =>
+    node.client.get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`, headers);
+  const report = () => node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, REPORT);
+
+  it('count polls by what they are answered with, and time them by the template of their route', async () => {
+    let etag = '';
+    const first = await rise(
+      async () => {
+        etag = String((await poll()).headers['etag']);
+      },
+      ['hawser_polls_total', { result: '200' }],
+      ['hawser_polls_total', { result: '304' }],
+    );
+    expect(first).to.deep.equal([1, 0]);
+    const second = await rise(
+      () => poll({ 'If-None-Match': etag }),
+      ['hawser_polls_total', { result: '200' }],
+      ['hawser_polls_total', { result: '304' }],
+      ['hawser_http_request_duration_seconds_count', { route: POLL, method: 'GET', status: '3xx' }],
+    );
+    expect(second).to.deep.equal([0, 1, 1]);
+    const stranger = await rise(
+      () => hawser.client().get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`),
+      ['hawser_polls_total', { result: '401' }],
+      ['hawser_problems_total', { code: 'unauthenticated' }],
+    );
+    expect(stranger).to.deep.equal([1, 1]);
+  });
+
+  it('count what finds no route as none, whatever its path and method', async () => {
+    const none = { route: 'none', method: 'none', status: '4xx' };
+    const counted = await rise(
+      async () => {
+        await hawser.client().get('/a-path-of-my-own-making');
+        await hawser.client().call('PATCH', '/another-one');
+      },
+      ['hawser_http_request_duration_seconds_count', none],
+      ['hawser_problems_total', { code: 'not_found' }],
+    );
+    expect(counted).to.deep.equal([2, 2]);
+    expect((await scraper.get('/metrics')).text).to.not.include('of-my-own-making');
+  });
+
+  it('have as many requests in flight as there are: the scrape itself', async () => {
+    expect(sumOf(await scrape(), 'hawser_http_requests_in_flight')).to.equal(1);
+  });
+
+  it('count a bundle that is built, and that it is there for the next one who asks', async () => {
+    const path = `/api/v1/nodes/${node.nodeId}/configuration/bundle`;
+    const [builds, bytes = 0, misses] = await rise(
+      () => node.client.get(path),
+      ['hawser_bundle_build_duration_seconds_count'],
+      ['hawser_bundle_build_bytes_total'],
+      ['hawser_cache_misses_total', { cache: 'bundles' }],
+    );
+    expect([builds, misses]).to.deep.equal([1, 1]);
+    expect(bytes).to.be.greaterThan(100);
+    const again = await rise(
+      () => node.client.get(path),
+      ['hawser_bundle_build_duration_seconds_count'],
+      ['hawser_cache_hits_total', { cache: 'bundles' }],
+    );
+    expect(again).to.deep.equal([0, 1]);
+    expect(sumOf(await scrape(), 'hawser_cache_bytes', { cache: 'bundles' })).to.be.at.least(bytes);
+    expect(sumOf(await scrape(), 'hawser_manifests_remembered')).to.equal(1);
+  });
+
+  it('count registrations, and refusals by their reason', async () => {
+    const identity = await makeClientCertificate({ commonName: 'web-02.example.org' });
+    const client = hawser.client(identity);
+    const register = (registrationKey: string) =>
+      client.post('/api/v1/nodes/register', { registrationKey, fqdn: 'web-02.example.org' });
+    const key = await createKey(hawser.admin, { maxUses: 1 });
+    const counted = await rise(
+      async () => {
+        expect((await register('not-a-key-of-this-server')).status).to.equal(403);
+        expect((await register(key)).status).to.equal(200);
+      },
+      ['hawser_registrations_total', { outcome: 'registration_key_unknown' }],
+      ['hawser_registrations_total', { outcome: 'registered' }],
+      ['hawser_nodes', { status: 'Unknown' }],
+    );
+    expect(counted).to.deep.equal([1, 1, 1]);
+  });
+
+  it('count sign-ins by outcome', async () => {
+    const signIn = (username: string) =>
+      hawser.client().post('/api/v1/auth/login', { username, password: 'not the password' });
+    const counted = await rise(
+      async () => {
+        await signIn('admin');
+        await signIn('somebody-unheard-of');
+      },
+      ['hawser_sign_ins_total', { outcome: 'wrong_password' }],
+      ['hawser_sign_ins_total', { outcome: 'unknown_user' }],
+    );
+    expect(counted).to.deep.equal([1, 1]);
+  });
+
+  it('count what is refused as a flood, by the route that is flooded', async () => {
+    const flood = await hawser.registerNode('flood.example.org');
+    const path = `/api/v1/nodes/${flood.nodeId}/reports`;
+    let refused = 0;
+    const counted = await rise(
+      async () => {
+        const replies = await Promise.all(Array.from({ length: 140 }, () => flood.client.post(path, REPORT)));
+        refused = replies.filter(({ status }) => status === 429).length;
+      },
+      ['hawser_rate_limited_total', { route: '/api/v1/nodes/{nodeId}/reports' }],
+      ['hawser_problems_total', { code: 'rate_limited' }],
+    );
+    expect(refused).to.be.greaterThan(0);
+    expect(counted).to.deep.equal([refused, refused]);
+  });
+
+  it('tell how many reports shared a commit, and that writes are waited for', async () => {
+    const [commits = 0, reports, writes] = await rise(
+      () => Promise.all(Array.from({ length: 20 }, report)),
+      ['hawser_group_commit_size_count'],
+      ['hawser_group_commit_size_sum'],
+      ['hawser_database_write_wait_seconds_count'],
+    );
+    expect(reports).to.equal(20);
+    expect(commits).to.be.within(1, 20);
+    expect(writes).to.be.at.least(commits);
+  });
+
+  it('count what is done to repositories, and the merges of parameters that a poll needs', async () => {
+    const counted = await rise(
+      () => publishConfiguration(hawser.admin, 'shop-backend', { '1.0.0': { 'main.dsc.yaml': 'a: 1' } }),
+      ['hawser_git_operation_duration_seconds_count', { operation: 'create' }],
+      ['hawser_git_operation_duration_seconds_count', { operation: 'publish' }],
+      ['hawser_git_operation_failures_total'],
+    );
+    expect(counted).to.deep.equal([1, 1, 0]);
+    const refused = await rise(
+      () => hawser.admin.put('/api/v1/configurations/shop-backend/versions/1.0.0/publish'),
+      ['hawser_git_operation_failures_total'],
+    );
+    expect(refused).to.deep.equal([0]);
+    const merged = await rise(
+      async () => {
+        await saveParameters(hawser, { configuration: 'shop-frontend', content: 'parameters: {}' });
+        expect((await poll()).status).to.equal(200);
+      },
+      ['hawser_merge_duration_seconds_count'],
+      ['hawser_resolution_duration_seconds_count'],
+      ['hawser_generation'],
+    );
+    expect(merged.slice(0, 2)).to.deep.equal([1, 1]);
+    expect(merged[2]).to.be.greaterThan(0);
+  });
+
+  it('count a clone by stock git as a fetch', async () => {
+    const git = gitClient(hawser);
+    try {
+      const token = await createToken(hawser.client(), hawser.session, ['configurations.grants']);
+      const before = sumOf(await scrape(), 'hawser_git_operation_duration_seconds_count', {
+        operation: 'fetch',
+      });
+      const { code, output } = await git.run(
+        ...['clone', '-q', git.url('configurations/shop-frontend', token), 'clone'],
+      );
+      expect(`${code} ${output}`).to.equal('0 ');
+      await eventually(async () => {
+        const now = await scrape();
+        expect(
+          sumOf(now, 'hawser_git_operation_duration_seconds_count', { operation: 'fetch' }),
+        ).to.be.greaterThan(before);
+        expect(sumOf(now, 'hawser_git_processes')).to.equal(0);
+      });
+    } finally {
+      git.close();
+    }
+  });
+
+  it('count a repository that is gone as a fault', async () => {
+    await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { 'main.dsc.yaml': 'a: 1' } });
+    rmSync(join(hawser.reposDir, 'configurations/gone.git'), { recursive: true });
+    await eventually(async () => {
+      await hawser.admin.get('/api/v1/configurations/gone/versions');
+      expect(sumOf(await scrape(), 'hawser_repository_problems')).to.equal(1);
+    });
+  });
+
+  it('count stale nodes and certificates by days left, at most once a minute', async () => {
+    const fresh = await startHawser({ HAWSER_METRICS_TOKEN: TOKEN });
+    try {
+      const read = async () => {
+        const reply = await fresh.client().get('/metrics', { Authorization: `Bearer ${TOKEN}` });
+        return parsePrometheus(reply.text);
+      };
+      const away = await fresh.registerNode('web-01.example.org');
+      const reported = { configurationMode: 'Monitor', configurationModeInterval: 'PT15M' };
+      const path = `/api/v1/nodes/${away.nodeId}`;
+      expect((await away.client.put(`${path}/reported-config`, reported)).status).to.be.oneOf([200, 204]);
+      await eventually(async () => {
+        expect((await fresh.admin.get(path)).json.lastCheckIn).to.be.a('string');
+      });
+      const first = await read();
+      expect(sumOf(first, 'hawser_nodes_stale')).to.equal(0);
+      const terms = ['expired', 'under_7', 'under_30', 'under_90', 'more'];
+      const certificates = (families: Families) =>
+        terms.map((days_left) => sumOf(families, 'hawser_node_certificates', { days_left }));
+      expect(certificates(first)).to.deep.equal([0, 0, 0, 1, 0]);
+      fresh.clock.advance(MINUTE / 2);
+      await fresh.registerNode('web-02.example.org');
+      expect(certificates(await read())).to.deep.equal([0, 0, 0, 1, 0]);
+      fresh.clock.advance(70 * DAY);
+      const later = await read();
+      expect(certificates(later)).to.deep.equal([0, 0, 2, 0, 0]);
+      expect(sumOf(later, 'hawser_nodes_stale')).to.equal(1);
+      fresh.clock.advance(20 * DAY);
+      expect(certificates(await read())).to.deep.equal([2, 0, 0, 0, 0]);
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  it('tell when the certificates of the server end', async () => {
+    const authority = new X509Certificate(hawser.target().ca);
+    const families = await scrape();
+    const name = 'hawser_tls_certificate_expiry_timestamp_seconds';
+    expect(sumOf(families, name, { certificate: 'authority' }) * 1_000).to.equal(
+      Date.parse(authority.validTo),
+    );
+    expect(sumOf(families, name, { certificate: 'server' })).to.be.greaterThan(Date.now() / 1_000);
+  });
+
+  it('tell of the last cleanup of a type', async () => {
+    const cleanup = await hawser.admin.post('/api/v1/retention/reports/cleanup', { dryRun: false });
+    expect(cleanup.status, cleanup.text).to.equal(200);
+    const families = await scrape();
+    const labels = { version_type: 'Report' };
+    expect(sumOf(families, 'hawser_retention_last_run_timestamp_seconds', labels)).to.be.greaterThan(0);
+    expect(sumOf(families, 'hawser_retention_last_run_failed', labels)).to.equal(0);
+  });
+
+  it('hold what Node tells of the process, and which version runs', async () => {
+    const families = await scrape();
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_start_time_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+    ])
+      expect(families.get(name)?.samples, name).to.not.have.length(0);
+    expect(sumOf(families, 'hawser_build_info')).to.equal(1);
+  });
+
+  it('name no node and no configuration, and hold no id and no address', async () => {
+    const { text } = await scraper.get('/metrics');
+    for (const name of ['shop-frontend', 'shop-backend', 'example.org', 'web-01', 'admin@', '127.0.0.1'])
+      expect(text).to.not.include(name);
+    expect(text).to.not.match(/[0-9a-f]{8}-[0-9a-f]{4}-/i);
+    expect(text).to.not.match(/[0-9a-f]{40}/i);
+  });
+});

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { OPERATIONS } from '../../src/operations/commands.ts';
+import { serve } from '../../src/serve.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+
+/** As GitHub makes them: lower case, blanks to hyphens, other signs left out. */
+function anchorsOf(page: string): string[] {
+  const headings = read(page)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .matchAll(/^#+ +(.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** What all pages say that matches, once each, with the first page that says it. */
+function mentions(pattern: RegExp): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const page of PAGES) {
+    for (const [, word = ''] of read(page).matchAll(pattern)) if (!found.has(word)) found.set(word, page);
+  }
+  return found;
+}
+
+/** The names as the program lists them when it refuses one. */
+function knownSettings(): string[] {
+  try {
+    readConfig({ HAWSER_NO_SUCH_SETTING: 'x' });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.match(/HAWSER_[A-Z_]+/g) ?? [];
+  }
+  throw new Error('an unknown setting was not refused');
+}
+
+describe('the documents', () => {
+  for (const page of PAGES) {
+    it(`${page} has links that lead somewhere`, () => {
+      const dead = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => {
+          const [path = '', anchor] = target.split('#');
+          const file = path === '' ? page : relative(ROOT, resolve(ROOT, dirname(page), path));
+          if (!existsSync(join(ROOT, file))) return true;
+          return anchor !== undefined && !anchorsOf(file).includes(anchor);
+        });
+      expect(dead).to.deep.equal([]);
+    });
+  }
+
+  it('name no setting that there is not, and the README lists each that there is', () => {
+    const known = knownSettings();
+    const named = [...mentions(/\b(HAWSER_[A-Z_]*[A-Z])\b/g)].filter(
+      ([name]) => !name.startsWith('HAWSER_AGENT_'),
+    );
+    expect(named.filter(([name]) => !known.includes(name))).to.deep.equal([]);
+    const readme = read('README.md');
+    expect(
+      known.filter((name) => name !== 'HAWSER_NO_SUCH_SETTING' && !readme.includes(`\`${name}\``)),
+    ).to.deep.equal([]);
+  });
+
+  it('name no command of the program, and no script, that there is not', () => {
+    const commands = [serve, ...OPERATIONS].map(({ name }) => name).concat('help');
+    const told = mentions(/(?:`|^|\/)hawser (?:-- )?([a-z][a-z-]*)\b/gm);
+    for (const [command, page] of mentions(/npm run hawser -- ([a-z-]+)/g)) told.set(command, page);
+    expect([...told].filter(([command]) => !commands.includes(command))).to.deep.equal([]);
+    const { scripts } = JSON.parse(read('package.json'));
+    const run = mentions(/npm run ([a-z][a-z:-]*)/g);
+    expect([...run].filter(([script]) => !(script in scripts))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { EXIT_CONFIG } from '../../src/config.ts';
+import { EXIT_USAGE } from '../../src/operations/command-line.ts';
+import { describeWith } from '../support/installed.ts';
+
+const UNIT = join(import.meta.dirname, '../../scripts/systemd/hawser.service');
+/** Of 100, in tenths of what systemd shows; it calls this OK. */
+const MOST_EXPOSED = 20;
+
+describe('the systemd unit', () => {
+  const unit = readFileSync(UNIT, 'utf8');
+
+  it('does not start again what would end for the same reason', () => {
+    expect(unit).to.match(new RegExp(`^RestartPreventExitStatus=${EXIT_USAGE} ${EXIT_CONFIG}$`, 'm'));
+  });
+
+  describeWith(['systemd-analyze'], 'read by systemd', () => {
+    let folder: string;
+    let path: string;
+
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'hawser-unit-'));
+      path = join(folder, 'hawser.service');
+      // The program must be there, and is not installed on this machine.
+      writeFileSync(path, unit.replace('/opt/hawser/bin/hawser', process.execPath));
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    const analyze = (...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, path], { encoding: 'utf8' });
+      return { status, said: `${stdout}${stderr}` };
+    };
+
+    it('has nothing that it does not know or that does not fit together', () => {
+      expect(analyze('verify', '--man=no')).to.deep.equal({ status: 0, said: '' });
+    });
+
+    it('leaves the server little of the machine to do harm with', () => {
+      const { status, said } = analyze('security', '--offline=true', `--threshold=${MOST_EXPOSED}`);
+      expect(status, said).to.equal(0);
+    });
+  });
+});
