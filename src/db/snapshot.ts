@@ -8,12 +8,15 @@ import { translateDatabaseError } from './errors.ts';
 import { DATABASE_FILE } from './open.ts';
 import type { RepositoryRemovalsTable } from './schema.ts';
 
+/** A configuration or composite, and a repository that its row needs. */
+export type Owner = RepositoryRemovalsTable & { id: string };
+
 /** What the copy says of the repositories that belong to it. */
 export interface Snapshot {
   /** The name of the newest migration that it has been through. */
   migration: string;
   /** The repositories that its rows need, with the id of the configuration or composite they belong to. */
-  owners: readonly (RepositoryRemovalsTable & { id: string })[];
+  owners: readonly Owner[];
   /** Whether the first password of `admin` holds still. */
   hasFirstPassword: boolean;
   /** Repositories whose rows are gone, and which are about to go. */
@@ -41,6 +44,48 @@ export async function takeSnapshot(dataDir: string, target: string): Promise<Sna
     return readCopy(target);
   } catch (error) {
     throw translateDatabaseError(error);
+  }
+}
+
+/**
+ * Takes configurations and composites out of the copy, as if they had been deleted before it was made.
+ * @param owners of the snapshot
+ * @returns null, with nothing changed, when the server's database still has one of them
+ */
+export function forgetDeleted(
+  dataDir: string,
+  target: string,
+  { snapshot, owners }: { snapshot: Snapshot; owners: readonly Owner[] },
+): Snapshot | null {
+  if (owners.some((owner) => isThere(dataDir, owner))) return null;
+  const gone = new Set(owners.map(({ id }) => id));
+  const copy = new SqliteDatabase(target);
+  try {
+    copy.pragma('foreign_keys = ON');
+    copy.transaction(() => {
+      for (const id of gone) {
+        // Whatever was assigned had to be unassigned before it could be deleted.
+        copy
+          .prepare('DELETE FROM assignments WHERE configuration_id = @id OR composite_id = @id')
+          .run({ id });
+        for (const table of ['configurations', 'composites'])
+          copy.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
+      }
+    })();
+  } finally {
+    copy.close();
+  }
+  return { ...snapshot, owners: snapshot.owners.filter(({ id }) => !gone.has(id)) };
+}
+
+function isThere(dataDir: string, { kind, id }: Owner): boolean {
+  const source = new SqliteDatabase(join(dataDir, DATABASE_FILE), { fileMustExist: true, timeout: 5_000 });
+  try {
+    source.pragma('query_only = ON');
+    const table = kind === 'composites' ? 'composites' : 'configurations';
+    return source.prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id) !== undefined;
+  } finally {
+    source.close();
   }
 }
 
@@ -75,7 +120,7 @@ function readCopy(target: string): Snapshot {
     return {
       migration,
       hasFirstPassword: mustChange,
-      owners: readRows<Snapshot['owners'][number]>(copy, OWNERS),
+      owners: readRows<Owner>(copy, OWNERS),
       removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
     };
   } finally {

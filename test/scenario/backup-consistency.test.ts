@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
-import { type Snapshot, takeSnapshot } from '../../src/db/snapshot.ts';
+import { forgetDeleted, type Owner, type Snapshot, takeSnapshot } from '../../src/db/snapshot.ts';
 import { ArchiveWriter } from '../../src/operations/backup/archive-writer.ts';
 import { FORMAT, type Manifest } from '../../src/operations/backup/manifest.ts';
 import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';
@@ -16,7 +17,7 @@ class Steps {
   private readonly hawser: Hawser;
   private readonly archive: ArchiveWriter;
   private readonly folder: string;
-  private snapshots = 0;
+  readonly databases: string[] = [];
 
   constructor(hawser: Hawser) {
     this.hawser = hawser;
@@ -33,8 +34,9 @@ class Steps {
   }
 
   snapshot(): Promise<Snapshot> {
-    this.snapshots += 1;
-    return takeSnapshot(this.hawser.dataDir, join(this.folder, `database-${this.snapshots}`));
+    const target = join(this.folder, `database-${this.databases.length}`);
+    this.databases.push(target);
+    return takeSnapshot(this.hawser.dataDir, target);
   }
 
   /** What a restore would write, by path. */
@@ -46,6 +48,15 @@ class Steps {
     const files = new Map(found.map(({ path, content }) => [path, content.toString('latin1')]));
     const { entries }: Manifest = JSON.parse(files.get('manifest.json') ?? '');
     return new Map(entries.map(({ path }) => [path, files.get(path) ?? '']));
+  }
+}
+
+function namesIn(database: string): unknown[] {
+  const handle = new SqliteDatabase(database);
+  try {
+    return handle.prepare('SELECT name FROM configurations').pluck().all();
+  } finally {
+    handle.close();
   }
 }
 
@@ -140,7 +151,7 @@ describe('a backup while things go', function () {
     expect([...files.keys()].filter((path) => /again\.git\/.*\.pack$/.test(path))).to.have.length(1);
   });
 
-  it('looks again when a configuration came and went between its looks', async () => {
+  it('forgets a configuration that came and went between its looks, and no other', async () => {
     const steps = new Steps(hawser);
     await steps.copies.takePass(null);
     await ok(201, create(hawser.admin, 'short'));
@@ -148,8 +159,13 @@ describe('a backup while things go', function () {
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/short`));
     await steps.copies.takePass(early);
     expect(steps.copies.missing(early).map(({ name }) => name)).to.deep.equal(['short']);
-    const late = await steps.snapshot();
-    await steps.copies.takePass(late);
-    expect(steps.copies.missing(late)).to.deep.equal([]);
+    const database = steps.databases.at(-1) ?? '';
+    const forget = (owners: readonly Owner[]) =>
+      forgetDeleted(hawser.dataDir, database, { snapshot: early, owners });
+    expect(forget(early.owners), 'with those that are still there').to.equal(null);
+    const late = forget(steps.copies.missing(early));
+    expect(late?.owners.map(({ name }) => name)).to.not.include('short');
+    expect(late?.owners).to.have.length(early.owners.length - 1);
+    expect(namesIn(database)).to.include('web').and.not.include('short');
   });
 });

@@ -3,7 +3,7 @@
 import { link, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
-import { type Snapshot, takeSnapshot } from '../../db/snapshot.ts';
+import { forgetDeleted, type Snapshot, takeSnapshot } from '../../db/snapshot.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, HawserError, internal } from '../../lib/errors.ts';
@@ -31,7 +31,7 @@ export interface BackupSummary {
   bytes: number;
 }
 
-/** What comes and goes between a snapshot and the pass after it is rare; a lost repository stays missing. */
+/** What is made anew between a snapshot and the pass after it is rare; a lost repository stays missing. */
 const ROUNDS = 5;
 /** Quick, since a database may be large. */
 const DATABASE_LEVEL = 1;
@@ -98,8 +98,12 @@ async function takeMatchingSnapshot(
     await rm(target, { force: true });
     const snapshot = await takeSnapshot(dataDir, target);
     await copies.takePass(snapshot);
-    const [missing] = copies.missing(snapshot);
+    const owners = copies.missing(snapshot);
+    const [missing] = owners;
     if (missing === undefined) return snapshot;
+    // Made and deleted while this runs: they need not be in the archive.
+    const settled = forgetDeleted(dataDir, target, { snapshot, owners });
+    if (settled !== null) return settled;
     if (round === ROUNDS)
       throw internal('repository_missing', `${missing.kind}/${missing.name} is not on the disk`);
   }

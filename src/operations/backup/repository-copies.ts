@@ -7,7 +7,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Snapshot } from '../../db/snapshot.ts';
+import type { Owner, Snapshot } from '../../db/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { packReachable, peelRefs } from '../../git/object-packs.ts';
@@ -86,7 +86,7 @@ export class RepositoryCopies {
   }
 
   /** What rows of the snapshot need, and no copy can stand for: it came and went between the two passes, or is lost. */
-  missing({ owners }: Snapshot): RepositoryRef[] {
+  missing({ owners }: Snapshot): Owner[] {
     return owners.filter((owner) => {
       const copy = this.copies.get(keyOf(owner));
       // One that was adopted may have a row of another id; it has been the same for long enough then.
