@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
@@ -149,6 +149,20 @@ describe('a backup while things go', function () {
     const files = await steps.finish(snapshot);
     expect(configOf(files, 'again')).to.contain(await idOf('again'));
     expect([...files.keys()].filter((path) => /again\.git\/.*\.pack$/.test(path))).to.have.length(1);
+  });
+
+  it('leaves out parameters whose configuration it did not see', async () => {
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    const snapshot = await steps.snapshot();
+    // As when both are made between the look at configurations and the look at parameters.
+    const folder = join(hawser.reposDir, 'parameters/late.git');
+    cpSync(join(hawser.reposDir, 'configurations/web.git'), folder, { recursive: true });
+    await steps.copies.takePass(snapshot);
+    rmSync(folder, { recursive: true });
+    const files = await steps.finish(snapshot);
+    expect([...files.keys()].filter((path) => path.includes('late.git'))).to.deep.equal([]);
+    expect(configOf(files, 'web')).to.not.equal(undefined);
   });
 
   it('forgets a configuration that came and went between its looks, and no other', async () => {

@@ -98,10 +98,17 @@ export class RepositoryCopies {
   async finish(snapshot: Snapshot): Promise<{ repositories: number; refs: number }> {
     const owners = new Map(snapshot.owners.map((owner) => [keyOf(owner), owner.id]));
     const removals = new Set(snapshot.removals.map(keyOf));
+    const isKept = (key: string): boolean => {
+      const copy = this.copies.get(key);
+      if (copy === undefined) return false;
+      return owners.get(key) === copy.id || (copy.pass === this.pass && !removals.has(key));
+    };
     const counts = { repositories: 0, refs: 0 };
     for (const [key, copy] of this.copies) {
-      const isThere = copy.pass === this.pass && !removals.has(key);
-      if (isThere || owners.get(key) === copy.id) {
+      // Parameters of a configuration that came after it was looked for, or went before: nobody could adopt them.
+      const isOrphan =
+        copy.ref.kind === 'parameters' && !isKept(keyOf({ ...copy.ref, kind: 'configurations' }));
+      if (isKept(key) && !isOrphan) {
         counts.repositories += 1;
         counts.refs += await this.addNotes(copy);
       } else this.drop(copy);
