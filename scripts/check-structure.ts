@@ -26,8 +26,10 @@ const RANKS: Record<string, number> = {
   'app.ts': 6,
   'reconcile.ts': 6,
   'server.ts': 6,
+  'site.ts': 6,
   'serve.ts': 6,
   'main.ts': 6,
+  workers: 6,
 };
 
 /** Libraries that only few places may import, so that what they can do wrong is guarded in those places. */

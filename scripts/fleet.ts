@@ -10,7 +10,7 @@ import { openServer } from './fleet/server.ts';
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
-  const server = await openServer(options.server);
+  const server = await openServer(options);
   try {
     // On stderr, so that stdout holds the results alone.
     const report = await runFleet(options, server, (message) => process.stderr.write(`fleet: ${message}\n`));

@@ -43,9 +43,9 @@ import type { Route } from './http/route.ts';
 import { mountRoutes, type RequestHandler, routeDirectly } from './http/routing.ts';
 import { type RequestLimits, RouteServer } from './http/serve.ts';
 import type { Clock } from './lib/clock.ts';
-import { Gate } from './lib/gate.ts';
+import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
-import type { Metrics } from './lib/metrics/metrics.ts';
+import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import { pullRoutes } from './pull/routes.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
@@ -69,8 +69,11 @@ export interface AppOptions {
   limits: RequestLimits;
   bundleCacheBytes: number;
   nodeCallsAtOnce: number;
+  locks: Locks;
   metricsTokenHash: string | null;
   metrics: Metrics;
+  /** What the other processes of this server have counted. */
+  readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
@@ -85,7 +88,7 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, log, dataDir, metrics } = options;
+  const { database, store, locks, log, dataDir, metrics } = options;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const parameters = new ParameterReader(store, onMerged);
@@ -95,9 +98,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const explainer = new Explainer(database, store, { planner, parameters, schemas });
   const compatibility = new CompatibilityGuard(schemas, parameters);
   const auth = { database, dataDir, log, onSignIn };
-  const gate = new Gate();
-  const parameterTools = { database, store, parameters, schemas, gate };
-  const scopes = { database, hasParameterFiles: parameterFileLookup(store), gate };
+  const parameterTools = { database, store, parameters, schemas, locks };
+  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const bundles = new BundleCache(resolver, { maxBytes: options.bundleCacheBytes, onBuilt: onBundleBuilt });
   metrics.addCaches(() => ({ bundles: bundles.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
@@ -105,7 +107,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
     pull: pullRoutes(resolver, bundles),
     api: [
       ...healthRoutes(database, store, log),
-      ...metricsRoutes(database, metrics),
+      ...metricsRoutes(database, metrics, options.readOtherMetrics),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...tokenRoutes(database),
@@ -118,8 +120,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({ database, store, composites, compatibility }),
-      ...compositeRoutes({ database, store, composites }),
+      ...configurationRoutes({ database, store, locks, log, composites, compatibility }),
+      ...compositeRoutes({ database, store, locks, log, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
       ...permissionRoutes(database, 'parameters'),

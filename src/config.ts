@@ -27,7 +27,9 @@ export interface Config {
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
-  /** Calls of nodes that are carried out at once. */
+  /** Processes that serve together behind one port. */
+  workers: number;
+  /** Calls of nodes that are carried out at once, by all workers together. */
   nodeCallsAtOnce: number;
   /** After how many days an entry of the audit trail is deleted; null keeps it for ever. */
   auditKeepDays: number | null;
@@ -185,6 +187,7 @@ export function readConfig(env: Environment): Readonly<Config> {
       jsonBytes: read.bytes('HAWSER_JSON_LIMIT', MIB),
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
     },
+    workers: read.integer('HAWSER_WORKERS', 1, 64, 1),
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
     auditKeepDays: read.integer('HAWSER_AUDIT_KEEP_DAYS', 1, 36_500, null),

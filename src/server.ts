@@ -6,43 +6,31 @@ import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
-import { noteRefsMoved } from './db/generation.ts';
-import { type Database, openDatabase } from './db/open.ts';
-import { passwordFault } from './domain/password-rules.ts';
 import { Maintenance } from './git/maintenance.ts';
-import { GitStore } from './git/store.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { createListener, type Listener } from './http/listener.ts';
-import { type Clock, HOUR, SECOND } from './lib/clock.ts';
+import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
-import { makePrivateFolder } from './lib/folders.ts';
 import { sha256Hex } from './lib/hash.ts';
-import { newSecret } from './lib/ids.ts';
-import type { Log } from './lib/log.ts';
-import { Metrics } from './lib/metrics/metrics.ts';
-import { readVersion } from './lib/version.ts';
-import { refuseUnfinishedRestore } from './operations/backup/restore-folders.ts';
+import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
-import { POLL_PATH } from './pull/routes.ts';
-import { reconcile } from './reconcile.ts';
 import { CompositeReader } from './resolve/composites.ts';
-import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { describeCertificate } from './security/certificates.ts';
-import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import type { TlsMaterial } from './security/tls-files.ts';
+import { bringIntoOrder, closeSite, loadTls, openSite, type ServerOptions, type Site } from './site.ts';
 
-export interface ServerOptions {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  /** Told the first administrator's random password, once in the life of a data folder. */
-  showFirstPassword(password: string): void;
-}
+export type { ServerOptions } from './site.ts';
 
 export interface RunningServer {
   url: string;
   port: number;
-  /** Takes certificates, keys, node CA and CRL anew from their files; a fault keeps the old ones. */
-  reloadTls(): Promise<void>;
+  /**
+   * Takes certificates, keys, node CA and CRL anew from their files; a fault keeps the old ones.
+   * @param ticketKeys of TLS sessions from now on; default: of this process alone
+   */
+  reloadTls(ticketKeys?: Buffer): Promise<void>;
+  /** What this process has counted. */
+  readMetrics(): Promise<MetricsOfProcess>;
   /** Answers what is in progress, writes what is noted, closes the stores. */
   close(): Promise<void>;
 }
@@ -56,98 +44,31 @@ const TLS_CHECK_INTERVAL = 12 * HOUR;
  * @throws ConfigError, or HawserError from the stores and the TLS files
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, clock, log } = options;
-  checkAdminPassword(config.adminPassword);
-  refuseUnfinishedRestore(config);
-  await requireFolder('HAWSER_DATA_DIR', config.dataDir);
-  await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
-  const metrics = openMetrics(config);
-  const database = await openDatabase(config.dataDir, metrics.work);
-  const store = new GitStore({
-    root: config.reposDir,
-    log,
-    cacheBytes: config.cacheBytes / 2,
-    onRefsMoved: (repository) => noteRefsMoved(database.write, repository, clock.now()),
-    onOperation: metrics.work.onGitOperation,
-  });
-  metrics.addCaches(() => store.caches);
-  metrics.addReadings({ repositoryProblems: () => store.problems().length });
+  const site = await openSite(options);
   try {
-    await store.open();
-    // First, so that a fault in the TLS settings ends a first start before its password is made and shown.
-    const material = await loadTls(options);
-    await prepare(options, database, store);
-    return await listen({ ...options, metrics }, database, store, material);
+    if (options.part === undefined) await bringIntoOrder(options, site);
+    site.store.open();
+    return await listen(options, site, await loadTls(options, site.locks));
   } catch (error) {
-    await store.close();
-    await database.close();
+    await closeSite(site);
     throw error;
   }
 }
 
-/** Nobody reads them without a token, so the process is not watched for nothing. */
-function openMetrics({ metricsToken }: Config): Metrics {
-  const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
-  if (metricsToken !== null) metrics.watchProcess();
-  return metrics;
-}
-
-function checkAdminPassword(password: string | null): void {
-  const fault = password === null ? null : passwordFault(password, 'admin');
-  if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
-}
-
-/** Made here, before the stores would, so that the fault is told as one of the setting. */
-async function requireFolder(setting: string, path: string): Promise<void> {
-  try {
-    await makePrivateFolder(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      setting,
-      `cannot be used (${code})`,
-      'a folder that this user may make and write to',
-    );
-  }
-}
-
-async function prepare(options: ServerOptions, database: Database, store: GitStore): Promise<void> {
-  const { config, clock, log } = options;
-  await ensureBuiltIns(database, clock.now());
-  const password = await ensureFirstAdmin(database, {
-    dataDir: config.dataDir,
-    password: config.adminPassword,
-    randomPassword: newSecret,
-    now: clock.now(),
-  });
-  if (password !== null) options.showFirstPassword(password);
-  await reconcile({ database, store, log, now: clock.now() });
-}
-
-function loadTls({ config, clock, log }: ServerOptions): Promise<TlsMaterial> {
-  const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
-  return loadTlsMaterial({ dataDir, ...tls, nodeCaFile, nodeCrlFile, now: clock.now(), log });
-}
-
-/** The options of a server that is being started, and what counts in it. */
-type Measured = ServerOptions & { metrics: Metrics };
-
-async function listen(
-  options: Measured,
-  database: Database,
-  store: GitStore,
-  material: TlsMaterial,
-): Promise<RunningServer> {
-  const { config, clock, log, metrics } = options;
+async function listen(options: ServerOptions, site: Site, material: TlsMaterial): Promise<RunningServer> {
+  const { database, store, locks, metrics } = site;
+  const { config, clock, log, part } = options;
+  const isLeader = part?.isLeader ?? true;
   const checkIns = new CheckIns(database.write, log);
   const { reposDir: root, searchPath } = config;
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
-  const retention = await openRetention(options, database, store);
+  const retention = await openRetention(options, site);
   const handler = createApp({
     database,
     store,
+    locks,
     uploadPack,
     retention: retention.runs,
     authority: material.ca,
@@ -158,33 +79,59 @@ async function listen(
     nodeCallsAtOnce: config.nodeCallsAtOnce,
     metricsTokenHash: config.metricsToken && sha256Hex(config.metricsToken),
     metrics,
+    readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleCacheBytes: config.cacheBytes / 2,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
   });
-  const listener = createListener({ material, proxies: config.proxies, handler, log, clock });
+  const { proxies } = config;
+  const ticketKeys = part?.ticketKeys;
+  const listener = createListener({
+    material,
+    proxies,
+    ...(ticketKeys && { ticketKeys }),
+    handler,
+    log,
+    clock,
+  });
   const port = await open(listener, config);
   showTlsTerms(metrics, material);
-  retention.start();
-  const reloadTls = () => reload(options, listener);
-  const timer = setInterval(reloadTls, TLS_CHECK_INTERVAL).unref();
-  const auditRetention = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
+  const reloadTls = (keys?: Buffer) => reload(options, site, listener, keys);
+  const schedules = isLeader ? startSchedules(options, site, { retention, reloadTls }) : null;
   return {
     url: urlOf(config, port),
     port,
     reloadTls,
+    readMetrics: () => metrics.values(),
     async close() {
-      clearInterval(timer);
+      schedules?.stop();
       await listener.close(CLOSE_GRACE);
       await uploadPack.close();
       await retention.close();
-      await auditRetention.close();
+      await schedules?.ended();
       await checkIns.close();
-      await store.close();
-      await database.close();
+      await closeSite(site);
     },
   };
+}
+
+interface Schedules {
+  stop(): void;
+  ended(): Promise<void>;
+}
+
+/** What is done without being asked for, by one process of a server. */
+function startSchedules(
+  { config, clock, log, part }: ServerOptions,
+  { database }: Site,
+  { retention, reloadTls }: { retention: Retention; reloadTls(): Promise<void> },
+): Schedules {
+  retention.start();
+  const renew = () => (part ? part.onRenewed() : void reloadTls());
+  const timer = setInterval(renew, TLS_CHECK_INTERVAL).unref();
+  const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
+  return { stop: () => clearInterval(timer), ended: () => audit.close() };
 }
 
 interface Retention {
@@ -195,16 +142,16 @@ interface Retention {
 
 /** Cleanups by request and by schedule, and the maintenance that follows them. */
 async function openRetention(
-  { config, clock, log }: ServerOptions,
-  database: Database,
-  store: GitStore,
+  { config, clock, log, part }: ServerOptions,
+  { database, store, locks }: Site,
 ): Promise<Retention> {
   const maintenance = new Maintenance({ root: config.reposDir, searchPath: config.searchPath, log });
   await maintenance.open();
   const composites = new CompositeReader(store);
-  const tools = { database, store, composites, maintenance, clock, log };
+  const tools = { database, store, composites, maintenance, locks, clock, log };
   const runs = new RetentionRuns(tools);
-  await runs.open();
+  // Those of other processes go on.
+  if (part === undefined || part.isLeader) await runs.open();
   const schedule = new RetentionSchedule(tools, runs);
   return {
     runs,
@@ -243,11 +190,16 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
   metrics.showTlsTerm('authority', endOf(ca.certificate));
 }
 
-async function reload(options: Measured, listener: Listener): Promise<void> {
+async function reload(
+  options: ServerOptions,
+  { locks, metrics }: Site,
+  listener: Listener,
+  ticketKeys?: Buffer,
+): Promise<void> {
   try {
-    const material = await loadTls(options);
-    listener.reload(material);
-    showTlsTerms(options.metrics, material);
+    const material = await loadTls(options, locks);
+    listener.reload(material, ticketKeys);
+    showTlsTerms(metrics, material);
     options.log.info('TLS files loaded anew');
   } catch (error) {
     options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');

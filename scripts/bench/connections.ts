@@ -2,10 +2,18 @@
 
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 
-/** @returns once the handshake is done, which must be a full one */
-export function openConnection(port: number, secureContext: SecureContext): Promise<TLSSocket> {
+/**
+ * @param from the address to call from
+ * @returns once the handshake is done, which must be a full one
+ */
+export function openConnection(
+  port: number,
+  secureContext: SecureContext,
+  from = '127.0.0.1',
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', secureContext });
+    const to = { host: '127.0.0.1', port, servername: 'localhost', localAddress: from };
+    const socket = connect({ ...to, secureContext });
     socket.setNoDelay(true);
     socket.once('error', reject);
     socket.once('secureConnect', () => {

@@ -52,7 +52,7 @@ export async function makeTemplate(folder: string): Promise<string> {
     cacheBytes: 64 * 1024 * 1024,
     onRefsMoved: async () => undefined,
   });
-  await store.open();
+  await store.prepare();
   const person = { name: 'bench', email: 'bench@localhost' };
   const repository = { kind: 'configurations', name: 'template' } as const;
   const draft = (minor: number) => ({

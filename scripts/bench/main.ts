@@ -1,6 +1,6 @@
 /**
  * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --only polls|versions|parameters|records] [-- --json FILE]`; docs/benchmarks.md says what the numbers mean.
+ * `npm run bench [-- --quick] [-- --only PART] [-- --json FILE]`; docs/benchmarks.md says what the parts and numbers mean.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
-import { formatParameters, measureParameters, type ParameterResults } from './parameters.ts';
+import { formatParameters, measureParameters } from './parameters.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
-import { formatRecords, measureRecords, type RecordResults } from './records.ts';
+import { formatPublishing, measurePublishing } from './publishing.ts';
+import { formatRecords, measureRecords } from './records.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
+import { formatStart, measureStart } from './start.ts';
 import { type Hosted, measureLists, measureVersions } from './versions.ts';
+import { formatWorkers, measureWorkers } from './workers.ts';
 
 interface Stage {
   generator: LoadGenerator;
@@ -24,15 +27,42 @@ interface Stage {
   hawsers: Hosted[];
 }
 
+type Measure<T> = (
+  folder: string,
+  template: string,
+  processes: Processes,
+  effort: Effort,
+  progress: (message: string) => void,
+) => Promise<T>;
+
+/** What was measured by a part that has servers of its own, as a value and as a table for people. */
+interface PartResult {
+  value: unknown;
+  text: string;
+}
+
 interface Results {
   measured: Measured[];
   scale: ScaleRow[];
-  /** Null where they were not measured. */
-  parameters: ParameterResults | null;
-  records: RecordResults | null;
+  parts: Map<string, PartResult>;
 }
 
-const PARTS = ['polls', 'versions', 'parameters', 'records'];
+/** The parts that have servers of their own. */
+const OWN_PARTS = new Map<string, Measure<PartResult>>([
+  ['parameters', part(measureParameters, formatParameters)],
+  ['records', part(measureRecords, formatRecords)],
+  ['start', part(measureStart, formatStart)],
+  ['publish', part(measurePublishing, formatPublishing)],
+  ['workers', part(measureWorkers, formatWorkers)],
+]);
+const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];
+
+function part<T>(measure: Measure<T>, format: (results: T) => string): Measure<PartResult> {
+  return async (...stage) => {
+    const value = await measure(...stage);
+    return { value, text: format(value) };
+  };
+}
 
 /** @param parts of PARTS */
 async function bench(
@@ -42,20 +72,20 @@ async function bench(
   parts: readonly string[],
 ): Promise<Results> {
   const template = await makeTemplate(join(folder, 'template'));
-  const results: Results = { measured: [], scale: [], parameters: null, records: null };
+  const results: Results = { measured: [], scale: [], parts: new Map() };
   if (parts.includes('polls') || parts.includes('versions')) {
     const stage = await setUp(folder, template, processes, effort);
     if (parts.includes('polls')) results.measured = await measurePolls(stage, effort);
     if (parts.includes('versions')) {
       progress('measuring: many versions');
       const lists = await measureLists(stage.hawsers, effort);
-      results.scale = [...lists, ...(await measureVersions(folder, template, processes, effort))];
+      results.scale = [...lists, await measureVersions(folder, template, processes, effort)];
     }
   }
-  if (parts.includes('parameters'))
-    results.parameters = await measureParameters(folder, template, processes, effort, progress);
-  if (parts.includes('records'))
-    results.records = await measureRecords(folder, template, processes, effort, progress);
+  for (const [name, measurePart] of OWN_PARTS) {
+    if (!parts.includes(name)) continue;
+    results.parts.set(name, await measurePart(folder, template, processes, effort, progress));
+  }
   return results;
 }
 
@@ -103,15 +133,19 @@ function progress(message: string): void {
   process.stderr.write(`bench: ${message}\n`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
-  });
+function readOptions() {
+  const options = { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } } as const;
+  const { values } = parseArgs({ options });
   if (values.only !== undefined && !PARTS.includes(values.only))
     throw new Error(`--only takes one of ${PARTS.join(', ')}`);
+  return values;
+}
+
+async function main(): Promise<void> {
+  const { quick, only, json } = readOptions();
   if (process.platform !== 'linux')
     throw new Error('the bench reads CPU times from /proc, so it needs Linux');
-  const effort = values.quick ? QUICK : FULL;
+  const effort = quick ? QUICK : FULL;
   const folder = mkdtempSync(join(tmpdir(), 'hawser-bench-'));
   for (const name of ['template', 'small', 'large']) mkdirSync(join(folder, name));
   const processes = new Processes();
@@ -123,14 +157,14 @@ async function main(): Promise<void> {
     process.once(signal, () => void cleanUp().then(() => process.exit(1)));
   }
   try {
-    const parts = values.only === undefined ? PARTS : [values.only];
-    const { measured, scale, parameters, records } = await bench(folder, processes, effort, parts);
-    const report = { ...makeReport(new Date(), effort, measured), scale, parameters, records };
+    const parts = only === undefined ? PARTS : [only];
+    const { measured, scale, parts: own } = await bench(folder, processes, effort, parts);
+    const values = Object.fromEntries([...own].map(([name, { value }]) => [name, value]));
+    const report = { ...makeReport(new Date(), effort, measured), scale, ...values };
     console.log(measured.length > 0 ? formatReport(report) : formatMachine(report.machine));
     if (scale.length > 0) console.log(`\n${formatScale('many versions', scale)}`);
-    if (parameters) console.log(`\n${formatParameters(parameters)}`);
-    if (records) console.log(`\n${formatRecords(records)}`);
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+    for (const { text } of own.values()) console.log(`\n${text}`);
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
   } finally {
     await cleanUp();
   }
@@ -138,5 +172,6 @@ async function main(): Promise<void> {
 
 main().catch((error: Error) => {
   console.error(`bench: ${error.message}`);
-  process.exitCode = 1;
+  // Not by itself: a server in this process that counts flushes may be left over.
+  process.exit(1);
 });

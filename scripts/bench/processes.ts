@@ -1,8 +1,9 @@
 /** Starts and ends the processes of a bench: Hawser as its users start it, the bare server, the generator. */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   BareSetup,
@@ -19,8 +20,16 @@ import type {
 const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 const CLOSE_LIMIT_MS = 10_000;
+/** A start is told this late at most. */
+const LOOK_MS = 5;
 
 export const ADMIN_PASSWORD = 'a-password-for-the-bench';
+
+export interface HawserOptions {
+  nodeOptions?: readonly string[];
+  /** Beside those it needs. */
+  settings?: Record<string, string>;
+}
 
 /** A server under measurement. */
 export interface ServerProcess {
@@ -52,20 +61,16 @@ export class Processes {
    * Hawser as `npm start` runs it, on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
    * The log goes to a file, as a pipe would make this process part of the measurement.
    */
-  async startHawser(folder: string, nodeOptions: readonly string[] = []): Promise<ServerProcess> {
+  async startHawser(
+    folder: string,
+    { nodeOptions = [], settings = {} }: HawserOptions = {},
+  ): Promise<ServerProcess> {
     const logFile = join(folder, 'log.jsonl');
-    const output = openSync(logFile, 'a');
+    const output = openSync(logFile, 'w');
     const child = spawn(process.execPath, [...nodeOptions, '.build/main.js'], {
       cwd: ROOT,
       stdio: ['ignore', output, output],
-      env: {
-        ...withoutHawserSettings(process.env),
-        HAWSER_HOST: '127.0.0.1',
-        HAWSER_PORT: '0',
-        HAWSER_DATA_DIR: join(folder, 'data'),
-        HAWSER_REPOS_DIR: join(folder, 'repos'),
-        HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
-      },
+      env: { ...settingsOf(folder), HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD, ...settings },
     });
     this.children.push(child);
     const port = await portFromLog(child, logFile);
@@ -73,6 +78,18 @@ export class Processes {
       pid: pidOf(child),
       endpoint: { port, ca: readFileSync(join(folder, 'data/tls/ca.crt'), 'utf8') },
     };
+  }
+
+  /** `hawser backup` beside the server that runs on `folder`. @throws Error with its own words when it fails */
+  async backUp(folder: string, file: string): Promise<void> {
+    const child = spawn(process.execPath, ['.build/main.js', 'backup', file], {
+      ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+    });
+    this.children.push(child);
+    const [said, code] = await Promise.all([text(child.stderr), exitCodeOf(child)]);
+    this.children.splice(this.children.indexOf(child), 1);
+    if (code !== 0) throw new Error(`hawser backup: exit code ${code}: ${said}`);
+    rmSync(file);
   }
 
   /** The bare server, under the certificate of the Hawser that runs on `folder`. */
@@ -112,6 +129,11 @@ export class Processes {
     };
   }
 
+  /** Ends one server, as `close` does with all. */
+  async end({ pid }: ServerProcess): Promise<void> {
+    await Promise.all(this.children.filter((child) => child.pid === pid).map(end));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.children.map(end));
   }
@@ -134,6 +156,20 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
+function exitCodeOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((ended) => child.once('exit', ended));
+}
+
+function settingsOf(folder: string): NodeJS.ProcessEnv {
+  return {
+    ...withoutHawserSettings(process.env),
+    HAWSER_HOST: '127.0.0.1',
+    HAWSER_PORT: '0',
+    HAWSER_DATA_DIR: join(folder, 'data'),
+    HAWSER_REPOS_DIR: join(folder, 'repos'),
+  };
+}
+
 function withoutHawserSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('HAWSER_')));
 }
@@ -143,7 +179,7 @@ async function portFromLog(child: ChildProcess, logFile: string): Promise<number
   while (performance.now() < deadline && child.exitCode === null) {
     const listening = readFileSync(logFile, 'utf8').match(/"url":"https:\/\/localhost:(\d+)"/);
     if (listening) return Number(listening[1]);
-    await sleep(50);
+    await sleep(LOOK_MS);
   }
   throw new Error(`Hawser did not start:\n${readFileSync(logFile, 'utf8')}`);
 }

@@ -30,8 +30,8 @@ async function record(folder: string, processes: Processes, scenarioAt: number):
   if (scenario === undefined) throw new Error(`there are scenarios 0 to ${SCENARIOS.length - 1}`);
   const template = await makeTemplate(join(folder, 'template'));
   const fleet = await makeFleet(folder, template, SMALL, await makeIdentities(FULL.connections));
-  const options = ['--cpu-prof', `--cpu-prof-dir=${join(folder, 'profile')}`, '--cpu-prof-interval=100'];
-  const { endpoint } = await processes.startHawser(folder, options);
+  const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${join(folder, 'profile')}`, '--cpu-prof-interval=100'];
+  const { endpoint } = await processes.startHawser(folder, { nodeOptions });
   await visitAll(endpoint, fleet);
   const { clients } = await probe(endpoint, fleet, scenario);
   const generator = processes.startGenerator();

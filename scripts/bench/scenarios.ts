@@ -16,8 +16,9 @@ export interface Scenario {
   target: number | null;
 }
 
-const KEEP_ALIVE_TARGET = 2.0;
-const NEW_CONNECTION_TARGET = 1.15;
+const KEEP_ALIVE_TARGET = 1.5;
+const NEW_CONNECTION_TARGET = 1.08;
+const BUNDLE_TARGET = 1.4;
 /** Most CPU allowed on the large fleet as a multiple of the small one's. Polls only. */
 export const GROWTH_TARGET = 1.2;
 
@@ -52,7 +53,7 @@ export const SCENARIOS: readonly Scenario[] = [
     known: false,
     newConnections: false,
     requests: 4_000,
-    target: null,
+    target: BUNDLE_TARGET,
   },
 ];
 
@@ -69,6 +70,8 @@ export interface Effort {
   large: FleetSize;
   parameters: ParameterAmounts;
   records: RecordAmounts;
+  /** The site of the part on starts. */
+  start: FleetSize;
 }
 
 /** Of the part on parameters. */
@@ -109,6 +112,7 @@ export const FULL: Effort = {
     many: { nodes: 100_000, reports: 1_000_000, reportsOfBusy: 10_000 },
     ...{ listRequests: 40, reportRoundMs: 2 * SECOND, idleWritesMs: 20 * SECOND },
   },
+  start: { configurations: 1_000, nodes: 100_000 },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -121,4 +125,5 @@ export const QUICK: Effort = {
     many: { nodes: 2_000, reports: 10_000, reportsOfBusy: 1_000 },
     ...{ listRequests: 10, reportRoundMs: SECOND / 2, idleWritesMs: SECOND },
   },
+  start: { configurations: 100, nodes: 2_000 },
 };

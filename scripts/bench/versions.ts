@@ -1,17 +1,17 @@
-/** What many versions cost: lists, publishing and resolving, few versions against many. Over HTTP, one at a time. */
+/** What lists cost as configurations and versions grow in number. Over HTTP, one request at a time. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, Reply } from '../../test/support/client.ts';
-import { type Fleet, filesOf, makeFleet, VERSIONS } from './fleet.ts';
-import { compare, manyRounds, type Pair, SCALE_TARGET, type Timing, timeList } from './list-timing.ts';
+import { type Fleet, makeFleet, VERSIONS } from './fleet.ts';
+import { compare, type Pair, type Timing, timeList } from './list-timing.ts';
 import { makeManyVersions } from './many-versions.ts';
 import { expect, signIn, visitAll } from './probe.ts';
 import type { Processes, ServerProcess } from './processes.ts';
-import { inTurn, type ScaleRow, scaleRow } from './scale.ts';
+import type { ScaleRow } from './scale.ts';
 import { type Effort, SMALL } from './scenarios.ts';
 
-const MANY = 2_000;
+export const MANY = 2_000;
 const CONFIGURATIONS = '/api/v1/configurations';
 
 export interface Hosted {
@@ -19,8 +19,10 @@ export interface Hosted {
   server: ServerProcess;
 }
 
-interface Site {
+/** A server with one configuration. */
+export interface Site {
   client: Client;
+  pid: number;
   name: string;
   nodeId: string;
   /** Of the next version to be published. */
@@ -53,20 +55,19 @@ export async function measureVersions(
   template: string,
   processes: Processes,
   effort: Effort,
-): Promise<ScaleRow[]> {
+): Promise<ScaleRow> {
   const few = await makeSite(join(folder, 'few'), template, VERSIONS, processes);
   const many = await makeSite(join(folder, 'many'), template, MANY, processes);
   const pair = (timing: (site: Site) => Timing): Pair => ({ few: timing(few), many: timing(many) });
   const compared = `${VERSIONS} : ${MANY} versions`;
   const list = pair(({ client, name }) => timeList(client, `${CONFIGURATIONS}/${name}/versions?take=20`, 20));
-  const rows = [await compare('version list, take=20', compared, list, effort)];
-  rows.push(...(await comparePublishing(few, many, compared, effort)));
+  const row = await compare('version list, take=20', compared, list, effort);
   few.client.close();
   many.client.close();
-  return rows;
+  return row;
 }
 
-async function makeSite(
+export async function makeSite(
   folder: string,
   template: string,
   versions: number,
@@ -76,48 +77,14 @@ async function makeSite(
   const source = join(folder, 'template.git');
   makeManyVersions(source, template, versions);
   const fleet = await makeFleet(folder, source, { configurations: 1, nodes: 1 }, []);
-  const { endpoint } = await processes.startHawser(folder);
+  const { endpoint, pid } = await processes.startHawser(folder);
   // Checks every tag, which is done once in a repository's life.
   await visitAll(endpoint, fleet);
   const client = await signIn(endpoint);
   const reply = await client.get(`${CONFIGURATIONS}?take=1`);
   expect(reply.status === 200 && reply.json[0]?.versionCount === versions, 'the count of versions', reply);
-  return { client, name: reply.json[0].name, nodeId: fleet.oneNodeEach[0] ?? '', nextMinor: VERSIONS };
-}
-
-/** Publishing and the first poll after it, which has to find the new version and read its details. */
-async function comparePublishing(
-  few: Site,
-  many: Site,
-  compared: string,
-  effort: Effort,
-): Promise<ScaleRow[]> {
-  const steps: { what: string; few: number[]; many: number[] }[] = [
-    { what: 'new draft of ten files', few: [], many: [] },
-    { what: 'publish', few: [], many: [] },
-    { what: 'resolve, first poll after', few: [], many: [] },
-  ];
-  await inTurn(manyRounds(effort), async (side, counts) => {
-    const times = await publishAndPoll(side === 'few' ? few : many);
-    if (counts) for (const [at, step] of steps.entries()) step[side].push(times[at] ?? Number.NaN);
-  });
-  return steps.map((step) => scaleRow(step.what, compared, step, SCALE_TARGET));
-}
-
-/** @returns milliseconds of the draft, of the publishing and of the poll */
-async function publishAndPoll(site: Site): Promise<number[]> {
-  const { client, name, nodeId } = site;
-  const version = `1.${site.nextMinor}.0`;
-  const files = Object.fromEntries(filesOf(site.nextMinor).map(({ path, content }) => [path, content]));
-  site.nextMinor += 1;
-  const versions = `${CONFIGURATIONS}/${name}/versions`;
-  const draft = await timed(() => client.upload(versions, { fields: { version }, files }));
-  expect(draft.reply.status === 201, 'a new draft', draft.reply);
-  const published = await timed(() => client.put(`${versions}/${version}/publish`));
-  expect(published.reply.status === 200, 'a publishing', published.reply);
-  const poll = await timed(() => client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`));
-  expect(poll.reply.status === 200 && poll.reply.json.version === version, 'a poll', poll.reply);
-  return [draft.ms, published.ms, poll.ms];
+  const { name } = reply.json[0];
+  return { client, pid, name, nodeId: fleet.oneNodeEach[0] ?? '', nextMinor: VERSIONS };
 }
 
 export async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: Reply }> {

@@ -10,7 +10,15 @@ const SCOPES = [
   'registration-keys.manage',
   'nodes.read',
   'nodes.assign-configuration',
+  'retention.manage',
 ];
+
+/** Few enough that there is something to delete each time; what nodes get stays in any case. */
+const CLEANUPS: Record<string, unknown> = {
+  configurations: { keepVersions: 5, keepDays: 0, keepReleaseVersions: false },
+  reports: { keepCount: 5, keepDays: 0 },
+  'status-events': { keepCount: 5, keepDays: 0 },
+};
 
 /** @returns a token of `admin` with what a fleet needs */
 export async function makeToken(target: Target, password: string): Promise<string> {
@@ -55,6 +63,16 @@ export class Operator {
     const versionPath = `/api/v1/configurations/${name}/versions/${version}`;
     expectStatus(await this.client.put(`${versionPath}/publish`), 200);
     published.certain = published.count;
+  }
+
+  /** Deletes old versions and records. @returns how many */
+  async cleanUp(): Promise<number> {
+    let deleted = 0;
+    for (const [kind, rule] of Object.entries(CLEANUPS)) {
+      const reply = await this.client.post(`/api/v1/retention/${kind}/cleanup`, rule);
+      deleted += expectStatus(reply, 200).json.deletedCount;
+    }
+    return deleted;
   }
 
   /** How many nodes the server lists whose names contain the text. */

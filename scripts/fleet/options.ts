@@ -10,12 +10,17 @@ export const USAGE = `npm run fleet -- [options]
   --configurations N how many configurations the nodes are spread over (10)
   --publish-every S  seconds between new versions, of one configuration after the other (5)
   --rotate SHARE     share of the nodes that change their certificate, 0 to 1 (0.1)
+  --with-retention   clean up old versions, reports and status events every 10 s
+  --with-backup      write a backup every 30 s
+  --settled-after S  seconds after which the server's memory may grow by a tenth at most (180)
+  --workers N        processes of the server that is started (1)
   --handshakes N     new connections per second at most (200)
   --seed N           of all that is random: the same seed, the same waits and choices (1)
   --url URL --ca FILE --token-file FILE
                      a server that runs on this machine already, its authority, and a token with the scopes
                      configurations.create, configurations.grants, registration-keys.manage, nodes.read,
-                     nodes.assign-configuration; without these, one is started on folders of its own`;
+                     nodes.assign-configuration, and retention.manage for --with-retention; without these, one is
+                     started on folders of its own`;
 
 /** A server that somebody else has started. */
 export interface RunningServer {
@@ -32,6 +37,10 @@ export interface FleetOptions {
   configurations: number;
   publishEvery: number;
   rotateShare: number;
+  withRetention: boolean;
+  withBackup: boolean;
+  settledAfter: number;
+  workers: number;
   handshakesPerSecond: number;
   seed: number;
   /** Null: start one. */
@@ -46,7 +55,7 @@ const REGISTRATION_LIMIT = 100;
 /** @throws Error with one line on what is wrong */
 export function readOptions(args: readonly string[]): FleetOptions {
   const { values } = parseArgs({ args: [...args], options: DESCRIBED, strict: true });
-  const number = (name: keyof typeof values, least: number, most: number, step: 'any' | 'whole'): number => {
+  const number = (name: NumberName, least: number, most: number, step: 'any' | 'whole'): number => {
     const text = values[name] ?? '';
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most && (step === 'any' || Number.isInteger(value))) return value;
@@ -60,15 +69,22 @@ export function readOptions(args: readonly string[]): FleetOptions {
     configurations: number('configurations', 1, 1_000, 'whole'),
     publishEvery: number('publish-every', 0.5, 86_400, 'any'),
     rotateShare: number('rotate', 0, 1, 'any'),
+    withRetention: values['with-retention'] ?? false,
+    withBackup: values['with-backup'] ?? false,
+    settledAfter: number('settled-after', 0, 86_400, 'any'),
+    workers: number('workers', 1, 64, 'whole'),
     handshakesPerSecond: number('handshakes', 1, 5_000, 'whole'),
     seed: number('seed', 0, 2 ** 32 - 1, 'whole'),
     server: readServer(values.url, values.ca, values['token-file']),
   };
+  if (options.withBackup && options.server)
+    throw new Error('--with-backup: not of a server of somebody else');
   refuseTooMany(options);
   return options;
 }
 
 const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+type Fallback = ReturnType<typeof text>;
 
 const DESCRIBED = {
   nodes: text('100'),
@@ -77,12 +93,20 @@ const DESCRIBED = {
   configurations: text('10'),
   'publish-every': text('5'),
   rotate: text('0.1'),
+  'with-retention': { type: 'boolean' },
+  'with-backup': { type: 'boolean' },
+  'settled-after': text('180'),
+  workers: text('1'),
   handshakes: text('200'),
   seed: text('1'),
   url: { type: 'string' },
   ca: { type: 'string' },
   'token-file': { type: 'string' },
 } as const;
+
+type NumberName = {
+  [N in keyof typeof DESCRIBED]: (typeof DESCRIBED)[N] extends Fallback ? N : never;
+}[keyof typeof DESCRIBED];
 
 function readServer(
   url: string | undefined,

@@ -10,12 +10,27 @@ export function formatReport(report: FleetReport): string {
     `${lifeRequests} requests in ${seconds(lifeSeconds)}: ${(lifeRequests / lifeSeconds).toFixed(1)} requests/s; ` +
       `the last ${seconds(lifeSeconds - options.seconds)} until every node had the last version`,
     `${report.versions} versions of ${options.configurations} configurations published, ${report.rotations} certificates rotated`,
+    ...formatUpkeep(report),
     ...formatConsumption(report),
     '',
     formatLatencies(measurements),
     '',
     formatFaults(measurements),
   ].join('\n');
+}
+
+function formatUpkeep({ options, upkeep }: FleetReport): string[] {
+  const { cleanups, deleted, backups, memory } = upkeep;
+  const cleaned = `${cleanups} cleanups deleted ${deleted} versions, reports and status events`;
+  const course = memory && [
+    `memory of the server ${memory.settled.toFixed(0)} MiB after ${options.settledAfter} s, ${memory.last.toFixed(0)} MiB`,
+    ` in the end (${(memory.last / memory.settled).toFixed(2)} x, at most 1.10 x), ${memory.most.toFixed(0)} MiB at most`,
+  ];
+  return [
+    ...(options.withRetention ? [cleaned] : []),
+    ...(options.withBackup ? [`${backups} backups written`] : []),
+    ...(course ? [course.join('')] : []),
+  ];
 }
 
 function formatConsumption({ server, simulator, lifeSeconds }: FleetReport): string[] {

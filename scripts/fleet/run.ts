@@ -13,6 +13,7 @@ import { Pacer } from './pacer.ts';
 import { Published } from './published.ts';
 import { makeRandom, type Random } from './random.ts';
 import { type Consumption, consumptionOf, type FleetServer } from './server.ts';
+import { keepUp, type UpkeepReport } from './upkeep.ts';
 
 /** How many register at the same time. */
 const REGISTERING = 32;
@@ -29,6 +30,7 @@ export interface FleetReport {
   versions: number;
   rotations: number;
   measurements: Measurements;
+  upkeep: UpkeepReport;
   /** Before and after the nodes' lives; null for a server that was started by somebody else. */
   server: { before: Consumption; after: Consumption } | null;
   /** Of the simulator: its own CPU seconds meanwhile, and the 99th percentile of its event loop's delay in ms. */
@@ -114,22 +116,24 @@ class Fleet {
 
   async live(): Promise<Omit<FleetReport, 'registrationSeconds'>> {
     const { measurements } = this.world;
-    const { pid } = this.server;
+    const { options, server, operator } = this;
+    const { pid } = server;
     const nodes = this.nodes.filter((node) => node.id !== '');
     const before = pid === null ? null : consumptionOf(pid);
     const requestsBefore = measurements.requests;
     const cpuBefore = process.cpuUsage();
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
-    const lifeSeconds = await timed(() =>
-      this.liveUntil(performance.now() + this.options.seconds * 1_000, nodes),
-    );
+    const end = performance.now() + options.seconds * 1_000;
+    const kept = keepUp({ options, server, operator, measurements }, end);
+    const lifeSeconds = await timed(() => this.liveUntil(end, nodes));
     delay.disable();
     const { user, system } = process.cpuUsage(cpuBefore);
     const after = pid === null ? null : consumptionOf(pid);
     await this.compareCounts(nodes);
     return {
-      options: this.options,
+      options,
+      upkeep: await kept,
       registered: nodes.length,
       lifeSeconds,
       lifeRequests: measurements.requests - requestsBefore,

@@ -4,21 +4,26 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from '../../test/support/client.ts';
-import { cpuSecondsOf } from '../bench/cpu.ts';
+import { childrenOf, cpuSecondsOf } from '../bench/cpu.ts';
+import { memoryOf } from '../bench/memory.ts';
 import { ADMIN_PASSWORD, Processes } from '../bench/processes.ts';
 import { makeToken } from './operator.ts';
-import type { RunningServer } from './options.ts';
+import type { FleetOptions } from './options.ts';
+
+const MIB = 1024 * 1024;
 
 export interface FleetServer {
   target: Target;
   token: string;
   /** Null for a server that somebody else has started. */
   pid: number | null;
+  /** Writes an archive of all it has, which goes again. Only of one that was started here. */
+  backUp?(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** @throws Error with the server's own words when it does not come up */
-export async function openServer(running: RunningServer | null): Promise<FleetServer> {
+export async function openServer({ server: running, workers }: FleetOptions): Promise<FleetServer> {
   if (running) {
     const { token, ...target } = running;
     return { target, token, pid: null, close: async () => undefined };
@@ -33,17 +38,20 @@ export async function openServer(running: RunningServer | null): Promise<FleetSe
     process.once(signal, () => void close().then(() => process.exit(1)));
   }
   try {
-    const { pid, endpoint: target } = await processes.startHawser(folder);
-    return { target, token: await makeToken(target, ADMIN_PASSWORD), pid, close };
+    const settings = { HAWSER_WORKERS: String(workers) };
+    const { pid, endpoint: target } = await processes.startHawser(folder, { settings });
+    const backUp = () => processes.backUp(folder, join(folder, 'backup'));
+    return { target, token: await makeToken(target, ADMIN_PASSWORD), pid, backUp, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** Of a server and its workers together. */
 export interface Consumption {
   cpuSeconds: number;
-  /** How long its main thread was ready to run, and others had the CPU. */
+  /** How long their main threads were ready to run, and others had the CPU. */
   waitSeconds: number;
   /** Resident, in MiB. */
   memory: number;
@@ -51,14 +59,17 @@ export interface Consumption {
 }
 
 export function consumptionOf(pid: number): Consumption {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mebibytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
-  const [, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  const pids = [pid, ...childrenOf(pid)];
+  const sum = (of: (each: number) => number) => pids.reduce((total, each) => total + of(each), 0);
   return {
-    cpuSeconds: cpuSecondsOf(pid),
-    waitSeconds: Number(waited) / 1e9,
-    memory: mebibytes('VmRSS'),
-    peakMemory: mebibytes('VmHWM'),
+    cpuSeconds: sum(cpuSecondsOf),
+    waitSeconds: sum(waitSecondsOf),
+    memory: sum((each) => memoryOf(each).now) / MIB,
+    peakMemory: sum((each) => memoryOf(each).peak) / MIB,
   };
+}
+
+function waitSecondsOf(pid: number): number {
+  const [, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(waited) / 1e9;
 }

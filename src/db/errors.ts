@@ -1,6 +1,7 @@
 /** Driver errors, translated once: a broken uniqueness rule becomes the caller's conflict, a full disk says so. */
 
 import SqliteDatabase from 'better-sqlite3';
+import { DISK_RETRY_AFTER } from '../lib/disk-faults.ts';
 import { HawserError } from '../lib/errors.ts';
 
 /**
@@ -33,15 +34,19 @@ export function breaksReference(error: unknown): boolean {
   return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
 }
 
+/** Result codes, with all that extend them (sqlite.org/rescode.html), of faults that pass or can be mended meanwhile. */
+const PASSING = /^SQLITE_(?:BUSY|IOERR|READONLY|CANTOPEN|PROTOCOL|NOMEM)(?:_|$)/;
+
 /** Gives faults of the disk and of a busy database their own kinds; anything else comes back unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (!(error instanceof SqliteDatabase.SqliteError)) return error;
   if (error.code === 'SQLITE_FULL') {
     return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
   }
-  if (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_IOERR')) {
-    const message = 'The database cannot be written at the moment';
-    return new HawserError('unavailable', 'unavailable', message, { cause: error, retryAfter: 5 });
+  if (PASSING.test(error.code)) {
+    const message = 'The database cannot be used at the moment';
+    const options = { cause: error, retryAfter: DISK_RETRY_AFTER };
+    return new HawserError('unavailable', 'unavailable', message, options);
   }
   return error;
 }

@@ -3,24 +3,18 @@
 import type { Db } from './open.ts';
 
 /**
- * For a configuration or composite the registry row's `updated_at` moves, whose trigger raises the generation
- * in the same commit. While a repository is being created there is no row yet: its insert raises it.
+ * For a configuration or composite the registry row's `updated_at` moves, whose triggers raise the generation and note
+ * the change in the same commit. While a repository is being created there is no row yet: its insert does.
  */
 export async function noteRefsMoved(
   db: Db,
   repository: { kind: 'configurations' | 'composites' | 'parameters'; name: string },
   now: number,
 ): Promise<void> {
-  if (repository.kind === 'parameters') {
-    await db
-      .updateTable('generation')
-      .set((old) => ({ value: old('value', '+', 1) }))
-      .execute();
+  const { kind, name } = repository;
+  if (kind === 'parameters') {
+    await db.insertInto('changes').values({ kind, key: name }).execute();
     return;
   }
-  await db
-    .updateTable(repository.kind)
-    .set({ updated_at: now })
-    .where('name', '=', repository.name)
-    .execute();
+  await db.updateTable(kind).set({ updated_at: now }).where('name', '=', name).execute();
 }

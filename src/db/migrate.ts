@@ -10,6 +10,7 @@ import { statusEventsMigration } from './migrations/0005-status-events.ts';
 import { reportsMigration } from './migrations/0006-reports.ts';
 import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
 import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
+import { changesMigration } from './migrations/0009-changes.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-reports': reportsMigration,
   '0007-retention-runs': retentionRunsMigration,
   '0008-node-counts': nodeCountsMigration,
+  '0009-changes': changesMigration,
 };
 
 /** The steps of this release, in their order. */

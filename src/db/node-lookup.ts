@@ -1,10 +1,13 @@
 /**
- * The one database read of a poll: who holds this certificate, what is assigned to it, and the generation.
- * Prepared once and run on the bare handle, because Kysely prepares each statement anew (some 50 µs).
+ * What a poll asks of the database: who holds this certificate, what is assigned to it, and the generation. Read once
+ * and then remembered until the change feed names the certificate. Prepared once and run on the bare handle, because
+ * Kysely prepares each statement anew (some 50 µs).
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import type { ChangeFeed } from './change-feed.ts';
 
 /** What a node is given: exactly one of the two ids is set. */
 export interface Assignment {
@@ -60,73 +63,60 @@ const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
   where n.id = ? and t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)
   order by t.precedence`;
 
-/**
- * One view of the database for all look-ups of one turn of the event loop. To take and to leave a view costs as
- * much as the look-up (two calls of the kernel), and a busy server has several look-ups a turn. Nobody misses a
- * write: an answer that acknowledges it reaches its caller only after the turn, and `leave` is called as well
- * after each write of this process.
- */
-class SharedView {
-  private readonly begin: Statement;
-  private readonly end: Statement;
-  private isTaken = false;
-
-  constructor(handle: SqliteHandle) {
-    this.begin = handle.prepare('begin');
-    this.end = handle.prepare('commit');
-  }
-
-  take(): void {
-    if (this.isTaken) return;
-    this.begin.run();
-    this.isTaken = true;
-    setImmediate(this.leave);
-  }
-
-  readonly leave = (): void => {
-    if (!this.isTaken) return;
-    this.isTaken = false;
-    this.end.run();
-  };
-}
+/** More than a fleet has, as in resolve/resolver.ts; a node takes some 400 bytes. */
+const MAX_REMEMBERED = 250_000;
 
 export class NodeLookup {
+  private readonly feed: ChangeFeed;
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
   private readonly scopes: Statement<[string], ScopeRow>;
-  private readonly view: SharedView;
+  /** Those who hold a current certificate, by its thumbprint, for as long as the feed tells no other. */
+  private readonly known = new LRUCache<string, KnownNode>({ max: MAX_REMEMBERED });
 
-  /** @param handle of the look-up alone: its view of the database is not that of its neighbours */
-  constructor(handle: SqliteHandle) {
-    this.view = new SharedView(handle);
+  /** @param handle one that does not write */
+  constructor(handle: SqliteHandle, feed: ChangeFeed) {
+    this.feed = feed;
     this.statement = handle.prepare<[string], Row>(`${SELECT} where c.thumbprint = ?`).raw();
     this.byId = handle.prepare<[string], Row>(`${SELECT} where c.node_id = ? and c.state = 'current'`).raw();
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
+    feed.subscribe({
+      onChange: (kind, key) => kind === 'certificates' && this.known.delete(key),
+      onLost: () => this.known.clear(),
+    });
   }
 
   /** @param thumbprint SHA-256 in upper-case hex; SHA-1 finds a certificate that was announced by that. */
   byThumbprint(thumbprint: string): KnownNode | null {
-    this.view.take();
-    const row = this.statement.get(thumbprint);
-    return row ? toKnownNode(row) : null;
+    this.feed.catchUp();
+    const known = this.known.get(thumbprint);
+    if (known?.generation === this.feed.generation) return known;
+    return known
+      ? this.remember(thumbprint, { ...known, generation: this.feed.generation })
+      : this.find(thumbprint);
   }
 
   /** The same facts for a node that somebody else asks about. */
   byNodeId(nodeId: string): KnownNode | null {
-    this.view.take();
     const row = this.byId.get(nodeId);
     return row ? toKnownNode(row) : null;
   }
 
   /** The scopes of a node in the order of merging; none of an unknown node. */
   scopesOf(nodeId: string): ScopeLink[] {
-    this.view.take();
     return this.scopes.all(nodeId).map(toScopeLink);
   }
 
-  /** Must be called after every write, so that the next look-up sees it. */
-  refresh(): void {
-    this.view.leave();
+  private find(thumbprint: string): KnownNode | null {
+    const row = this.statement.get(thumbprint);
+    if (!row) return null;
+    const node = toKnownNode(row);
+    return node.certificateState === 'current' ? this.remember(thumbprint, node) : node;
+  }
+
+  private remember(thumbprint: string, node: KnownNode): KnownNode {
+    this.known.set(thumbprint, node);
+    return node;
   }
 }
 

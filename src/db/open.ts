@@ -7,10 +7,13 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, SqliteDialect, type Transaction } from 'kysely';
+import type { Locks } from '../lib/locks.ts';
+import { ChangeFeed } from './change-feed.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
 import type { Schema } from './schema.ts';
-import { TimedSqliteDialect, UNWATCHED, type WriteWatch } from './timed-dialect.ts';
+import { WriteHealth } from './write-health.ts';
+import { UNWATCHED, WriterDialect, type WriteWatch } from './writer-dialect.ts';
 
 /** A handle or a transaction: the first argument of every query function. */
 export type Db = Kysely<Schema> | Transaction<Schema>;
@@ -21,6 +24,10 @@ export interface Database {
   /** For everything else; it sees all that was committed before the statement began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
+  /** To be caught up with before anything is answered from memory. */
+  changes: ChangeFeed;
+  /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
+  writeFault(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -30,8 +37,12 @@ export const DATABASE_FILE = 'hawser.db';
 /**
  * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
  * @param watch told of each write, of everything from the migrations on
+ * @param locks given where other processes of this server write to it too
  */
-export async function openDatabase(dataDir: string, watch: WriteWatch = UNWATCHED): Promise<Database> {
+export async function openDatabase(
+  dataDir: string,
+  { watch = UNWATCHED, locks = null }: { watch?: WriteWatch; locks?: Locks | null } = {},
+): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, DATABASE_FILE);
   const writer = new SqliteDatabase(file);
@@ -39,23 +50,29 @@ export async function openDatabase(dataDir: string, watch: WriteWatch = UNWATCHE
   writer.pragma('journal_mode = WAL');
   writer.pragma('synchronous = FULL');
   tune(writer);
-  let nodeLookup: NodeLookup | undefined;
+  const health = new WriteHealth();
+  let changes: ChangeFeed | undefined;
   const write = new Kysely<Schema>({
-    dialect: new TimedSqliteDialect({ database: writer }, watch),
+    dialect: new WriterDialect({ database: writer }, { watch, locks }),
     // Told of each statement once it has run, commits included.
-    log: () => nodeLookup?.refresh(),
+    log(event) {
+      health.note(event, writer.inTransaction);
+      changes?.lapse();
+    },
   });
   await migrate(write);
   const openReader = () => tune(new SqliteDatabase(file, { readonly: true }));
   const lookupHandle = openReader();
-  nodeLookup = new NodeLookup(lookupHandle);
+  changes = new ChangeFeed(lookupHandle);
+  const nodeLookup = new NodeLookup(lookupHandle, changes);
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: openReader() }) });
   return {
     write,
     read,
     nodeLookup,
+    changes,
+    writeFault: () => health.faultOf(write),
     close: async () => {
-      nodeLookup.refresh();
       lookupHandle.close();
       await read.destroy();
       await write.destroy();

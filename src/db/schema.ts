@@ -233,6 +233,13 @@ export interface RetentionRunsTable {
   was_interrupted: number;
 }
 
+/** What caches must hear of; see change-feed.ts. */
+export interface ChangesTable {
+  seq: Generated<number>;
+  kind: string;
+  key: string;
+}
+
 export interface Schema extends NodeTables, ReportTables {
   users: UsersTable;
   roles: RolesTable;
@@ -256,6 +263,7 @@ export interface Schema extends NodeTables, ReportTables {
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
   retention_runs: RetentionRunsTable;
+  changes: ChangesTable;
   generation: GenerationTable;
   access_generation: GenerationTable;
 }

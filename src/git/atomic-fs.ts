@@ -5,26 +5,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, type Dirent, lstatSync, type Stats } from 'node:fs';
-import {
-  appendFile,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  unlink,
-} from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { diskFault } from '../lib/disk-faults.ts';
+import { DISK, type Disk } from './disk.ts';
 import { errnoOf, unlessAbsent } from './disk-errors.ts';
 
 /** Git takes such names for its own unfinished objects: fsck passes over them, gc removes old ones. */
 export const TEMPORARY_PREFIX = 'tmp_obj_hawser_';
 
 const WRITE_ATTEMPTS = 3;
+
+/** Milliseconds after which a change that nobody flushed is on the disk by the system's own doing: minutes in fact. */
+const WRITTEN_BACK = 3_600_000;
 
 export class AtomicFs {
   /** The face that isomorphic-git sees: an own property of this name tells it that the methods are async. */
@@ -43,6 +36,14 @@ export class AtomicFs {
     readlink: () => refuse('readlink'),
     symlink: () => refuse('symlink'),
   };
+  private readonly disk: Disk;
+  private readonly undiscarded = new Set<string>();
+  /** The code of what the last write failed with, such as `insufficient_storage`; null when it did not. */
+  writeFault: string | null = null;
+
+  constructor(disk: Disk = DISK) {
+    this.disk = disk;
+  }
 
   readFile(path: string): Promise<Buffer> {
     return readFile(path);
@@ -79,48 +80,71 @@ export class AtomicFs {
   }
 
   /** Writes and flushes a file in place: for files that nobody looks at before they are renamed. */
-  async writePlain(path: string, data: Uint8Array | string, flags = 'w'): Promise<void> {
-    const handle = await open(path, flags);
-    try {
-      await handle.writeFile(data);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+  writePlain(path: string, data: Uint8Array | string, flags = 'w'): Promise<void> {
+    return this.noting(async () => {
+      const handle = await this.disk.open(path, flags);
+      try {
+        await handle.writeFile(data);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    });
   }
 
   /** Adds to the end of a file in one write, not flushed: for what may be lost. */
   append(path: string, text: string): Promise<void> {
-    return appendFile(path, text);
+    return this.disk.appendFile(path, text);
   }
 
   /** Makes an empty file that must not exist yet (EEXIST otherwise); not flushed. */
-  async createEmpty(path: string): Promise<void> {
-    await (await open(path, 'wx')).close();
+  createEmpty(path: string): Promise<void> {
+    return this.noting(async () => (await this.disk.open(path, 'wx')).close());
   }
 
-  /** Moves a file or folder and flushes the folders on both sides. */
-  async rename(from: string, to: string): Promise<void> {
-    await rename(from, to);
-    await this.flushFolder(dirname(to));
+  /**
+   * Moves a file or folder and flushes the folders on both sides.
+   * @param onMoved called in between: what fails from then on has moved all the same
+   */
+  async rename(from: string, to: string, onMoved?: () => void): Promise<void> {
+    await this.noting(() => this.disk.rename(from, to));
+    onMoved?.();
+    // Stock git may have packed the ref just now, and removed its folder.
+    await this.flushNearest(dirname(to));
     if (dirname(from) !== dirname(to)) await this.flushFolder(dirname(from));
   }
 
-  /** Removes a file, if there, and flushes its folder. */
+  /** Removes a file, if there, and flushes its folder; where that too is gone, the nearest one that is left. */
   async unlink(path: string): Promise<void> {
-    await unlessAbsent(unlink(path), undefined);
-    await unlessAbsent(this.flushFolder(dirname(path)), undefined);
+    await unlessAbsent(this.disk.unlink(path), undefined);
+    await this.flushNearest(dirname(path));
   }
 
-  /** Removes a file or a whole tree, if there, without flushing: for what is rubbish either way. */
+  /**
+   * Removes a file or a whole tree, if there, without flushing: for what is rubbish either way. What cannot be removed
+   * is remembered.
+   */
   async discard(path: string): Promise<void> {
-    await rm(path, { recursive: true, force: true });
+    try {
+      await this.disk.rm(path, { recursive: true, force: true });
+    } catch (error) {
+      this.undiscarded.add(path);
+      throw error;
+    }
+  }
+
+  /** Tries again to remove what could not be: left behind, a lock would be in everybody's way. */
+  async discardAgain(): Promise<void> {
+    for (const path of [...this.undiscarded]) {
+      // Taken out first: once it is gone, the name may be that of another's file, which nobody is to remove.
+      if (this.undiscarded.delete(path)) await this.discard(path).catch(() => undefined);
+    }
   }
 
   /** Removes a folder if it is empty; false when it is not, or is gone. Not flushed: an empty folder says nothing. */
   async discardEmptyFolder(path: string): Promise<boolean> {
     try {
-      await rmdir(path);
+      await this.disk.rmdir(path);
       return true;
     } catch (error) {
       if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) return false;
@@ -131,7 +155,7 @@ export class AtomicFs {
   /** Makes one folder, unless there, and flushes its parent, which must exist. */
   async makeFolder(path: string, mode = 0o777): Promise<void> {
     try {
-      await mkdir(path, { mode });
+      await this.noting(() => this.disk.mkdir(path, { mode }));
     } catch (error) {
       if (errnoOf(error) === 'EEXIST') return;
       throw error;
@@ -151,7 +175,7 @@ export class AtomicFs {
   async flushFolder(path: string): Promise<void> {
     // Windows has no way to flush a folder.
     if (process.platform === 'win32') return;
-    const handle = await open(path, 'r');
+    const handle = await this.disk.open(path, 'r');
     try {
       await handle.sync();
     } finally {
@@ -159,9 +183,19 @@ export class AtomicFs {
     }
   }
 
+  /**
+   * Flushes a folder that was changed of late, if there: perhaps by a process that was killed between the change and
+   * its flush. Nothing may be built upon such a change, or told of it, before a power cut can no longer undo it.
+   */
+  async settleFolder(path: string): Promise<void> {
+    const stats = this.lstatNow(path);
+    if (!stats?.isDirectory() || Date.now() - Number(stats.ctimeMs) > WRITTEN_BACK) return;
+    await unlessAbsent(this.flushFolder(path), undefined);
+  }
+
   /** Makes a file look new, so that a gc beside us does not take it for long unused. Absent: false. */
   async freshen(path: string): Promise<boolean> {
-    const handle = await unlessAbsent(open(path, 'r'), null);
+    const handle = await unlessAbsent(this.disk.open(path, 'r'), null);
     if (handle === null) return false;
     try {
       const now = new Date();
@@ -169,6 +203,21 @@ export class AtomicFs {
       return true;
     } finally {
       await handle.close();
+    }
+  }
+
+  private async flushNearest(folder: string): Promise<void> {
+    const flushed = this.flushFolder(folder).then(() => true);
+    if (!(await unlessAbsent(flushed, false))) await this.flushNearest(dirname(folder));
+  }
+
+  private async noting(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+      this.writeFault = null;
+    } catch (error) {
+      this.writeFault = diskFault(errnoOf(error), error)?.code ?? this.writeFault;
+      throw error;
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { BlobInfo } from './types.ts';
 
 /** About what an entry takes: two ids as text, a number, and the cache's own. */

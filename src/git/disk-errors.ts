@@ -1,5 +1,6 @@
 /** What the disk and isomorphic-git throw, turned into errors that callers may see. */
 
+import { diskFault } from '../lib/disk-faults.ts';
 import { HawserError, internal } from '../lib/errors.ts';
 
 /** The errno name of a failed system call, such as `ENOENT`; undefined for any other error. */
@@ -22,13 +23,8 @@ export async function unlessAbsent<T, A>(work: Promise<T>, absent: A): Promise<T
 /** The cause holds paths and goes to the log only; the message never does. */
 export function toStoreError(error: unknown): HawserError {
   if (error instanceof HawserError) return error;
-  const errno = errnoOf(error);
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk of the repositories is full.', {
-      cause: error,
-    });
-  }
-  return internal('repository_io', 'A repository could not be read or written.', error);
+  const fault = diskFault(errnoOf(error), error);
+  return fault ?? internal('repository_io', 'A repository could not be read or written.', error);
 }
 
 export async function guardDisk<T>(work: () => Promise<T>): Promise<T> {

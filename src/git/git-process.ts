@@ -32,7 +32,13 @@ const STDERR_CHARACTERS = 4_096;
  * On the command line, above every configuration file. Whoever owns the repositories' folder, the server was told
  * to serve it; a volume is often mounted with another owner.
  */
-const SETTINGS = ['safe.directory=*', 'core.hooksPath=/dev/null', 'pack.threads=1'];
+const SETTINGS = [
+  'safe.directory=*',
+  'core.hooksPath=/dev/null',
+  'pack.threads=1',
+  // By itself git does not flush packed-refs, and removes the loose refs that are in it all the same.
+  'core.fsync=all',
+];
 
 export class GitProcess {
   readonly stdin: Writable;

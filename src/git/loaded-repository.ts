@@ -2,15 +2,18 @@
 
 import type { Log } from '../lib/log.ts';
 import { Damage, isDamage } from './damage.ts';
+import { guardDisk } from './disk-errors.ts';
 import type { GitFolder } from './lock-file.ts';
 import type { OnOperation } from './operations.ts';
 import { isCurrent, oidOf, type RefSnapshot } from './ref-snapshot.ts';
+import { moveRef, type RefMove } from './refs.ts';
 import type { RepositoryProblem, RepositoryRef } from './types.ts';
 import type { CheckTools } from './version-checks.ts';
 
 export interface RepositoryTools extends CheckTools {
   log: Log;
   onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  leftBefore: () => number;
   onOperation: OnOperation;
 }
 
@@ -31,19 +34,30 @@ export abstract class LoadedRepository<Index> {
   protected readonly damage: Damage;
   /** Whether a change of refs is still to be told of. */
   protected owed = false;
+  /** What the holder of the lock has moved, or tried to: it stands once the holder's work has come to its end. */
+  private moves: RefMove[] = [];
   /** Oids of refs that look like versions and are none, of which the log has been told. */
   private readonly warned = new Set<string>();
   private loading: Promise<Index> | undefined;
+  /** How often other processes have moved refs, and how many of these times the last reading knows of. */
+  private outdatings = 0;
+  private heeded = 0;
 
   constructor(tools: RepositoryTools, ref: RepositoryRef, gitdir: string) {
     this.tools = tools;
     this.ref = ref;
-    this.folder = { fs: tools.fs, log: tools.log, gitdir };
+    const { fs, log, leftBefore } = tools;
+    this.folder = { fs, log, gitdir, leftBefore };
     this.damage = new Damage(tools.log, ref);
   }
 
   /** The index as last read, without a look at the disk. */
   abstract get known(): Index | undefined;
+
+  /** The index, unless another process has moved refs since it was read. */
+  get current(): Index | undefined {
+    return this.outdatings > this.heeded ? undefined : this.known;
+  }
 
   /** Whether something is left to do that a publishing began. */
   abstract get untidy(): boolean;
@@ -68,7 +82,7 @@ export abstract class LoadedRepository<Index> {
 
   /** Whether there is nothing left to keep it in memory for. */
   get idle(): boolean {
-    return this.known === undefined && !this.owed && !this.busy;
+    return this.known === undefined && !this.owed && !this.busy && !this.isHalfway;
   }
 
   /** Whether it is known not to be on the disk, which for some is as good as empty. */
@@ -83,27 +97,69 @@ export abstract class LoadedRepository<Index> {
 
   /** Whether the watch must read the refs again or repeat the word that they moved. Looks at the disk. */
   get stale(): boolean {
-    if (this.busy || (this.known === undefined && !this.owed)) return false;
-    return this.owed || this.damage.isDue || !this.isCurrent;
+    if (this.busy || this.idle) return false;
+    return this.owed || this.isHalfway || this.damage.isDue || !this.isCurrent;
+  }
+
+  /** Whether a holder of the lock has failed and what it had moved is not taken back yet. */
+  get isHalfway(): boolean {
+    return this.moves.length > 0;
+  }
+
+  /** Moves a ref in the name of the lock's holder, under the lock only; false when it has another value than `from`. */
+  move(name: string, from: string | null, to: string | null): Promise<boolean> {
+    const move = { name, from, to };
+    // Before it is tried: where the disk fails, it may have moved all the same.
+    this.moves.push(move);
+    return moveRef(this.folder, move);
+  }
+
+  /** The holder's work has come to its end. */
+  settle(): void {
+    this.moves = [];
+  }
+
+  /** The holder has failed: what it has moved goes back, the latest first. What cannot is left for the next holder. */
+  async takeBack(): Promise<void> {
+    if (!this.isHalfway) return;
+    for (let move = this.moves.at(-1); move !== undefined; move = this.moves.at(-1)) {
+      const { name, from, to } = move;
+      // False: it never got there, or somebody else has moved it on.
+      await guardDisk(() => moveRef(this.folder, { name, from: to, to: from }));
+      this.moves.pop();
+    }
+    await this.wrote();
+    await this.tellIfOwed();
+  }
+
+  /** Another process has moved refs, which the next who asks must see. */
+  outdate(): void {
+    this.outdatings += 1;
   }
 
   /** The index, read from the disk the first time; callers at the same time share one reading. */
   async load(): Promise<Index> {
-    if (this.known) return this.known;
-    this.loading ??= this.reload().finally(() => {
-      this.loading = undefined;
-    });
-    return this.loading;
+    while (this.current === undefined) {
+      this.loading ??= this.reload().finally(() => {
+        this.loading = undefined;
+      });
+      const index = await this.loading;
+      // A reading that began too early is shared by nobody who comes later.
+      if (this.known === undefined) return index;
+    }
+    return this.current;
   }
 
   /** The index as it is on the disk now. */
   async fresh(): Promise<Index> {
-    return this.known && this.isCurrent ? this.known : this.reload();
+    return this.current && this.isCurrent ? this.current : this.reload();
   }
 
   /** Reads the refs anew and, when they turn out moved, says so. */
   async reload(): Promise<Index> {
+    const { outdatings } = this;
     const index = await this.read(NONE);
+    this.heeded = Math.max(this.heeded, outdatings);
     await this.tellIfOwed();
     return index;
   }

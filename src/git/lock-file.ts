@@ -21,6 +21,8 @@ export interface GitFolder {
   fs: AtomicFs;
   log: Log;
   gitdir: string;
+  /** Epoch milliseconds: a lock that is older was left by a process of this server that has ended. */
+  leftBefore(): number;
 }
 
 export class LockFile {
@@ -36,16 +38,17 @@ export class LockFile {
   /** Gives the file its new content, flushed, and the lock back, in one step. */
   async commit(content: string): Promise<void> {
     await this.fs.writePlain(lockPath(this.target), content);
-    // Held no longer from the rename on, even if the flush after it fails: the name may be another's lock.
-    this.held = false;
-    await this.fs.rename(lockPath(this.target), this.target);
+    // Held no longer from then on, even if the flush after it fails: the name may be another's lock.
+    await this.fs.rename(lockPath(this.target), this.target, () => {
+      this.held = false;
+    });
   }
 
-  /** Gives the lock back with the file unchanged; does nothing after `commit`. */
+  /** Gives the lock back with the file unchanged; does nothing after `commit`. Where it cannot yet, that is made up for. */
   async release(): Promise<void> {
     if (!this.held) return;
     this.held = false;
-    await this.fs.discard(lockPath(this.target));
+    await this.fs.discard(lockPath(this.target)).catch(() => undefined);
   }
 }
 
@@ -86,11 +89,11 @@ async function makeParent(folder: GitFolder, target: string): Promise<void> {
   await unlessAbsent(folder.fs.makeFoldersBelow(folder.gitdir, dirname(target)), undefined);
 }
 
-/** True when the way is free: the lock is gone, or was left by a process that ended before this one began. */
-async function breakStaleLock({ fs, log }: GitFolder, target: string): Promise<boolean> {
+/** True when the way is free: the lock is gone, or was left by a process that has ended. */
+async function breakStaleLock({ fs, log, leftBefore }: GitFolder, target: string): Promise<boolean> {
   const stats = await unlessAbsent(fs.lstat(lockPath(target)), null);
   if (stats === null) return true;
-  if (stats.mtimeMs >= performance.timeOrigin) return false;
+  if (stats.mtimeMs >= leftBefore()) return false;
   log.warn({ lock: basename(lockPath(target)) }, 'removed a lock that an ended process left in a repository');
   await fs.unlink(lockPath(target));
   return true;

@@ -37,11 +37,14 @@ async function buildAside(
   { site, gitdir }: { site: string; gitdir: string },
   build: () => Promise<void>,
 ): Promise<void> {
+  let place = site;
   try {
     await build();
-    await fs.rename(site, gitdir);
+    await fs.rename(site, gitdir, () => {
+      place = gitdir;
+    });
   } catch (error) {
-    await fs.discard(site).catch(() => undefined);
+    await fs.discard(place).catch(() => undefined);
     const errno = errnoOf(error);
     throw errno === 'ENOTEMPTY' || errno === 'EEXIST' ? repositoryExists() : error;
   }

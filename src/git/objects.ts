@@ -14,7 +14,7 @@ import {
   writeTag,
 } from 'isomorphic-git';
 import type { HawserError } from '../lib/errors.ts';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
 import type { PackCaches } from './pack-cache.ts';

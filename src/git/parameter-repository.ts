@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path';
 import { HawserError, notFound } from '../lib/errors.ts';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
 import { History } from './history.ts';

@@ -67,6 +67,12 @@ export class ParameterStore {
     this.pool.start();
   }
 
+  /** Another process has moved refs of these parameters, or of any if none are named. */
+  outdate(name?: string): void {
+    if (name === undefined) this.pool.outdateAll();
+    else this.pool.outdate(refOf(name));
+  }
+
   /** Waits for the work under way; further work is refused. */
   close(): Promise<void> {
     return this.pool.close();
@@ -74,7 +80,7 @@ export class ParameterStore {
 
   /** From memory after the first time; empty where there is no repository, which is no error. */
   async index(name: string): Promise<ParameterIndex> {
-    const known = this.pool.peek(refOf(name))?.known;
+    const known = this.pool.peek(refOf(name))?.current;
     if (known) return known;
     return this.pool.reading(refOf(name), async (repository) => {
       const index = await repository.load();
@@ -151,14 +157,17 @@ export class ParameterStore {
     await this.pool.locked(refOf(name), async (repository) => {
       const rubbish = join(this.temporary, randomUUID());
       const { fs, log, onOperation } = this.tools;
-      await timed(onOperation, 'delete', () =>
-        guardDisk(() => unlessAbsent(fs.rename(repository.folder.gitdir, rubbish), undefined)),
-      );
-      await repository.forget();
-      // Swept at the next start if it fails; the repository itself is gone either way.
-      await fs
-        .discard(rubbish)
-        .catch((error) => log.warn({ err: error }, 'could not empty a removed repository'));
+      try {
+        await timed(onOperation, 'delete', () =>
+          guardDisk(() => unlessAbsent(fs.rename(repository.folder.gitdir, rubbish), undefined)),
+        );
+        await repository.forget();
+      } finally {
+        // Made up for later if it fails; the repository itself is gone either way.
+        await fs
+          .discard(rubbish)
+          .catch((error) => log.warn({ err: error }, 'could not empty a removed repository'));
+      }
     });
   }
 

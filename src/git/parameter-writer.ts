@@ -17,7 +17,7 @@ import type {
   ParameterWrite,
   SchemaUpload,
 } from './parameter-types.ts';
-import { deleteRef, readRef, updateRef } from './refs.ts';
+import { readRef } from './refs.ts';
 import { checkVersion } from './repository-writer.ts';
 import type { Person } from './types.ts';
 import type { Placed } from './version-index.ts';
@@ -66,7 +66,7 @@ export class ParameterWriter implements LockedParameters {
     return { isNew: !same, details };
   }
 
-  /** The version is published once its tag ref exists; what follows only tidies up and tells. */
+  /** The version is published once its tag ref exists and the lock's holder has not failed after it. */
   async publish(
     scope: ParameterScope,
     version: string,
@@ -81,7 +81,7 @@ export class ParameterWriter implements LockedParameters {
     const { name, oid } = this.draftNamed(scope, version, 'published_version');
     await timed(this.tools.onOperation, 'delete', async () => {
       await guardDisk(async () => {
-        if (!(await deleteRef(this.repository.folder, name, oid))) throw draftMoved();
+        if (!(await this.repository.move(name, oid, null))) throw draftMoved();
       });
       await this.repository.wrote();
       await this.repository.tell();
@@ -113,7 +113,7 @@ export class ParameterWriter implements LockedParameters {
       // A tag that is no schema is replaced too: nobody else could have meant the name.
       const from = before ?? (await readRef(folder.fs, folder.gitdir, name));
       const tag = await this.objects.writeSchema(schema, parent);
-      if (!(await updateRef(folder, name, from, tag))) {
+      if (!(await this.repository.move(name, from, tag))) {
         throw conflict('schema_changed', 'The schema was changed by another program meanwhile; try again.');
       }
     });
@@ -131,7 +131,7 @@ export class ParameterWriter implements LockedParameters {
       ? await this.objects.amendDraft(scope, draft, replaced.oid, parent)
       : await this.objects.writeDraft(scope, draft, parent);
     const name = parameterDraftName(scope, version);
-    if (!(await updateRef(this.repository.folder, name, replaced?.oid ?? null, oid))) throw draftMoved();
+    if (!(await this.repository.move(name, replaced?.oid ?? null, oid))) throw draftMoved();
   }
 
   private async makeTag(
@@ -148,7 +148,7 @@ export class ParameterWriter implements LockedParameters {
     // The caller may have taken its time to look at the draft, and stock git does not know our lock.
     if ((await readRef(folder.fs, folder.gitdir, draft.name)) !== oid) throw draftMoved();
     await this.repository.announce(scope, tag);
-    if (!(await updateRef(folder, parameterTagName(scope, version), null, tag)))
+    if (!(await this.repository.move(parameterTagName(scope, version), null, tag)))
       throw published('already_published');
   }
 
@@ -167,7 +167,6 @@ export class ParameterWriter implements LockedParameters {
 
   private async shown(scope: ParameterScope | null, version: string): Promise<ParameterDetails> {
     await this.repository.wrote();
-    await this.repository.tidy();
     await this.repository.tell();
     const made = this.index.sorted(scope).get(version);
     if (!made) throw notFound('There is no such version.');

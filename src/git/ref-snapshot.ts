@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { parsePackedRefs } from './packed-refs.ts';
@@ -82,6 +82,8 @@ export async function readSnapshot(
 ): Promise<RefSnapshot> {
   const [folders, found] = [new Map<string, RefFolder>(), new Map<string, LooseRef>()];
   const reading = { fs, gitdir, reads: new Semaphore(CONCURRENT_READS), known: previous, folders, found };
+  // For the new names in it, such as that of packed-refs.
+  if (!previous) await fs.settleFolder(gitdir);
   // Loose before packed: packing writes packed-refs first and removes the loose files after, so in this
   // order a ref on its way from one to the other is seen in at least one of them.
   for (const root of ROOTS) await readFolder(reading, root);
@@ -137,6 +139,7 @@ async function readFolder(reading: Reading, path: string): Promise<void> {
       if (ref) found.set(name, ref);
     }
   } else {
+    if (!known) await fs.settleFolder(join(gitdir, path));
     folder = await listFolder(reading, path, stamp);
     await Promise.all(folder.refs.map((name) => readFile(reading, name)));
   }

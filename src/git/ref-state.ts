@@ -2,7 +2,7 @@
 
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { type Damage, isDamage } from './damage.ts';
 import type { PackedRef } from './packed-refs.ts';
@@ -153,14 +153,14 @@ async function settle(
   versions: ReadonlySet<string>,
 ): Promise<Settled> {
   const before: SortedVersions = previous?.candidates ?? SortedVersions.EMPTY;
+  const looksBefore = previous?.looks ?? NO_LOOKS;
   const hidden = (previous?.hidden ?? []).filter(({ version }) => !versions.has(version));
   const changes = new Map<string, VersionRef | null>();
   for (const version of versions) {
-    const [tag, draft] = [looks.get(tagRefName(version)), looks.get(draftRefName(version))];
-    const [published, unpublished] = [tag, draft].map((look) => (look?.counts ? look.ref : null));
+    const { published, unpublished } = countingRefs(looks, version);
     if (published && unpublished) hidden.push(unpublished);
-    const next = published ?? unpublished ?? null;
-    if (!isSameRef(before.get(version), next)) changes.set(version, next);
+    const next = published ?? unpublished;
+    if (!isSameRef(candidateAmong(looksBefore, version), next)) changes.set(version, next);
   }
   const candidates = before.with(changes);
   const faults = new Map<string, string>();
@@ -172,13 +172,30 @@ async function settle(
   const settled = someInherit ? await settleInherited(checks, looks, candidates) : NOTHING_INHERITED;
   const { inherited, lacking } = settled;
   for (const [ref, fault] of lacking) faults.set(refNameOf(ref), fault);
-  const index = candidates.with(new Map([...lacking.keys()].map(({ version }) => [version, null])));
+  const gone = [...lacking.keys()].map(({ version }) => version);
+  const index = candidates.with(new Map(gone.map((version) => [version, null])));
   // The same object while nothing differs, by which the caller sees that nothing moved.
   const kept = previous?.index.equals(index) ? previous.index : index;
   const leftOvers = hidden.filter(
-    ({ version }) => index.get(version) && looks.get(tagRefName(version))?.facts,
+    ({ version }) => !gone.includes(version) && looks.get(tagRefName(version))?.facts,
   );
   return { candidates, inherited, index: kept, hidden, leftOvers, faults };
+}
+
+type Looks = RefState['looks'];
+
+const NO_LOOKS: Looks = new Map();
+
+/** Of a version the tag and the draft branch, each where it counts. */
+function countingRefs(looks: Looks, version: string): Record<'published' | 'unpublished', VersionRef | null> {
+  const [tag, draft] = [looks.get(tagRefName(version)), looks.get(draftRefName(version))];
+  return { published: tag?.counts ? tag.ref : null, unpublished: draft?.counts ? draft.ref : null };
+}
+
+/** As the candidates have it, which would have to make their map for a single question. */
+function candidateAmong(looks: Looks, version: string): VersionRef | null {
+  const { published, unpublished } = countingRefs(looks, version);
+  return published ?? unpublished;
 }
 
 interface Inheritance {
@@ -214,7 +231,7 @@ async function settleInherited(
   return { inherited, lacking };
 }
 
-function isSameRef(a: VersionRef | undefined, b: VersionRef | null): boolean {
+function isSameRef(a: VersionRef | null, b: VersionRef | null): boolean {
   if (!a || !b) return !a && !b;
   return a.oid === b.oid && a.status === b.status;
 }

@@ -46,6 +46,19 @@ export async function updateRef(
   }
 }
 
+/** Of a ref: its value before and after; null: it does not exist. */
+export interface RefMove {
+  name: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** Makes, moves or removes a ref that still has the value `from`; false when it has another. */
+export async function moveRef(folder: GitFolder, { name, from, to }: RefMove): Promise<boolean> {
+  if (to !== null) return updateRef(folder, name, from, to);
+  return from === null || deleteRef(folder, name, from);
+}
+
 /** Removes a ref that still has the value `from`, loose and packed; false when it has another. */
 export function deleteRef(folder: GitFolder, name: string, from: string): Promise<boolean> {
   return deleteRefs(folder, [{ name, oid: from }]);

@@ -1,11 +1,13 @@
 /**
- * The repositories in memory, of one sort: one lock for each inside this process, a watch over their refs, and
+ * The repositories in memory, of one sort: one lock for each, a watch over their refs, and
  * the work on them that is under way.
  */
 
+import { repositoryLock } from '../domain/lock-names.ts';
 import { HawserError } from '../lib/errors.ts';
-import { KeyedMutex, Semaphore } from '../lib/keyed-mutex.ts';
+import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { guardDisk } from './disk-errors.ts';
 import type { LoadedRepository } from './loaded-repository.ts';
@@ -22,13 +24,13 @@ export interface PoolTools {
   fs: AtomicFs;
   log: Log;
   packs: PackCaches;
+  locks: Locks;
 }
 
 export class RepositoryPool<R extends LoadedRepository<unknown>> {
   private readonly tools: PoolTools;
   private readonly make: (ref: RepositoryRef, gitdir: string) => R;
   private readonly repositories = new Map<string, R>();
-  private readonly mutex = new KeyedMutex();
   private readonly running = new Set<Promise<unknown>>();
   private readonly refreshing = new Set<R>();
   private readonly refreshes = new Semaphore(CONCURRENT_REFRESHES);
@@ -64,6 +66,15 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     return this.repositories.get(gitdirOf(this.tools.root, ref));
   }
 
+  /** Another process has moved refs of the repository. */
+  outdate(ref: RepositoryRef): void {
+    this.peek(ref)?.outdate();
+  }
+
+  outdateAll(): void {
+    for (const repository of this.repositories.values()) repository.outdate();
+  }
+
   async reading<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
     const repository = this.repositoryOf(ref);
     try {
@@ -76,30 +87,12 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
   /** Runs `work` alone among all that hold the lock; not to be nested. */
   async locked<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
     if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
-    return this.track(
-      this.mutex.run(gitdirOf(this.tools.root, ref), async () => {
-        const repository = this.repositoryOf(ref);
-        repository.busy = true;
-        try {
-          return await work(repository);
-        } finally {
-          repository.busy = false;
-          this.dropIfIdle(repository);
-        }
-      }),
-    );
+    return this.track(this.tools.locks.run(repositoryLock(ref), () => this.holding(ref, work)));
   }
 
   /** As `locked`, on a repository that is read fresh and tidied first, and packed afterwards when it needs it. */
   async exclusive<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
-    return this.locked(ref, async (repository) => {
-      await this.prepare(repository);
-      try {
-        return await work(repository);
-      } finally {
-        if (repository.crowded) this.startPacking(repository);
-      }
-    });
+    return this.locked(ref, (repository) => this.tidied(repository, work));
   }
 
   /**
@@ -107,11 +100,39 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
    * and to wait while holding another repository's lock could be for ever. A free lock is taken without a wait.
    */
   async tidyInTurn(repository: R): Promise<void> {
-    const isTaken = this.mutex.isTaken(gitdirOf(this.tools.root, repository.ref));
-    if (!repository.untidy || isTaken || this.closed) return;
-    await this.exclusive(repository.ref, async () => undefined).catch((error) =>
+    if ((!repository.untidy && !repository.isHalfway) || this.closed) return;
+    const { ref } = repository;
+    const tidy = () => this.holding(ref, (held) => this.tidied(held, async () => undefined));
+    await this.track(this.tools.locks.runIfFree(repositoryLock(ref), tidy)).catch((error) =>
       this.warn(error, 'could not tidy the refs of a repository'),
     );
+  }
+
+  /** Under the lock. */
+  private async holding<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+    const repository = this.repositoryOf(ref);
+    repository.busy = true;
+    try {
+      return await work(repository);
+    } finally {
+      repository.busy = false;
+      this.dropIfIdle(repository);
+    }
+  }
+
+  private async tidied<T>(repository: R, work: (repository: R) => Promise<T>): Promise<T> {
+    await this.prepare(repository);
+    try {
+      const result = await work(repository);
+      repository.settle();
+      await repository.tidy();
+      return result;
+    } catch (error) {
+      await repository.takeBack().catch((failure) => this.warn(failure, 'could not take back a change yet'));
+      throw error;
+    } finally {
+      if (repository.crowded) this.startPacking(repository);
+    }
   }
 
   private repositoryOf(ref: RepositoryRef): R {
@@ -140,7 +161,9 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
   }
 
   private async prepare(repository: R): Promise<void> {
+    await this.tools.fs.discardAgain();
     await repository.fresh();
+    await repository.takeBack();
     if (!repository.swept && !repository.absent) {
       repository.swept = true;
       await sweepLeftOvers(this.tools.fs, repository.folder.gitdir).catch((error) =>

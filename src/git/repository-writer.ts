@@ -4,7 +4,7 @@ import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { conflict, internal, invalid, notFound } from '../lib/errors.ts';
 import { guardDisk, missingRepository } from './disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from './operations.ts';
-import { deleteRef, readRef, updateRef } from './refs.ts';
+import { readRef } from './refs.ts';
 import type { Repository } from './repository.ts';
 import type {
   DraftChange,
@@ -58,13 +58,12 @@ export class RepositoryWriter implements LockedRepository {
     checkContent(this.repository.ref.kind, change.entryPoint, change.files);
     return this.write('draft', async () => {
       const oid = await this.versions.amendDraft(this.gitdir, draft, change, this.parentOf(draft));
-      if (!(await updateRef(this.repository.folder, draftRefName(version), draft.oid, oid)))
-        throw draftMoved();
+      if (!(await this.repository.move(draftRefName(version), draft.oid, oid))) throw draftMoved();
       return { ...draft, oid };
     });
   }
 
-  /** The version is published once its tag ref exists; what follows only tidies up and tells. */
+  /** The version is published once its tag ref exists and the lock's holder has not failed after it. */
   async publish(version: string, tagger: Person, at: number): Promise<VersionDetails> {
     const draft = this.draftNamed(version, 'already_published');
     return this.write('publish', () => this.makeTag(draft, tagger, at));
@@ -74,7 +73,7 @@ export class RepositoryWriter implements LockedRepository {
     const gone = this.draftNamed(version, 'published_version');
     await timed(this.onOperation, 'delete', async () => {
       await guardDisk(async () => {
-        if (!(await deleteRef(this.repository.folder, draftRefName(version), gone.oid))) throw draftMoved();
+        if (!(await this.repository.move(draftRefName(version), gone.oid, null))) throw draftMoved();
       });
       await this.repository.wrote();
       await this.repository.tell();
@@ -98,7 +97,6 @@ export class RepositoryWriter implements LockedRepository {
     return timed(this.onOperation, operation, async () => {
       const made = await guardDisk(make);
       await this.repository.wrote();
-      await this.repository.tidy();
       await this.repository.tell();
       return this.repository.details(made);
     });
@@ -108,8 +106,7 @@ export class RepositoryWriter implements LockedRepository {
     const { version } = draft;
     const parent = this.parentOf({ version, createdAt: draft.at });
     const oid = await this.versions.writeDraft(this.gitdir, draft, parent);
-    const made = await updateRef(this.repository.folder, draftRefName(version), null, oid);
-    if (!made) throw versionExists(version);
+    if (!(await this.repository.move(draftRefName(version), null, oid))) throw versionExists(version);
     return { version, status: 'Draft', oid };
   }
 
@@ -121,7 +118,7 @@ export class RepositoryWriter implements LockedRepository {
     const oid = await this.versions.writeTag(this.gitdir, { version, commit, entryPoint }, tagger, at);
     // The caller may have taken its time to look at the draft, and stock git does not know our lock.
     if ((await readRef(folder.fs, folder.gitdir, draftRefName(version))) !== draft.oid) throw draftMoved();
-    if (!(await updateRef(folder, tagRefName(version), null, oid))) throw published('already_published');
+    if (!(await this.repository.move(tagRefName(version), null, oid))) throw published('already_published');
     return { version, status: 'Published', oid };
   }
 

@@ -1,9 +1,10 @@
-/** The store of bare repositories: one folder each below `<root>/<kind>/`, one lock each inside this process. */
+/** The store of bare repositories: one folder each below `<root>/<kind>/`, one lock each. */
 
 import { randomUUID } from 'node:crypto';
 import { join, parse, resolve } from 'node:path';
 import type { CacheFacts } from '../lib/counted-cache.ts';
 import { internal } from '../lib/errors.ts';
+import { LocalLocks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { BlobInfos } from './blob-info.ts';
@@ -58,7 +59,8 @@ export class GitStore {
   private readonly pool: RepositoryPool<Repository>;
 
   constructor(options: GitStoreOptions) {
-    const { root, log, onRefsMoved, cacheBytes, onOperation = () => undefined } = options;
+    const { root, log, onRefsMoved, cacheBytes } = options;
+    const { onOperation = () => undefined, leftBefore = () => performance.timeOrigin } = options;
     this.root = resolve(root);
     this.log = log;
     this.fs = options.fs ?? new AtomicFs();
@@ -67,8 +69,9 @@ export class GitStore {
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     this.versions = versions;
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, onOperation };
-    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs };
+    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, onOperation, leftBefore };
+    const locks = options.locks ?? new LocalLocks();
+    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs, locks };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
     this.parameters = new ParameterStore({ ...poolTools, ...this.tools }, this.blobInfos, {
       temporary: join(this.root, TEMPORARY),
@@ -76,17 +79,23 @@ export class GitStore {
     });
   }
 
-  /** Makes the folders, removes what a crash left unfinished and begins to watch the refs. */
-  async open(): Promise<void> {
+  /** Makes the folders, and removes what a crash left unfinished; before any process uses the store. */
+  async prepare(): Promise<void> {
     await guardDisk(async () => {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
       for (const folder of [...REPOSITORY_KINDS, TEMPORARY]) {
         await this.fs.makeFolder(join(this.root, folder), 0o700);
+        await this.fs.settleFolder(join(this.root, folder));
       }
+      await this.fs.settleFolder(this.root);
       for (const { name } of await this.fs.readdir(join(this.root, TEMPORARY))) {
         await this.fs.discard(join(this.root, TEMPORARY, name));
       }
     });
+  }
+
+  /** Begins to watch the refs. */
+  open(): void {
     this.pool.start();
     this.parameters.start();
   }
@@ -94,6 +103,15 @@ export class GitStore {
   /** Waits for the work under way; further work is refused. */
   async close(): Promise<void> {
     await Promise.all([this.pool.close(), this.parameters.close()]);
+  }
+
+  /** Another process has moved refs of the repository, or of any if none is named: the next reading looks. */
+  outdate(ref?: RepositoryRef): void {
+    if (ref === undefined) {
+      this.pool.outdateAll();
+      this.parameters.outdate();
+    } else if (ref.kind === 'parameters') this.parameters.outdate(ref.name);
+    else this.pool.outdate(ref);
   }
 
   /** The names of the repositories on the disk, sorted. */
@@ -121,6 +139,8 @@ export class GitStore {
       checkContent(ref.kind, draft.entryPoint, draft.files);
     }
     await this.locked(ref, async (repository) => {
+      // It may be what is left of a creation that failed.
+      await this.fs.discardAgain();
       if (await this.has(ref)) throw repositoryExists();
       const site = join(this.root, TEMPORARY, randomUUID());
       const { gitdir } = repository.folder;
@@ -130,8 +150,14 @@ export class GitStore {
       this.packs.drop(site);
       repository.swept = true;
       this.missing.found(ref);
-      await repository.reload();
-      await repository.tell();
+      try {
+        await repository.reload();
+        await repository.tell();
+      } catch (error) {
+        await this.fs.discard(gitdir).catch(() => undefined);
+        await repository.forget().catch(() => undefined);
+        throw error;
+      }
     });
   }
 
@@ -140,15 +166,18 @@ export class GitStore {
     if (ref.kind === 'parameters') return this.parameters.remove(ref.name);
     await this.locked(ref, async (repository) => {
       const rubbish = join(this.root, TEMPORARY, randomUUID());
-      await timed(this.tools.onOperation, 'delete', () =>
-        guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined)),
-      );
-      this.missing.removed(ref);
-      await repository.forget();
-      // Swept at the next start if it fails; the repository itself is gone either way.
-      await this.fs
-        .discard(rubbish)
-        .catch((error) => this.log.warn({ err: error }, 'could not empty a removed repository'));
+      try {
+        await timed(this.tools.onOperation, 'delete', () =>
+          guardDisk(() => unlessAbsent(this.fs.rename(repository.folder.gitdir, rubbish), undefined)),
+        );
+        this.missing.removed(ref);
+        await repository.forget();
+      } finally {
+        // Made up for later if it fails; the repository itself is gone either way.
+        await this.fs
+          .discard(rubbish)
+          .catch((error) => this.log.warn({ err: error }, 'could not empty a removed repository'));
+      }
     });
   }
 
@@ -169,7 +198,7 @@ export class GitStore {
 
   /** From memory after the first time; `repository_missing`. */
   async index(ref: RepositoryRef): Promise<VersionIndex> {
-    const known = this.pool.peek(ref)?.known;
+    const known = this.pool.peek(ref)?.current;
     if (known) return known;
     return this.reading(ref, async (repository) => {
       const index = await repository.load();
@@ -202,6 +231,15 @@ export class GitStore {
   /** As `blob`, of its bytes only how many they are and their hash; from memory after the first time. */
   async blobInfo(ref: RepositoryRef, oid: string): Promise<BlobInfo> {
     return this.blobInfos.of(oid, () => this.blob(ref, oid));
+  }
+
+  /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
+  async writeFault(): Promise<string | null> {
+    if (this.fs.writeFault === null) return null;
+    const probe = join(this.root, TEMPORARY, randomUUID());
+    await this.fs.writePlain(probe, 'x').catch(() => undefined);
+    await this.fs.discard(probe).catch(() => undefined);
+    return this.fs.writeFault;
   }
 
   /** What is known to be amiss now: of repositories in memory, and of those that are not there when asked for. */

@@ -1,5 +1,6 @@
 /** What the store of repositories speaks in. Times are milliseconds since the epoch, object ids 40 hex digits. */
 
+import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import type { OnOperation } from './operations.ts';
@@ -88,7 +89,11 @@ export interface RepositorySettings {
   createdAt: number;
 }
 
-/** A repository while its lock is held; refuses to work once the lock is given back. */
+/**
+ * A repository while its lock is held; refuses to work once the lock is given back. What its holder moves stands only
+ * when the holder's work comes to its end: after a failure the refs go back, and drafts and versions are as before,
+ * but for published ones that it has deleted.
+ */
 export interface LockedRepository {
   /** As on the disk when the lock was taken, and after each write of this holder. */
   readonly index: VersionIndex;
@@ -114,4 +119,8 @@ export interface GitStoreOptions {
   onRefsMoved: (repository: RepositoryRef) => Promise<void>;
   onOperation?: OnOperation;
   fs?: AtomicFs;
+  /** Held for each repository that is written to; of this process alone where none are given. */
+  locks?: Locks;
+  /** Epoch milliseconds: when the last process ended that may have left locks in files; default: this one's start. */
+  leftBefore?: () => number;
 }

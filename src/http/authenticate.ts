@@ -1,6 +1,7 @@
 /** Finds the credential of a request and has it identified: token, then session cookie, then certificate. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, HawserError, notFound, unauthenticated } from '../lib/errors.ts';
 import { isSameDigest, sha256Hex } from '../lib/hash.ts';
 import type { Identifier } from '../security/identify.ts';
@@ -23,22 +24,18 @@ interface Circumstances {
  * @throws HawserError unauthenticated for a bad one; forbidden `cross_site_request` for a session used from
  *   another site
  */
-export async function authenticate(
+export function authenticate(
   identifier: Identifier,
   request: IncomingMessage,
   { requestId, now, takesBasic }: Circumstances,
-): Promise<Principal | null> {
+): Awaitable<Principal | null> {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = (takesBasic ? basicPassword(authorization) : null) ?? bearerToken(authorization);
     return identifier.token(token, now);
   }
   const session = cookie === undefined ? null : sessionSecret(cookie);
-  if (session !== null) {
-    const principal = await identifier.session(session, now);
-    refuseCrossSite(request);
-    return principal;
-  }
+  if (session !== null) return fromThisSite(request, identifier.session(session, now));
   const client = clientOf(request);
   const { peer } = client;
   if (peer === null) return null;
@@ -47,6 +44,12 @@ export async function authenticate(
   if (known === null) identifier.refuseStranger(peer);
   if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
   return known ?? identifier.announcedNode(peer, { requestId, address: client.address, now });
+}
+
+async function fromThisSite(request: IncomingMessage, principal: Promise<Principal>): Promise<Principal> {
+  const known = await principal;
+  refuseCrossSite(request);
+  return known;
 }
 
 /** Who is signed in, for routes that want to know but ask nobody: a session that is over is no session. */

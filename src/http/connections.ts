@@ -90,7 +90,9 @@ export class ConnectionTable implements ProxiedTrust {
   /** Sockets as accepted, by the peer's address: the handshake hands out another object for the same peer. */
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
   /** Sockets that requests can come by, which with TLS is after the handshake. */
-  private readonly open = new Map<Socket, Set<Exchange>>();
+  private readonly open = new Map<Socket, Set<ServerResponse>>();
+  /** One listener for all responses: to make one each costs every poll. */
+  private readonly removeExchange: (this: ServerResponse) => void;
   private draining = false;
 
   constructor(trust: NodeTrust, proxies: Proxies, { clock, log }: { clock: Clock; log: Log }) {
@@ -98,6 +100,12 @@ export class ConnectionTable implements ProxiedTrust {
     this.proxies = proxies;
     this.clock = clock;
     this.log = log;
+    const table = this;
+    this.removeExchange = function () {
+      const { socket } = this.req;
+      table.open.get(socket)?.delete(this);
+      if (table.draining) table.endIfIdle(socket);
+    };
   }
 
   addAccepted(socket: Socket): void {
@@ -133,19 +141,14 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   addExchange(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = { request, response };
-    const { socket } = request;
-    this.open.get(socket)?.add(exchange);
+    this.open.get(request.socket)?.add(response);
     if (this.draining) response.shouldKeepAlive = false;
-    response.once('close', () => {
-      this.open.get(socket)?.delete(exchange);
-      if (this.draining) this.endIfIdle(socket);
-    });
+    response.on('close', this.removeExchange);
   }
 
   /** What is being answered over the connection, oldest first; more than one when a client pipelines. */
   exchangesOf(socket: Socket): readonly Exchange[] {
-    return [...(this.open.get(socket) ?? [])];
+    return [...(this.open.get(socket) ?? [])].map((response) => ({ request: response.req, response }));
   }
 
   get nodeCa(): string | null {
@@ -192,9 +195,9 @@ export class ConnectionTable implements ProxiedTrust {
   /** Ends what is idle, and lets each answer in progress be the last on its connection. */
   drain(): void {
     this.draining = true;
-    for (const [socket, exchanges] of this.open) {
+    for (const [socket, responses] of this.open) {
       // Not the header: error handlers drop headers that were set before, this stays.
-      for (const { response } of exchanges) response.shouldKeepAlive = false;
+      for (const response of responses) response.shouldKeepAlive = false;
       this.endIfIdle(socket);
     }
     const open = new Set([...this.open.keys()].map(addressOf));

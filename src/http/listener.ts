@@ -27,6 +27,8 @@ export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'
 export interface ListenerOptions {
   material: ListenerMaterial;
   proxies: ProxySettings;
+  /** 48 bytes, of TLS sessions that other processes can resume too; default: of this process alone. */
+  ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   log: Log;
   clock: Clock;
@@ -37,7 +39,7 @@ export interface Listener {
   /** Resolves to the port in use, which matters for port 0. */
   listen(host: string, port: number): Promise<number>;
   /** Takes other certificates for new connections; throws, and keeps the old ones, if OpenSSL refuses them. */
-  reload(material: ListenerMaterial): void;
+  reload(material: ListenerMaterial, ticketKeys?: Buffer): void;
   /** Ends once every connection is gone; answers in progress have `graceMs` to finish. */
   close(graceMs: number): Promise<void>;
 }
@@ -52,12 +54,13 @@ const OPTIONS = {
   requireHostHeader: false,
 };
 
-export function createListener({ material, proxies, handler, log, clock }: ListenerOptions): Listener {
+export function createListener(options: ListenerOptions): Listener {
+  const { material, proxies, ticketKeys, handler, log, clock } = options;
   if (material.server === null && proxies.trusted.length === 0)
     log.warn('HAWSER_TLS=off without HAWSER_TRUSTED_PROXIES: no node can show a certificate');
   const connections = new ConnectionTable(material, new Proxies(proxies, clock, log), { clock, log });
   const { server, renew } =
-    material.server === null ? plainServer(connections) : tlsServer(material, connections);
+    material.server === null ? plainServer(connections) : tlsServer(material, connections, ticketKeys);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     connections.addExchange(request, response);
     if (request.httpVersion === '1.1' && request.headers.host === undefined) answerMissingHost(response);
@@ -74,8 +77,8 @@ export function createListener({ material, proxies, handler, log, clock }: Liste
   return {
     server,
     listen: (host, port) => listen(server, host, port),
-    reload: (next) => {
-      renew(next);
+    reload: (next, keys) => {
+      renew(next, keys ?? randomBytes(48));
       connections.changeTrust(next);
     },
     close: (graceMs) => {
@@ -88,7 +91,7 @@ export function createListener({ material, proxies, handler, log, clock }: Liste
 interface MadeServer {
   server: Server | TlsServer;
   /** Throws if OpenSSL refuses the material. */
-  renew(material: ListenerMaterial): void;
+  renew(material: ListenerMaterial, ticketKeys: Buffer): void;
 }
 
 function plainServer(connections: ConnectionTable): MadeServer {
@@ -98,7 +101,11 @@ function plainServer(connections: ConnectionTable): MadeServer {
   return { server, renew: () => undefined };
 }
 
-function tlsServer(material: ListenerMaterial, connections: ConnectionTable): MadeServer {
+function tlsServer(
+  material: ListenerMaterial,
+  connections: ConnectionTable,
+  ticketKeys: Buffer | undefined,
+): MadeServer {
   const server = createTlsServer({
     ...OPTIONS,
     ...contextOptions(material),
@@ -106,13 +113,14 @@ function tlsServer(material: ListenerMaterial, connections: ConnectionTable): Ma
     requestCert: true,
     // Self-signed is the normal case; who is let in is decided per request, see clientOf.
     rejectUnauthorized: false,
+    ...(ticketKeys && { ticketKeys }),
   });
   server.on('connection', (socket: Socket) => connections.addAccepted(socket));
   server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
-  const renew = (next: ListenerMaterial) => {
+  const renew = (next: ListenerMaterial, keys: Buffer) => {
     server.setSecureContext(contextOptions(next));
-    // Sessions of before cannot be resumed: what they were verified against may no longer hold.
-    server.setTicketKeys(randomBytes(48));
+    // Others: sessions of before cannot be resumed, as what they were verified against may no longer hold.
+    server.setTicketKeys(keys);
   };
   return { server, renew };
 }

@@ -1,5 +1,6 @@
 /** How many calls of nodes are carried out at once: a fleet that comes all at a time is told to come again. */
 
+import { type Awaitable, settle } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 
 /** Seconds; spread, so that those who were sent away do not come back together. */
@@ -13,14 +14,21 @@ export class NodeCalls {
     this.limit = limit;
   }
 
-  /** @throws HawserError unavailable `overloaded` beyond the limit; then nothing is to be left */
-  enter(): void {
+  /** @throws HawserError unavailable `overloaded` beyond the limit; then the work is not begun */
+  run<T>(work: () => Awaitable<T>): Awaitable<T> {
     if (this.running >= this.limit) throw overloaded();
     this.running += 1;
-  }
-
-  leave(): void {
-    this.running -= 1;
+    return settle<T, T>(
+      work,
+      (value) => {
+        this.running -= 1;
+        return value;
+      },
+      (error) => {
+        this.running -= 1;
+        throw error;
+      },
+    );
   }
 }
 

@@ -71,7 +71,8 @@ const OF_THE_SERVER = {
   }),
   ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
   ...at(503, {
-    unavailable: 'The database cannot be written at the moment. Try again after `Retry-After` seconds.',
+    unavailable:
+      'The disk or the database cannot be used at the moment. Try again after `Retry-After` seconds.',
     overloaded: 'More calls of nodes at a time than the server takes. Try again after `Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',

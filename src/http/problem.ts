@@ -1,5 +1,6 @@
 /** Errors as the caller sees them: RFC 9457 problem details, from one table of kinds to statuses. */
 
+import { diskFault } from '../lib/disk-faults.ts';
 import { type ErrorKind, HawserError } from '../lib/errors.ts';
 import type { Answer } from './answer.ts';
 
@@ -78,10 +79,8 @@ export function methodNotAllowed(allow: string): Answer {
 export function toHawserError(error: unknown, translate: (error: unknown) => unknown): HawserError {
   const translated = translate(error);
   if (translated instanceof HawserError) return translated;
-  const code = (translated as NodeJS.ErrnoException | null)?.code;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
-  }
+  const fault = diskFault((translated as NodeJS.ErrnoException | null)?.code, error);
+  if (fault !== null) return fault;
   const message = 'Something went wrong on the server; the log has the details under this request id';
   return new HawserError('internal', 'internal_error', message, { cause: error });
 }

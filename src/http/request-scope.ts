@@ -1,5 +1,6 @@
 /** The outermost middleware: request id, one log line, and every error turned into its problem answer. */
 
+import { type Awaitable, settle } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -11,8 +12,8 @@ import type { Route } from './route.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Carries out a request's work inside its scope; never rejects. */
-export type RequestScope = (ctx: Exchange, work: () => Promise<void>) => Promise<void>;
+/** Carries out a request's work inside its scope; whatever the work throws is answered. */
+export type RequestScope = (ctx: Exchange, work: () => Awaitable<void>) => Awaitable<void>;
 
 /** Counts requests. Every poll pays for it, so it must cost next to nothing. */
 export interface RequestWatch {
@@ -35,21 +36,25 @@ export function requestScope(
   translateError: (error: unknown) => unknown,
 ): RequestScope {
   const { watch } = witnesses;
-  return async (ctx, work) => {
+  return (ctx, work) => {
     const start = performance.now();
     watch.begin();
     const given = ctx.headers['x-request-id'];
     const { state } = ctx;
     state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
-    let failure: HawserError | null = null;
-    try {
-      await work();
-    } catch (error) {
-      failure = toHawserError(error, translateError);
-      answerFailure(ctx, failure);
-    }
-    if (state.streamedBytes !== undefined) endWhenSent(witnesses, ctx, start);
-    else end(witnesses, ctx, start, failure);
+    const conclude = (failure: HawserError | null): void => {
+      if (state.streamedBytes !== undefined) endWhenSent(witnesses, ctx, start);
+      else end(witnesses, ctx, start, failure);
+    };
+    return settle(
+      work,
+      () => conclude(null),
+      (error) => {
+        const failure = toHawserError(error, translateError);
+        answerFailure(ctx, failure);
+        conclude(failure);
+      },
+    );
   };
 }
 
@@ -134,5 +139,7 @@ function logRequest(
 
 function failureLevel(failure: HawserError): 'error' | 'warn' | 'info' {
   if (failure.kind === 'internal' || failure.kind === 'storage_full') return 'error';
+  // So the disk and the database say; somebody must see to them, where all else of this kind passes by itself.
+  if (failure.code === 'unavailable') return 'error';
   return failure.kind === 'unavailable' ? 'warn' : 'info';
 }

@@ -5,6 +5,7 @@
 
 import type { X509Certificate } from 'node:crypto';
 import { type ZodType, z } from 'zod';
+import type { Awaitable } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Actor } from '../security/audit.ts';
@@ -128,7 +129,7 @@ interface RouteDescription {
   /** A page: what a browser is shown of a failure, in place of problem details; the caller as far as known by then. */
   showFailure?(error: HawserError, principal: Principal | null): Answer;
   /** Level of the log line of a success; default: debug for GET, info for the rest. */
-  logLevel?: 'info' | 'debug';
+  logLevel?: 'debug';
   /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */
   represents?: string;
   /** Refuses a caller who may use the route but not now, such as one who floods it; before the body is read. */
@@ -140,7 +141,7 @@ interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
   params?: ZodType<P>;
   query?: ZodType<Q>;
   body?: BodySpec<B>;
-  handle(input: Input<A, P, Q, B>): Promise<Answer> | Answer;
+  handle(input: Input<A, P, Q, B>): Awaitable<Answer>;
 }
 
 /** A route whose types have been checked and are no longer needed. */
@@ -151,7 +152,7 @@ export interface Route extends RouteDescription {
   body?: BodySpec<unknown>;
   handle(
     input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'text' | 'facts', unknown>,
-  ): Promise<Answer> | Answer;
+  ): Awaitable<Answer>;
 }
 
 type PathParams = Record<string, string>;

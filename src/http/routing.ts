@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import type Koa from 'koa';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Answer } from './answer.ts';
 import { type Exchange, isPlain, PlainExchange } from './exchange.ts';
@@ -63,17 +64,17 @@ export function routeDirectly(
   };
 }
 
-async function handle(
+function handle(
   ctx: Exchange,
   server: RouteServer,
   route: Route,
   params: Record<string, string>,
-): Promise<void> {
+): Awaitable<void> {
   const { state } = ctx;
   state.route = route;
   state.logLevel = route.logLevel ?? (route.method === 'GET' ? 'debug' : 'info');
   if (route.caller) state.caller = route.caller;
-  const answer = await server.serve(route, {
+  const answer = server.serve(route, {
     request: ctx.req,
     params,
     query: ctx.query,
@@ -81,7 +82,7 @@ async function handle(
     negotiator: ctx,
     state,
   });
-  respond(ctx, withRenewedSession(answer, state));
+  return andThen(answer, (ready) => respond(ctx, withRenewedSession(ready, state)));
 }
 
 function withRenewedSession(answer: Answer, { principal }: RequestState): Answer {

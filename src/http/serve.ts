@@ -3,9 +3,11 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '../db/open.ts';
+import { resourceLock } from '../domain/lock-names.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
-import { KeyedMutex } from '../lib/keyed-mutex.ts';
+import type { Locks } from '../lib/locks.ts';
 import type { AnySubject } from '../security/access.ts';
 import { type Actor, actorOf } from '../security/audit.ts';
 import { authorize } from '../security/authorize.ts';
@@ -41,6 +43,7 @@ export interface ServeOptions {
   database: Database;
   clock: Clock;
   limits: RequestLimits;
+  locks: Locks;
   /** More calls of nodes than this at a time are refused. */
   nodeCallsAtOnce: number;
   /** SHA-256 of the token that opens the metrics, in hex; null where none is configured. */
@@ -67,7 +70,6 @@ export class RouteServer {
   private readonly identifier: Identifier;
   private readonly nodeCalls: NodeCalls;
   private readonly gets = new Map<string, Route>();
-  private readonly writes = new KeyedMutex();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
     this.options = options;
@@ -80,37 +82,43 @@ export class RouteServer {
    * @throws HawserError whatever the access check, the validation or the handler finds; unavailable `overloaded` for
    *   nodes alone, so that administrators can still come in and see to it
    */
-  async serve(route: Route, matched: MatchedRequest): Promise<Answer> {
-    const isForNodes = route.access.kind.startsWith('node:');
-    if (isForNodes) this.nodeCalls.enter();
-    try {
-      return await this.carryOut(route, matched);
-    } finally {
-      if (isForNodes) this.nodeCalls.leave();
-    }
+  serve(route: Route, matched: MatchedRequest): Awaitable<Answer> {
+    const carryOut = () => this.carryOut(route, matched);
+    return route.access.kind.startsWith('node:') ? this.nodeCalls.run(carryOut) : carryOut();
   }
 
-  private async carryOut(route: Route, matched: MatchedRequest): Promise<Answer> {
+  /** Each step is carried out at once where the one before need not wait, and for a poll none need. */
+  private carryOut(route: Route, matched: MatchedRequest): Awaitable<Answer> {
     const { database, clock } = this.options;
     const now = clock.now();
-    const { request } = matched;
-    const principal = await this.identify(route, request, matched.state.requestId, now);
-    matched.state.principal = principal;
-    const subject = await authorize(database, route.access, principal, matched.params);
+    // Before anything is answered from memory: another process of this server may have written.
+    database.changes.catchUp();
+    return andThen(this.identify(route, matched, now), (principal) => {
+      matched.state.principal = principal;
+      return andThen(authorize(database, route.access, principal, matched.params), (subject) => {
+        this.admit(route, matched, subject, now);
+        return andThen(this.readInput(route, matched, subject, now), (input) =>
+          CONDITIONAL_METHODS.has(route.method)
+            ? this.writeInTurn(route, matched, principal, () => route.handle(input))
+            : route.handle(input),
+        );
+      });
+    });
+  }
+
+  /** What follows once it is known that the caller may use the route. */
+  private admit(route: Route, matched: MatchedRequest, subject: AnySubject, now: number): void {
+    const { principal } = subject;
     if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
     route.admit?.(subject, now);
     refuseUnacceptable(route, matched);
-    const input = await this.readInput(route, matched, subject, now);
-    if (!CONDITIONAL_METHODS.has(route.method)) return route.handle(input);
-    return this.writeInTurn(route, matched, principal, () => route.handle(input));
   }
 
-  private async identify(
+  private identify(
     route: Route,
-    request: IncomingMessage,
-    requestId: string,
+    { request, state: { requestId } }: MatchedRequest,
     now: number,
-  ): Promise<Principal | null> {
+  ): Awaitable<Principal | null> {
     if (route.body?.kind === 'form') refuseCrossSite(request);
     if (route.access.kind === 'metrics') {
       requireMetricsToken(request, this.options.metricsTokenHash);
@@ -123,19 +131,20 @@ export class RouteServer {
     return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
   }
 
-  private async readInput(
+  private readInput(
     route: Route,
     matched: MatchedRequest,
-    subject: AnySubject,
+    { principal, resource, node }: AnySubject,
     now: number,
-  ): Promise<Parameters<Route['handle']>[0]> {
+  ): Awaitable<Parameters<Route['handle']>[0]> {
     const params = route.params ? parsePath(route, matched.params) : matched.params;
     const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
-    const { body, files, file, text } = route.body ? await this.readBody(route, matched) : NO_BODY;
-    // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
-    const { principal, resource, node } = subject;
     const facts = new Facts(matched, now);
-    return { principal, resource, node, params, query, body, files, file, text, facts };
+    const read = route.body ? this.readBody(route, matched) : NO_BODY;
+    // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
+    return andThen(read, ({ body, files, file, text }) => {
+      return { principal, resource, node, params, query, body, files, file, text, facts };
+    });
   }
 
   /**
@@ -146,12 +155,14 @@ export class RouteServer {
     route: Route,
     matched: MatchedRequest,
     principal: Principal | null,
-    write: () => Promise<Answer> | Answer,
+    write: () => Awaitable<Answer>,
   ): Promise<Answer> {
     const path = route.represents ?? route.path;
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
     const ifMatch = matched.request.headers['if-match'];
-    return this.writes.run(resource, async () => {
+    // What nobody can read has no validator that a write could be checked against.
+    if (ifMatch === undefined && !this.gets.has(path)) return Promise.resolve(write());
+    return this.options.locks.run(resourceLock(resource), async () => {
       // What has no GET has no validator to know, and whether it is there the handler finds out.
       const isAny = ifMatch !== undefined && namesAny(ifMatch) && !this.gets.has(path);
       if (ifMatch !== undefined && !isAny)
@@ -178,10 +189,7 @@ export class RouteServer {
     }
   }
 
-  private async readBody(
-    route: Route,
-    { request, over }: MatchedRequest,
-  ): Promise<{ body: unknown; text: string } & Pick<Upload, 'files' | 'file'>> {
+  private async readBody(route: Route, { request, over }: MatchedRequest): Promise<ReadBody> {
     const { limits } = this.options;
     const spec = route.body;
     if (spec === undefined) return NO_BODY;
@@ -211,7 +219,9 @@ export class RouteServer {
   }
 }
 
-const NO_BODY = { body: undefined, files: [], file: null, text: '' };
+type ReadBody = { body: unknown; text: string } & Pick<Upload, 'files' | 'file'>;
+
+const NO_BODY: ReadBody = { body: undefined, files: [], file: null, text: '' };
 const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** Before anything is changed: a caller who then got 406 would take the change for refused. */

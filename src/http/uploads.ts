@@ -13,7 +13,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { Dicer } from '@fastify/busboy';
 import { checkGitAttributes, checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { type UploadedFile, unpackArchive } from './archive.ts';
 import { discardBody } from './body.ts';
 import { ByteCollector } from './byte-collector.ts';

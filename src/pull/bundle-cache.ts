@@ -1,5 +1,6 @@
 /** Bundles by checksum, within a budget of bytes; nodes that ask at once share one build. */
 
+import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Base64 } from '../lib/hash.ts';
 import type { Manifest } from '../resolve/manifest.ts';
@@ -39,7 +40,7 @@ export class BundleCache {
   }
 
   /** @throws HawserError `repository_damaged` when a blob is missing: never a smaller bundle */
-  async get(manifest: Manifest): Promise<Bundle> {
+  get(manifest: Manifest): Awaitable<Bundle> {
     const { checksum } = manifest;
     const cached = this.cache.get(checksum);
     if (cached) return cached;

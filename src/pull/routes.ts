@@ -7,10 +7,11 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { internal, notFound } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
-import type { BundleCache } from './bundle-cache.ts';
+import type { Bundle, BundleCache } from './bundle-cache.ts';
 
 /** What every node asks each cycle. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
@@ -64,12 +65,14 @@ function checksumRoute(resolver: Resolver): Route {
       304: { description: 'The checksum in If-None-Match still holds' },
     },
     handle({ node }) {
-      const manifest = manifestOf(resolver, node);
-      if (manifest instanceof Promise) return manifest.then(checksumAnswer);
-      // One manifest serves many nodes and polls, so its answer is written out once.
-      const answer = answers.get(manifest) ?? checksumAnswer(manifest);
-      answers.set(manifest, answer);
-      return answer;
+      return andThen(manifestOf(resolver, node), (manifest) => {
+        // One manifest serves many nodes and polls, so its answer is written out once.
+        const known = answers.get(manifest);
+        if (known !== undefined) return known;
+        const answer = checksumAnswer(manifest);
+        answers.set(manifest, answer);
+        return answer;
+      });
     },
   });
 }
@@ -101,16 +104,18 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
       },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    logLevel: 'info',
-    async handle({ node }) {
-      const manifest = await manifestOf(resolver, node);
-      const { bytes, digest } = await bundles.get(manifest);
-      const name = `${manifest.configurationName}-v${manifest.version}.zip`;
-      return download(bytes, 'application/zip', manifest.checksum, {
-        'Content-Disposition': `attachment; filename="${name}"`,
-        'Repr-Digest': digest,
-      });
+    handle({ node }) {
+      return andThen(manifestOf(resolver, node), (manifest) =>
+        andThen(bundles.get(manifest), (bundle) => bundleAnswer(manifest, bundle)),
+      );
     },
+  });
+}
+
+function bundleAnswer({ configurationName, version, checksum }: Manifest, { bytes, digest }: Bundle): Answer {
+  return download(bytes, 'application/zip', checksum, {
+    'Content-Disposition': `attachment; filename="${configurationName}-v${version}.zip"`,
+    'Repr-Digest': digest,
   });
 }
 
@@ -137,7 +142,7 @@ function configurationRoute(resolver: Resolver): Route {
   });
 }
 
-function manifestOf(resolver: Resolver, node: KnownNode): Manifest | Promise<Manifest> {
+function manifestOf(resolver: Resolver, node: KnownNode): Awaitable<Manifest> {
   if (node.assignment === null) {
     throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
   }

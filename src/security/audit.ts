@@ -48,8 +48,8 @@ export interface AuditEntry {
 }
 
 /**
- * Adds an entry. In the transaction of the change that it records; for a change in Git right after the ref has moved.
- * Where the entry cannot be written then, as on a full disk, the change in Git stands and the caller gets the error.
+ * Adds an entry. In the transaction of the change that it records; for a change in Git right after the ref has moved,
+ * still under the repository's lock: where the entry cannot be written then, as on a full disk, the ref goes back.
  */
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
   const { action, resourceId } = entry;

@@ -3,11 +3,12 @@
 import type { Assignment, KnownNode } from '../db/node-lookup.ts';
 import type { Database, Db } from '../db/open.ts';
 import { type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Access, AnySubject, GrantedResource } from './access.ts';
 import { heldLevel } from './grants.ts';
-import { type Principal, requirePermission, type UserPrincipal } from './principal.ts';
+import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
 
@@ -16,24 +17,25 @@ type PathParameters = Readonly<Record<string, string>>;
  * @throws HawserError unauthenticated without a caller, forbidden, or not_found where the caller may not
  *   even know that the thing exists
  */
-export async function authorize(
+export function authorize(
   database: Database,
   access: Access,
   principal: Principal | null,
   params: PathParameters,
-): Promise<AnySubject> {
+): Awaitable<AnySubject> {
   if (access.kind === 'public') return { principal: access.knowsSession ? principal : null };
   // Its token says nothing of who sends it, and has been asked for where others send a credential.
   if (access.kind === 'metrics') return { principal: null };
   if (principal === null) throw unauthenticated('Sign in, or send a token or a client certificate');
-  if (principal.kind === 'node') return authorizeNode(access, principal.node, params);
+  if (principal.kind === 'node') return authorizeNode(access, principal, params);
   return authorizeUser(database, access, principal, params);
 }
 
-function authorizeNode(access: Access, node: KnownNode, params: PathParameters): AnySubject {
+function authorizeNode(access: Access, principal: NodePrincipal, params: PathParameters): AnySubject {
+  const { node } = principal;
   if (!access.kind.startsWith('node:self')) throw forbidden('A node certificate does not open this route');
   if (params['nodeId'] !== node.nodeId) throw forbidden('The certificate belongs to another node');
-  return { principal: { kind: 'node', node }, node };
+  return { principal, node };
 }
 
 async function authorizeUser(

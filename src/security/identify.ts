@@ -1,8 +1,9 @@
 /** Turns a credential into a principal: a session's secret, a token, or a certificate's thumbprint. */
 
+import { translateDatabaseError } from '../db/errors.ts';
 import type { Database, Db } from '../db/open.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
-import { unauthenticated } from '../lib/errors.ts';
+import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
 import { PermissionCache } from './held-permissions.ts';
@@ -65,14 +66,9 @@ export class Identifier {
       .executeTakeFirst();
     if (!row) throw badCredential();
     const expiresAt = now + SESSION_LIFETIME;
-    const renew = expiresAt - row.expires_at > NOTE_INTERVAL;
-    if (renew) {
-      await write
-        .updateTable('sessions')
-        .set({ expires_at: expiresAt })
-        .where('token_hash', '=', hash)
-        .execute();
-    }
+    const isDue = expiresAt - row.expires_at > NOTE_INTERVAL;
+    const renewal = write.updateTable('sessions').set({ expires_at: expiresAt });
+    const renew = isDue && (await isNoted(renewal.where('token_hash', '=', hash).execute()));
     const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null };
     return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
   }
@@ -92,11 +88,8 @@ export class Identifier {
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
     if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
-      await write
-        .updateTable('access_tokens')
-        .set({ last_used_at: now })
-        .where('id', '=', row.tokenId)
-        .execute();
+      const use = write.updateTable('access_tokens').set({ last_used_at: now });
+      await isNoted(use.where('id', '=', row.tokenId).execute());
     }
     const scopes = new Set(JSON.parse(row.scopes) as string[]);
     return this.describeUser(row, { authMethod: 'Token', credentialId: row.tokenId, scopes });
@@ -147,5 +140,16 @@ export class Identifier {
       requirePasswordChange: row.require_password_change === 1,
       renewedSession: null,
     };
+  }
+}
+
+/** Whether the note was taken. Where the disk takes none at the moment, whoever is known is let in all the same. */
+async function isNoted(note: Promise<unknown>): Promise<boolean> {
+  try {
+    await note;
+    return true;
+  } catch (error) {
+    if (translateDatabaseError(error) instanceof HawserError) return false;
+    throw error;
   }
 }

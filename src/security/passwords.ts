@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import * as scryptModule from 'scrypt-kdf';
-import { Semaphore } from '../lib/keyed-mutex.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /** The package's types declare named exports; what it has is a default export with these functions. */
 const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).default;

@@ -4,10 +4,11 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY } from '../lib/clock.ts';
 import { type HawserError, internal } from '../lib/errors.ts';
+import { flushFolder } from '../lib/folders.ts';
 import type { Log } from '../lib/log.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';
 import {
@@ -60,12 +61,14 @@ function loadServerCertificate(
 
 async function openFolder({ dataDir, log }: TlsFiles): Promise<string> {
   const folder = join(dataDir, 'tls');
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await flushFolder(dataDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await tighten(folder, 0o700, log);
   // What a crash left of a write that never became a file.
   for (const name of await readdir(folder)) {
     if (name.endsWith('.tmp')) await unlink(join(folder, name));
   }
+  // New or not: a start that was killed may have made the folder, or a file in it, and not come to flush it.
+  for (const made of [folder, dataDir]) await flushFolder(made);
   return folder;
 }
 
@@ -174,14 +177,4 @@ async function tighten(path: string, mode: number, log: Log): Promise<void> {
   if ((present & ~mode) === 0) return;
   await chmod(path, mode);
   log.warn({ path, mode: present.toString(8) }, 'others could read this; its permissions are tightened now');
-}
-
-/** So that the new folder itself survives a power loss, and with it the authority. */
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -65,16 +65,23 @@ describe('while no entry can be written to the audit trail', () => {
     expect(await state()).to.deep.equal(before);
   });
 
-  it('a change in Git stands, and its author is told of the fault', async () => {
+  it('a change in Git is taken back, and its author is told of the fault', async () => {
+    const before = hawser.git('configurations/web.git', 'for-each-ref');
     await expectProblem(addVersion(hawser.admin, 'web', { version: '3.0.0' }), 500, 'internal_error');
+    await expectProblem(hawser.admin.put(`${versionsOf('web')}/1.0.0/publish`), 500, 'internal_error');
+    await expectProblem(hawser.admin.delete(`${versionsOf('web')}/1.0.0`), 500, 'internal_error');
     const versions = await ok(200, hawser.admin.get(versionsOf('web')));
-    expect(versions.map((of: { version: string }) => of.version)).to.deep.equal(['3.0.0', '1.0.0']);
+    expect(
+      versions.map((of: { version: string; status: string }) => `${of.version} ${of.status}`),
+    ).to.deep.equal(['1.0.0 Draft']);
+    expect(hawser.git('configurations/web.git', 'for-each-ref')).to.equal(before);
   });
 
   it('and when it can again, names that failed are free and all goes on', async () => {
     await run('drop trigger no_entries');
     await ok(201, create(hawser.admin, 'other'));
     await ok(201, createComposite(hawser.admin, 'other'));
+    await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));
     await ok(200, hawser.admin.put(`${versionsOf('web')}/3.0.0/publish`));
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
   });

@@ -576,7 +576,6 @@ describe('at its start the server brings composites and their repositories toget
       await write.insertInto('repository_removals').values({ kind: 'composites', name: 'cut' }).execute();
       await write.insertInto('repository_removals').values({ kind: 'composites', name: 'never' }).execute();
     });
-    await expectProblem(createComposite(hawser.admin, 'cut'), 409, 'name_taken');
     await hawser.restart();
     expect(existsSync(folderOf('cut'))).to.equal(false);
     await expectProblem(hawser.admin.get(compositeOf('cut')), 404, 'not_found');

@@ -153,7 +153,7 @@ describe('the fleet simulator', function () {
       writeFileSync(files.token, token);
       const before = await names();
       const ended = runScript(
-        ...['--nodes', '5', '--seconds', '4', '--poll-every', '0.2', '--publish-every', '60', ...ALIKE],
+        ...['--nodes', '5', '--seconds', '8', '--poll-every', '0.2', '--publish-every', '60', ...ALIKE],
         ...[
           '--url',
           `https://localhost:${hawser.server.port}`,

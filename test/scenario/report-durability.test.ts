@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { ServerProcess } from '../support/crash/server-process.ts';
+import { buildServer, removeServer, ServerProcess } from '../support/crash/server-process.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { ADMIN_PASSWORD, createKey, createToken, signIn } from '../support/hawser.ts';
 
@@ -34,6 +34,7 @@ describe('a report that was acknowledged', () => {
   before(async function () {
     this.timeout(180_000);
     folder = mkdtempSync(join(tmpdir(), 'hawser-reports-'));
+    await buildServer();
     server = new ServerProcess(folder);
     target = await server.start();
     const client = makeClient(target);
@@ -53,6 +54,7 @@ describe('a report that was acknowledged', () => {
   });
   after(async () => {
     await server.kill();
+    removeServer();
     rmSync(folder, { recursive: true, force: true });
   });
 

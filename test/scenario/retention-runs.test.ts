@@ -4,6 +4,7 @@ import { RetentionSchedule } from '../../src/api/retention/schedule.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { HOUR, MINUTE, toTimestamp } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { entriesOf } from '../support/audit-table.ts';
@@ -178,7 +179,8 @@ describe('the schedule of cleanups', function () {
         const { clock } = hawser;
         const log = createLog('silent');
         const maintenance = new Maintenance({ root: hawser.reposDir, searchPath: '', log });
-        const tools = { database, store, composites: new CompositeReader(store), maintenance, clock, log };
+        const stores = { database, store, composites: new CompositeReader(store), locks: new LocalLocks() };
+        const tools = { ...stores, maintenance, clock, log };
         const schedule = new RetentionSchedule(tools, new RetentionRuns(tools));
         await schedule.look();
         await schedule.look();

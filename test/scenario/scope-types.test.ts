@@ -15,7 +15,7 @@ import {
 } from '../../src/api/scope-types/value-changes.ts';
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import { HOUR } from '../../src/lib/clock.ts';
-import { Gate } from '../../src/lib/gate.ts';
+import { LocalLocks } from '../../src/lib/locks.ts';
 import { systemActor } from '../../src/security/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
@@ -511,7 +511,7 @@ describe('scope types with parameter files', () => {
         asked.push({ ...scope, ...which });
         return files(which);
       },
-      gate: new Gate(),
+      locks: new LocalLocks(),
     };
   });
   afterEach(async () => {

@@ -43,6 +43,8 @@ describe('the service manager', function () {
         ]);
       } finally {
         hawser.child.kill('SIGTERM');
+        // Which waits for systemd-notify, and that for who receives.
+        await hawser.ended;
         receiver.kill();
         await once(receiver, 'close');
       }

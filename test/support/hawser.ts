@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig } from '../../src/config.ts';
+import type { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
@@ -57,7 +58,7 @@ export interface Hawser {
   close(): Promise<void>;
 }
 
-const ALL_SCOPES = [
+export const ALL_SCOPES = [
   'server.settings.read',
   'server.settings.write',
   'users.manage',
@@ -83,8 +84,11 @@ const ALL_SCOPES = [
   'parameters.grants',
 ];
 
-/** @param settings HAWSER_* variables beside those that the test sets up itself */
-export async function startHawser(settings: Record<string, string> = {}): Promise<Hawser> {
+/**
+ * @param settings HAWSER_* variables beside those that the test sets up itself
+ * @param fs the repositories' way to the disk, where a test is about that
+ */
+export async function startHawser(settings: Record<string, string> = {}, fs?: AtomicFs): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
   const clock = new TestClock();
   const lines: string[] = [];
@@ -104,7 +108,8 @@ export async function startHawser(settings: Record<string, string> = {}): Promis
     ...settings,
   });
   const log = createLog(config.logLevel, sink);
-  const start = () => startServer({ config, clock, log, showFirstPassword: () => undefined });
+  const options = { config, clock, log, showFirstPassword: () => undefined, ...(fs && { fs }) };
+  const start = () => startServer(options);
   const clients: Client[] = [];
   const hawser = {
     folder,

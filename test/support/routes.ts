@@ -11,6 +11,7 @@ import { Maintenance } from '../../src/git/maintenance.ts';
 import { GitStore } from '../../src/git/store.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
+import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
@@ -22,6 +23,7 @@ export async function declaredRoutes(): Promise<Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-routes-'));
   const log = createLog('silent');
   const database = await openDatabase(join(folder, 'data'));
+  const locks = new LocalLocks();
   const store = new GitStore({
     ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
     onRefsMoved: async () => undefined,
@@ -34,11 +36,14 @@ export async function declaredRoutes(): Promise<Route[]> {
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
+        locks,
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
+      locks,
       ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },
+      readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
     };
     const { pull, api } = allRoutes(options);

@@ -1,6 +1,6 @@
 /** The program as it is started from outside: its settings, its output, its exit code. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from './client.ts';
@@ -16,7 +16,7 @@ export interface Ended {
 }
 
 export interface Spawned {
-  child: ChildProcess;
+  child: ChildProcessWithoutNullStreams;
   stdout(): string;
   stderr(): string;
   /** Resolves once the text stands in the log; throws with all output when the program ends before. */
@@ -46,6 +46,11 @@ export function spawnHawser(
     ...settings,
   };
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], { cwd: PROJECT, env });
+  return follow(child, dataDir);
+}
+
+/** @param child a server that has just been spawned on this data folder */
+export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): Spawned {
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));

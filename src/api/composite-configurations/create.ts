@@ -3,14 +3,16 @@
 import type { z } from 'zod';
 import { breaksReference, orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { endRemovals, noteRemoval, strikeRemoval } from '../../db/removals.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
+import { nameLock } from '../../domain/lock-names.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { RepositoryRef, RepositorySettings } from '../../git/types.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import type { Locks } from '../../lib/locks.ts';
+import type { Log } from '../../lib/log.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -18,8 +20,8 @@ import { grantToCreator } from '../permissions/queries.ts';
 import { deleteCompositeRow, insertComposite, isCompositeNameTaken } from './queries.ts';
 import type { NewComposite } from './schemas.ts';
 
-export function repositoryOf({ name }: Pick<GrantedResource, 'name'>): RepositoryRef {
-  return { kind: 'composites', name };
+export function repositoryOf({ name }: Pick<GrantedResource, 'name'>) {
+  return { kind: 'composites', name } as const satisfies RepositoryRef;
 }
 
 const nameTaken = () => conflict('name_taken', 'A composite configuration of this name exists');
@@ -28,7 +30,7 @@ export interface CompositeStores {
   database: Database;
   store: GitStore;
   /** Held over the check of the name and the making of the repository. */
-  names: KeyedMutex;
+  locks: Locks;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface CompositeStores {
  * @throws HawserError conflict `name_taken`, invalid `invalid_path` for the entry point
  */
 export async function createComposite(
-  { database, store, names }: CompositeStores,
+  { database, store, locks }: CompositeStores,
   { principal, actor }: { principal: UserPrincipal; actor: Actor },
   composite: z.output<typeof NewComposite>,
 ): Promise<string> {
@@ -49,8 +51,9 @@ export async function createComposite(
     entryPoint: normalizePath(composite.entryPoint ?? DEFAULT_ENTRY_POINT),
     createdAt: actor.at,
   };
-  await names.run(name.toLowerCase(), async () => {
+  await locks.run(nameLock('composites', name), async () => {
     if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
+    await endRemovals(database, [repositoryOf({ name })], (repository) => store.remove(repository));
     await store.create(repositoryOf({ name }), settings, null);
     try {
       await registerComposite(database, name, settings, { how: 'created', actor });
@@ -90,15 +93,19 @@ export async function registerComposite(
 }
 
 /** @throws HawserError not_found when somebody else was faster, conflict `in_use` while it is assigned to a node */
-export async function deleteComposite(
-  { database, store }: Omit<CompositeStores, 'names'>,
+export function deleteComposite(
+  { database, store, locks, log }: CompositeStores & { log: Log },
   { resource, actor }: { resource: GrantedResource; actor: Actor },
 ): Promise<void> {
-  const repository = repositoryOf(resource);
-  // Only who removes the row goes on to the repository: by then the name may be that of a new composite.
-  await dropRow(database, resource, actor);
-  await store.remove(repository);
-  await strikeRemoval(database.write, repository);
+  return locks.run(nameLock('composites', resource.name), async () => {
+    await dropRow(database, resource, actor);
+    try {
+      await endRemovals(database, [repositoryOf(resource)], (repository) => store.remove(repository));
+    } catch (error) {
+      // Gone it is, with its row, and what is left on the disk is noted.
+      log.error({ err: error, composite: resource.name }, 'a composite that is gone is still on the disk');
+    }
+  });
 }
 
 async function dropRow(database: Database, { id, name }: GrantedResource, actor: Actor): Promise<void> {

@@ -6,7 +6,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
-import { KeyedMutex, Semaphore } from '../../lib/keyed-mutex.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { childRoutes } from './child-routes.ts';
 import { createComposite, deleteComposite, repositoryOf } from './create.ts';
 import { type CompositeRow, findComposite, listReadableComposites } from './queries.ts';
@@ -60,13 +60,12 @@ async function readableIndex(store: GitStore, row: CompositeRow): Promise<Versio
   try {
     return await store.index(repositoryOf(row));
   } catch (error) {
-    if (error instanceof HawserError && error.kind === 'internal') return null;
+    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
     throw error;
   }
 }
 
-function createRoute({ database, store }: CompositeTools): Route {
-  const names = new KeyedMutex();
+function createRoute({ database, store, locks }: CompositeTools): Route {
   return route({
     id: 'createComposite',
     method: 'POST',
@@ -80,7 +79,7 @@ function createRoute({ database, store }: CompositeTools): Route {
     problems: ['name_taken', 'invalid_path', ...WRITING_REPOSITORIES],
     async handle({ principal, body, facts }) {
       const caller = { principal, actor: facts.actor };
-      const id = await createComposite({ database, store, names }, caller, body);
+      const id = await createComposite({ database, store, locks }, caller, body);
       const row = await findComposite(database.read, id);
       if (!row) throw notFound('No composite configuration of this name');
       return created(`${COMPOSITES}/${row.name}`, toComposite(row, await store.index(repositoryOf(row))));
@@ -110,7 +109,7 @@ function detailRoute(tools: CompositeTools): Route {
   });
 }
 
-function deleteRoute({ database, store }: CompositeTools): Route {
+function deleteRoute(tools: CompositeTools): Route {
   return route({
     id: 'deleteComposite',
     method: 'DELETE',
@@ -121,7 +120,7 @@ function deleteRoute({ database, store }: CompositeTools): Route {
     answers: { 204: { description: 'The composite is gone' } },
     problems: ['in_use', ...WRITING_REPOSITORIES],
     async handle({ resource, facts }) {
-      await deleteComposite({ database, store }, { resource, actor: facts.actor });
+      await deleteComposite(tools, { resource, actor: facts.actor });
       return noContent();
     },
   });

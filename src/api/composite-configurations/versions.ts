@@ -8,6 +8,8 @@ import type { GitStore } from '../../git/store.ts';
 import type { LockedRepository, VersionDetails } from '../../git/types.ts';
 import type { VersionRef } from '../../git/version-index.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
+import type { Locks } from '../../lib/locks.ts';
+import type { Log } from '../../lib/log.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
@@ -19,6 +21,8 @@ import type { NewCompositeVersion } from './schemas.ts';
 export interface CompositeTools {
   database: Database;
   store: GitStore;
+  locks: Locks;
+  log: Log;
   composites: CompositeReader;
 }
 

@@ -3,13 +3,15 @@
 import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { endRemovals, noteRemoval } from '../../db/removals.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { GitStore } from '../../git/store.ts';
 import { conflict } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import { partsOf } from './create.ts';
 import { refuseReserved } from './drafts.ts';
 import { type ConfigurationRow, updateConfiguration } from './queries.ts';
 import type { ConfigurationChange } from './schemas.ts';
@@ -64,12 +66,20 @@ function toColumns({
   };
 }
 
+interface DeleteOptions {
+  database: Database;
+  store: GitStore;
+  composites: CompositeReader;
+  log: Log;
+}
+
 /**
- * Deletes the row, and with it grants and settings, then the repositories of its parameters and its versions.
+ * Deletes the row, and with it grants and settings, then the repositories of its parameters and its versions. To be
+ * called under the lock of its name.
  * @throws HawserError conflict `in_use` while a node or a composite has it
  */
 export async function deleteConfiguration(
-  { database, store, composites }: { database: Database; store: GitStore; composites: CompositeReader },
+  { database, store, composites, log }: DeleteOptions,
   { resource, actor }: { resource: GrantedResource; actor: Actor },
 ): Promise<void> {
   const repository = repositoryOf(resource);
@@ -85,10 +95,14 @@ export async function deleteConfiguration(
     // Lost on the disk: nobody can take its lock or add it anywhere, and its row would stay for ever.
     await drop();
   }
-  // The parameters first: while the versions are there, nobody can make another configuration of this name.
-  for (const kind of ['parameters', 'configurations'] as const) {
-    await store.remove({ kind, name: resource.name });
-    await strikeRemoval(database.write, { kind, name: resource.name });
+  try {
+    await endRemovals(database, partsOf(resource.name), (part) => store.remove(part));
+  } catch (error) {
+    // Gone it is, with its row, and what is left on the disk is noted.
+    log.error(
+      { err: error, configuration: resource.name },
+      'a configuration that is gone is still on the disk',
+    );
   }
 }
 

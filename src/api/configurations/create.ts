@@ -3,13 +3,14 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { strikeRemoval } from '../../db/removals.ts';
+import { endRemovals, strikeRemoval } from '../../db/removals.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
+import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, RepositorySettings } from '../../git/types.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
+import type { Locks } from '../../lib/locks.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { grantToCreator } from '../permissions/queries.ts';
@@ -24,13 +25,22 @@ const FIRST_VERSION = '1.0.0';
 const parametersLeft = () =>
   conflict('name_taken', 'Parameters of an earlier configuration of this name are still there');
 
+/**
+ * The repositories of a configuration in the order in which they are removed: the parameters first, since while the
+ * versions are there nobody can make another configuration of this name.
+ */
+export const partsOf = (name: string) => [
+  { kind: 'parameters' as const, name },
+  { kind: 'configurations' as const, name },
+];
+
 const nameTaken = () => conflict('name_taken', 'A configuration of this name exists');
 
 export interface CreateOptions {
   database: Database;
   store: GitStore;
   /** Held over the check of the name and the making of the repository. */
-  names: KeyedMutex;
+  locks: Locks;
 }
 
 /**
@@ -39,7 +49,7 @@ export interface CreateOptions {
  *   which nobody has given to this one; or what `checkDraft` finds
  */
 export async function createConfiguration(
-  { database, store, names }: CreateOptions,
+  { database, store, locks }: CreateOptions,
   { principal, actor }: { principal: UserPrincipal; actor: Actor },
   form: z.output<typeof NewConfiguration>,
   files: readonly FileContent[],
@@ -64,8 +74,9 @@ export async function createConfiguration(
     createdAt: actor.at,
   };
   const repository = { kind: 'configurations', name: form.name } as const;
-  await names.run(form.name.toLowerCase(), async () => {
+  await locks.run(nameLock('configurations', form.name), async () => {
     if (await isNameTaken(database.read, form.name)) throw nameTaken();
+    await endRemovals(database, partsOf(form.name), (part) => store.remove(part));
     if (await store.has({ kind: 'parameters', name: form.name })) throw parametersLeft();
     await store.create(repository, settings, draft);
     try {

@@ -1,13 +1,16 @@
 /** `/api/v1/configurations`: create, list and detail. */
 
 import type { Database } from '../../db/open.ts';
+import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError } from '../../lib/errors.ts';
-import { KeyedMutex, Semaphore } from '../../lib/keyed-mutex.ts';
+import type { Locks } from '../../lib/locks.ts';
+import type { Log } from '../../lib/log.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { changeConfiguration, deleteConfiguration } from './change.ts';
@@ -33,20 +36,20 @@ const CONFIGURATION = `${CONFIGURATIONS}/{name}`;
 export interface ConfigurationRouteOptions {
   database: Database;
   store: GitStore;
+  locks: Locks;
+  log: Log;
   composites: CompositeReader;
   compatibility: CompatibilityGuard;
 }
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database, store } = options;
-  // Held over the making and the end of a configuration, each of which takes several steps.
-  const names = new KeyedMutex();
   return [
     listRoute(database, store),
-    createRoute({ database, store, names }),
+    createRoute(options),
     detailRoute(database, store),
     changeRoute(database, store),
-    deleteRoute(options, names),
+    deleteRoute(options),
     ...versionRoutes(options),
     ...settingsRoutes(database),
   ];
@@ -135,7 +138,7 @@ function changeRoute(database: Database, store: GitStore): Route {
   });
 }
 
-function deleteRoute(options: ConfigurationRouteOptions, names: KeyedMutex): Route {
+function deleteRoute(options: ConfigurationRouteOptions): Route {
   return route({
     id: 'deleteConfiguration',
     method: 'DELETE',
@@ -147,7 +150,9 @@ function deleteRoute(options: ConfigurationRouteOptions, names: KeyedMutex): Rou
     problems: ['in_use', ...WRITING_REPOSITORIES],
     async handle({ resource, facts }) {
       const target = { resource, actor: facts.actor };
-      await names.run(resource.name.toLowerCase(), () => deleteConfiguration(options, target));
+      await options.locks.run(nameLock('configurations', resource.name), () =>
+        deleteConfiguration(options, target),
+      );
       return noContent();
     },
   });
@@ -165,7 +170,7 @@ async function readableIndex(store: GitStore, row: ConfigurationRow): Promise<Ve
   try {
     return await store.index(repositoryOf(row));
   } catch (error) {
-    if (error instanceof HawserError && error.kind === 'internal') return null;
+    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/keyed-mutex.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import {
   NEW_VERSION_FIELDS,

@@ -7,15 +7,15 @@ import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
 
-const CHECK = z.enum(['Ok', 'Failed']);
 const Readiness = z
   .object({
     status: z.enum(['Ready', 'Unready']),
     checks: z.object({
-      database: CHECK,
+      database: z.string().meta({ description: 'Ok, Failed, or "Degraded: " while it can only be read' }),
       repositories: z.string().meta({
         description:
-          'Ok, Failed, or "Degraded: " and what is wrong with which repositories; all others are served',
+          'Ok, Failed, or "Degraded: " and what is wrong with which repositories, or that none can be written; ' +
+          'all others are served',
       }),
     }),
   })
@@ -64,9 +64,7 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
       },
       async handle() {
         const checks = {
-          database: await check(log, 'database', () =>
-            database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
-          ),
+          database: await checkDatabase(database, log),
           repositories: await checkRepositories(store, log),
         };
         // One damaged repository must not take a server with a thousand good ones out of its balancer.
@@ -90,6 +88,17 @@ async function check(log: Log, name: string, probe: () => Promise<unknown>): Pro
   }
 }
 
+/** What can be read serves polls, and is not to be taken out of its balancer. */
+async function checkDatabase(database: Database, log: Log): Promise<string> {
+  const readable = await check(log, 'database', () =>
+    database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
+  );
+  const fault = readable === 'Ok' ? await database.writeFault() : null;
+  return fault === null ? readable : `Degraded: ${unwritable(fault)}`;
+}
+
+const unwritable = (fault: string) => `nothing can be written (${fault})`;
+
 async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   const listed = await check(log, 'repositories', () => store.list('configurations'));
   if (listed !== 'Ok') return listed;
@@ -99,14 +108,16 @@ async function checkRepositories(store: GitStore, log: Log): Promise<string> {
     await store.index(repository).catch(() => undefined);
   }
   const problems = store.problems();
-  if (problems.length === 0) return listed;
+  const fault = await store.writeFault();
+  if (problems.length === 0 && fault === null) return listed;
   const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ repository, ref, reason }) => {
     return [`${repository.kind}/${repository.name}`, ref, `(${reason})`]
       .filter((part) => part !== '')
       .join(' ');
   });
   const more = problems.length > SHOWN_PROBLEMS ? [`${problems.length - SHOWN_PROBLEMS} more`] : [];
-  return `Degraded: ${[...shown, ...more].join(', ')}`;
+  const first = fault === null ? [] : [unwritable(fault)];
+  return `Degraded: ${[...first, ...shown, ...more].join(', ')}`;
 }
 
 function uncached(answer: Answer): Answer {

@@ -2,10 +2,15 @@
 
 import type { Database } from '../../db/open.ts';
 import { type Route, route } from '../../http/route.ts';
-import type { Metrics } from '../../lib/metrics/metrics.ts';
+import type { Metrics, MetricsOfProcess } from '../../lib/metrics/metrics.ts';
 import { FleetReader } from './fleet.ts';
 
-export function metricsRoutes(database: Database, metrics: Metrics): Route[] {
+/** @param readOthers what the other processes of this server have counted */
+export function metricsRoutes(
+  database: Database,
+  metrics: Metrics,
+  readOthers: () => Promise<readonly MetricsOfProcess[]>,
+): Route[] {
   const fleet = new FleetReader(database);
   return [
     route({
@@ -28,7 +33,7 @@ export function metricsRoutes(database: Database, metrics: Metrics): Route[] {
       async handle({ facts }) {
         metrics.fleet.show(await fleet.read(facts.now));
         const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
-        return { status: 200, headers, body: await metrics.text() };
+        return { status: 200, headers, body: await metrics.text(await readOthers()) };
       },
     }),
   ];

@@ -9,7 +9,7 @@ import type { Mapping } from '../../domain/value.ts';
 import { majorOf } from '../../domain/version-order.ts';
 import type { GitStore, ParameterVersionRef } from '../../git/store.ts';
 import type { FieldError } from '../../lib/errors.ts';
-import type { Gate } from '../../lib/gate.ts';
+import type { Locks } from '../../lib/locks.ts';
 import type { ParameterReader } from '../../resolve/parameters.ts';
 import type { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
@@ -21,7 +21,7 @@ export interface ParameterTools {
   parameters: ParameterReader;
   schemas: SchemaReader;
   /** Shared while a file is written, so that its scope type and value stay as they are meanwhile. */
-  gate: Gate;
+  locks: Locks;
 }
 
 /** The configuration whose parameters they are. */

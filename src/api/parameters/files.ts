@@ -3,6 +3,7 @@
  * parameters, as it then is; then Git is written, which is the change, and then the audit trail.
  */
 
+import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
 import type {
   LockedParameters,
@@ -115,7 +116,7 @@ export function deleteFile(tools: ParameterTools, target: FileTarget, name: File
 
 /** Works on the very configuration to which the caller was let, which may have been deleted since. */
 export function exclusively<T>(
-  { database, store, gate }: ParameterTools,
+  { database, store, locks }: ParameterTools,
   resource: ConfigurationOf,
   work: (locked: LockedParameters) => Promise<T>,
 ): Promise<T> {
@@ -127,7 +128,7 @@ export function exclusively<T>(
     if (isLost) throw missingRepository();
     return work(locked);
   };
-  return gate.share(() => store.parameters.exclusive(resource.name, run));
+  return locks.share(PARAMETER_WRITES, () => store.parameters.exclusive(resource.name, run));
 }
 
 interface DraftWish {

@@ -5,7 +5,7 @@ import { json, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/keyed-mutex.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import {

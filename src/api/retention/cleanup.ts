@@ -5,6 +5,7 @@ import type { RetentionRule } from '../../domain/retention-plan.ts';
 import type { Maintenance } from '../../git/maintenance.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Locks } from '../../lib/locks.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { Actor } from '../../security/audit.ts';
@@ -16,6 +17,7 @@ export interface CleanupTools {
   store: GitStore;
   composites: CompositeReader;
   maintenance: Maintenance;
+  locks: Locks;
   clock: Clock;
   log: Log;
 }

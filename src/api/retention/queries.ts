@@ -27,13 +27,17 @@ export async function finishRun(
   await db.updateTable('retention_runs').set(end).where('id', '=', id).execute();
 }
 
-/** At a start nothing can be running: what has no end was cut off with the server. */
-export async function endInterruptedRuns(db: Db, now: number, error: string): Promise<void> {
-  await db
+/** Of all types, or of one, while nothing of the kind can be running: what has no end was cut off. */
+export async function endInterruptedRuns(
+  db: Db,
+  end: { now: number; error: string; versionType?: VersionType },
+): Promise<void> {
+  const { now, error, versionType } = end;
+  const open = db
     .updateTable('retention_runs')
     .set({ completed_at: now, error, was_interrupted: 1 })
-    .where('completed_at', 'is', null)
-    .execute();
+    .where('completed_at', 'is', null);
+  await (versionType ? open.where('version_type', '=', versionType) : open).execute();
 }
 
 /** When the schedule last began a run of this type that nobody cut off; null: never. */

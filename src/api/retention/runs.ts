@@ -1,9 +1,9 @@
 /** Runs of cleanups: one of a type at a time, each recorded with what came of it. */
 
+import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { KeyedMutex } from '../../lib/keyed-mutex.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
 import type { CleanupCircumstances, CleanupTools, Order, RecordRule } from './cleanup.ts';
@@ -23,12 +23,13 @@ export interface RunResult {
 }
 
 const INTERRUPTED = 'The server ended while the cleanup ran; what was deleted until then is gone';
+const NOT_RECORDED =
+  'The database could not be written when the cleanup ended; what was deleted until then is gone';
 const NOT_REPACKED =
   'Nothing was repacked, as this server has no git: the deleted versions still take up space';
 
 export class RetentionRuns {
   private readonly tools: CleanupTools;
-  private readonly turns = new KeyedMutex();
   private readonly running = new Set<Promise<unknown>>();
   private readonly ending = new AbortController();
 
@@ -39,7 +40,7 @@ export class RetentionRuns {
   /** Ends the records of runs that the last end of the server cut off. */
   async open(): Promise<void> {
     const { database, clock } = this.tools;
-    await endInterruptedRuns(database.write, clock.now(), INTERRUPTED);
+    await endInterruptedRuns(database.write, { now: clock.now(), error: INTERRUPTED });
   }
 
   /** Has the runs end after the step they are at, and waits until they have. */
@@ -50,7 +51,7 @@ export class RetentionRuns {
 
   /** Waits for an earlier run of the same type. Throws what the run failed with, once that is recorded. */
   async run(order: Order): Promise<RunResult> {
-    const run = this.turns.run(order.versionType, () => this.carryOut(order));
+    const run = this.tools.locks.run(cleanupLock(order.versionType), () => this.carryOut(order));
     this.running.add(run);
     try {
       return await run;
@@ -65,6 +66,7 @@ export class RetentionRuns {
     signal.throwIfAborted();
     const { versionType, isScheduled, isDryRun } = order;
     const [runId, now, outcome] = [newId(), clock.now(), new Outcome()];
+    await endInterruptedRuns(database.write, { now, error: NOT_RECORDED, versionType });
     await insertRun(database.write, {
       id: runId,
       started_at: now,

@@ -3,10 +3,11 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database, Db } from '../../db/open.ts';
+import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID } from '../../domain/scopes.ts';
 import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
-import type { Gate } from '../../lib/gate.ts';
 import { newId } from '../../lib/ids.ts';
+import type { Locks } from '../../lib/locks.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import {
   countScopeValues,
@@ -25,7 +26,7 @@ export interface ScopeTools {
   database: Database;
   hasParameterFiles: ParameterFileLookup;
   /** Shared by all who write parameter files, so that none comes between the question and what follows from it. */
-  gate: Gate;
+  locks: Locks;
 }
 
 /** Whether any configuration has parameter files of the scope type, or of the one value if it is not null. */
@@ -130,7 +131,7 @@ export function reorderScopeTypes(
 
 /** Its values go with it. @throws HawserError not_found, conflict `system_scope_type` or `in_use` */
 export function deleteScopeType(tools: ScopeTools, actor: Actor, id: string): Promise<void> {
-  return tools.gate.alone(() => deleteUnused(tools, actor, id));
+  return tools.locks.run(PARAMETER_WRITES, () => deleteUnused(tools, actor, id));
 }
 
 async function deleteUnused(
@@ -161,7 +162,7 @@ export function switchScopeType(
   id: string,
   isEnabled: boolean,
 ): Promise<ScopeTypeRow> {
-  return tools.gate.alone(() => switchUnused(tools, actor, id, isEnabled));
+  return tools.locks.run(PARAMETER_WRITES, () => switchUnused(tools, actor, id, isEnabled));
 }
 
 async function switchUnused(

@@ -1,7 +1,7 @@
 /** Whether parameter files hold on to a scope type or value, asked of the repositories of all configurations. */
 
 import type { GitStore, ParameterScope } from '../../git/store.ts';
-import { Semaphore } from '../../lib/keyed-mutex.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { ParameterFileLookup } from './changes.ts';
 
 /** After a start each repository is read from the disk; others want to be served too. */

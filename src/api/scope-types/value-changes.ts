@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
+import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { inUse, requireCustomType, requireScopeType, type ScopeTools } from './changes.ts';
@@ -69,7 +70,7 @@ export function describeScopeValue(
 
 /** @throws HawserError not_found, conflict `in_use` */
 export function deleteScopeValue(tools: ScopeTools, actor: Actor, target: ScopeValueTarget): Promise<void> {
-  return tools.gate.alone(() => deleteUnused(tools, actor, target));
+  return tools.locks.run(PARAMETER_WRITES, () => deleteUnused(tools, actor, target));
 }
 
 async function deleteUnused(

@@ -3,7 +3,14 @@
  * count are handed single callbacks; what can be read at any time is read when somebody asks.
  */
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
@@ -14,6 +21,9 @@ export interface MetricsOptions {
   /** Template of the route whose answers are counted as polls. */
   pollPath: string;
 }
+
+/** What one of several processes has counted, as plain JSON. */
+export type MetricsOfProcess = readonly MetricObject[];
 
 /** Tells of caches by their names. */
 export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
@@ -104,9 +114,18 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Everything, in the text format of Prometheus. */
-  text(): Promise<string> {
-    return this.registry.metrics();
+  /** Everything, in the text format of Prometheus; of other processes of the same server what they gave. */
+  async text(others: readonly MetricsOfProcess[] = []): Promise<string> {
+    if (others.length === 0) return this.registry.metrics();
+    // Its own before all others: of what only the process that was asked has looked up, the first counts.
+    return AggregatorRegistry.aggregate(
+      [await this.values(), ...others].map((values) => [...values]),
+    ).metrics();
+  }
+
+  /** Everything as plain data, for another process to add up. */
+  async values(): Promise<MetricsOfProcess> {
+    return (await this.registry.getMetricsAsJSON()) as unknown as MetricsOfProcess;
   }
 
   private showCaches(registers: Registry[]): void {

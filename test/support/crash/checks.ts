@@ -1,142 +1,92 @@
 /** Looks whether all that was acknowledged is there, whole, and nothing is there by halves. */
 
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
-import type { Client, Reply } from '../client.ts';
-import { git } from '../hawser.ts';
-import type { ConfigurationFacts, Model, NodeFacts, VersionFacts } from './model.ts';
-import type { ServerProcess } from './server-process.ts';
+import type { Client, Target } from '../client.ts';
+import { partsOf } from './acts/act.ts';
+import type { Model, State } from './model.ts';
+import { Reader } from './reader.ts';
 
-/** After every restart: what was written to since the last look, over the API; no left-overs on the disk. */
-export async function checkTouched(client: Client, model: Model, round: number): Promise<void> {
-  const names = [...model.touched];
-  await Promise.all(names.map((name) => checkConfiguration(client, model, name)));
-  await checkNodes(client, model, round);
+const run = promisify(execFile);
+
+/** Of the kinds that are listed by name: where, by which member, and which rows are not of our making. */
+const LISTS = [
+  { kind: 'configurations', path: '/api/v1/configurations', member: 'name' },
+  { kind: 'composites', path: '/api/v1/composite-configurations', member: 'name' },
+  { kind: 'nodes', path: '/api/v1/nodes', member: 'fqdn' },
+  { kind: 'users', path: '/api/v1/users', member: 'username', except: ['admin'] },
+  { kind: 'scope-types', path: '/api/v1/scope-types', member: 'name', except: ['Default', 'Node'] },
+] as const;
+
+export interface Site {
+  client: Client;
+  target: Target;
+  model: Model;
+  dataDir: string;
+  reposDir: string;
 }
 
-/** Each repository is a configuration and each configuration a repository. */
-export async function checkRegistry(client: Client, { reposDir }: ServerProcess): Promise<void> {
-  const listed = await listAll(client, '/api/v1/configurations');
-  const onDisk = readdirSync(join(reposDir, 'configurations'));
-  expect(onDisk.sort()).to.deep.equal(listed.map((view) => `${view.name}.git`).sort());
+/**
+ * After every start: what was asked for since the last look, over the interface; what the disk holds.
+ * @returns how many things were looked at
+ */
+export async function checkTouched(site: Site): Promise<number> {
+  const keys = site.model.takeTouched();
+  await checkKeys(site, keys);
+  await checkFolders(site);
+  checkDatabase(site);
+  return keys.length;
 }
 
-/** Everything there is, whether it was looked at before or not. */
-export async function checkAll(client: Client, model: Model): Promise<void> {
-  for (const { versions } of model.configurations.values()) {
-    for (const facts of versions.values()) facts.isRead = false;
+/** Everything there is, whether it was looked at before or not, also by stock git. */
+export async function checkAll(site: Site): Promise<number> {
+  const { client, target, model } = site;
+  // Read again: a report may have been changed since.
+  model.markers.clear();
+  const keys = model.keys('');
+  await checkKeys(site, keys);
+  const reader = new Reader(client, target, model);
+  for (const { kind, path, member, ...more } of LISTS) {
+    const except: readonly string[] = 'except' in more ? more.except : [];
+    const listed = (await reader.list(path)).map((row) => String(row[member]));
+    const known = model.keys(`${kind}/`).map((key) => partsOf(key)[0] ?? '');
+    expect(listed.filter((name) => !except.includes(name)).sort(), kind).to.deep.equal(known.sort());
   }
-  const listed = await listAll(client, '/api/v1/configurations');
-  const names = listed.map((view) => view.name).sort();
-  expect(names).to.deep.equal([...model.configurations.keys()].sort());
-  for (const name of names) await checkConfiguration(client, model, name);
-  const nodes = await listAll(client, '/api/v1/nodes');
-  expect(nodes.map((node) => node.fqdn)).to.deep.equal([...model.nodes.keys()].sort());
-  const [key] = (await client.get('/api/v1/admin/registration-keys')).json;
-  expect(key.currentUses).to.equal(nodes.length);
+  for (const key of model.keys('nodes/')) expect(await reader.isLetIn(key), key).to.equal(true);
+  const [registrationKey] = (await client.get('/api/v1/admin/registration-keys')).json;
+  expect(registrationKey.currentUses, 'uses of the key').to.equal(model.registrations);
+  const repositories = await checkRepositories(site);
+  return keys.length + repositories;
 }
 
-async function checkConfiguration(client: Client, model: Model, name: string): Promise<void> {
-  const facts = model.configurations.get(name);
-  if (!facts) return;
-  const path = `/api/v1/configurations/${name}`;
-  const reply = await client.get(path);
-  if (reply.status === 404 && facts.created === 'sent') {
-    model.configurations.delete(name);
-    return;
-  }
-  expect(reply.status, `${name}: ${reply.text}`).to.equal(200);
-  facts.created = 'acknowledged';
-  const versions = await listAll(client, `${path}/versions`);
-  expect(reply.json.versionCount, name).to.equal(versions.length);
-  expect(versions.length, `${name} has a version twice`).to.equal(
-    new Set(versions.map((v) => v.version)).size,
-  );
-  for (const view of versions) await checkVersion(client, facts, path, view);
-  settleAbsent(name, facts, new Set(versions.map((view) => view.version)));
+async function checkKeys({ client, target, model }: Site, keys: readonly string[]): Promise<void> {
+  const reader = new Reader(client, target, model);
+  const found = new Map<string, State>();
+  await Promise.all(keys.map(async (key) => found.set(key, await reader.read(key))));
+  model.compare(found);
 }
 
-async function checkVersion(
-  client: Client,
-  { versions }: ConfigurationFacts,
-  path: string,
-  view: Reply['json'],
-): Promise<void> {
-  const label = `${path} ${view.version}`;
-  const facts = versions.get(view.version);
-  if (!facts) throw new Error(`${label} was never asked for`);
-  const allowed = { no: ['Draft'], sent: ['Draft', 'Published'], acknowledged: ['Published'] };
-  expect(view.status, label).to.be.oneOf(allowed[facts.published]);
-  expect(view.fileCount, label).to.equal(Object.keys(facts.files).length);
-  expect(view.entryPoint, label).to.equal('main.dsc.yaml');
-  expect(view.createdBy, label).to.equal('admin');
-  expect(view.publishedBy, label).to.equal(view.status === 'Published' ? 'admin' : null);
-  for (const [file, content] of facts.isRead ? [] : Object.entries(facts.files)) {
-    const reply = await client.get(`${path}/versions/${view.version}/files/${file}`);
-    expect(reply.status, `${label} ${file}`).to.equal(200);
-    expect(reply.text, `${label} ${file}`).to.equal(content);
-  }
-  facts.isRead = true;
-  facts.drafted = 'acknowledged';
-  facts.published = view.status === 'Published' ? 'acknowledged' : 'no';
-}
-
-function settleAbsent(name: string, { versions }: ConfigurationFacts, present: ReadonlySet<string>): void {
-  for (const [version, facts] of versions) {
-    if (present.has(version)) continue;
-    expect(isCertain(facts), `${name} ${version} was acknowledged and is gone`).to.equal(false);
-    versions.delete(version);
-  }
-}
-
-const isCertain = (facts: VersionFacts): boolean => facts.drafted === 'acknowledged';
-
-async function checkNodes(client: Client, model: Model, round: number): Promise<void> {
-  const listed = await listAll(client, `/api/v1/nodes?fqdn=r${round}-`);
-  const byName = new Map(listed.map((node) => [String(node.fqdn), node]));
-  for (const fqdn of model.arrived) {
-    const facts = model.nodes.get(fqdn);
-    if (!facts) continue;
-    const found = byName.get(fqdn);
-    byName.delete(fqdn);
-    if (found) await checkNode(client, found, facts);
-    else {
-      expect(facts.registered, `${fqdn} was acknowledged and is gone`).to.equal('sent');
-      model.nodes.delete(fqdn);
-    }
-  }
-  expect([...byName.keys()], 'nodes that never were registered').to.deep.equal([]);
-  model.arrived.clear();
-}
-
-async function checkNode(client: Client, found: Reply['json'], facts: NodeFacts): Promise<void> {
-  const { certificate } = (await client.get(`/api/v1/nodes/${found.id}`)).json;
-  expect(certificate.thumbprint).to.match(/^[0-9A-F]{64}$/);
-  expect(found.id).to.equal(facts.nodeId ?? found.id);
-  expect(certificate.thumbprint).to.equal(facts.thumbprint ?? certificate.thumbprint);
-  facts.registered = 'acknowledged';
-}
-
-async function listAll(client: Client, path: string): Promise<Reply['json'][]> {
-  const found: Reply['json'][] = [];
-  for (;;) {
-    const query = `${path.includes('?') ? '&' : '?'}take=1000&skip=${found.length}`;
-    const reply = await client.get(path + query);
-    expect(reply.status, `${path}: ${reply.text}`).to.equal(200);
-    found.push(...reply.json);
-    if (found.length >= Number(reply.headers['x-total-count'])) return found;
-  }
-}
-
-/** Nothing half-made lies about, and the database says of itself that it is whole. */
-export function checkDisk({ dataDir, reposDir }: ServerProcess): void {
+/** Each repository belongs to a row and each row has its repository; nothing half-made lies about. */
+async function checkFolders({ client, target, model, dataDir, reposDir }: Site): Promise<void> {
+  const reader = new Reader(client, target, model);
+  const namesIn = (kind: string) =>
+    readdirSync(join(reposDir, kind)).map((name) => name.replace(/\.git$/, ''));
+  const configurations = (await reader.list('/api/v1/configurations')).map(({ name }) => String(name));
+  const composites = (await reader.list('/api/v1/composite-configurations')).map(({ name }) => String(name));
+  expect(namesIn('configurations').sort()).to.deep.equal(configurations.sort());
+  expect(namesIn('composites').sort()).to.deep.equal(composites.sort());
+  expect(configurations).to.include.members(namesIn('parameters'));
   expect(readdirSync(join(reposDir, '.tmp')), 'left over in repos/.tmp').to.deep.equal([]);
-  const leftOver = [reposDir, dataDir].flatMap((root) =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.tmp')),
-  );
-  expect(leftOver.filter((path) => path !== '.tmp')).to.deep.equal([]);
+  const names = [dataDir, join(dataDir, 'tls')].flatMap((folder) => readdirSync(folder));
+  expect(names.filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+}
+
+/** The database says of itself that it is whole. */
+function checkDatabase({ dataDir }: Site): void {
   const database = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
   try {
     expect(database.pragma('integrity_check')).to.deep.equal([{ integrity_check: 'ok' }]);
@@ -146,22 +96,43 @@ export function checkDisk({ dataDir, reposDir }: ServerProcess): void {
   }
 }
 
-/** Stock git on each repository, after the server has looked at it: clean, and its refs in order. */
-export function checkRepositories({ reposDir }: ServerProcess, names: Iterable<string>): void {
-  for (const name of names) {
-    const folder = join(reposDir, 'configurations', `${name}.git`);
-    // Throws with git's words when it is not clean.
-    git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
-    const refs = git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)').trim().split('\n');
-    const named = (pattern: RegExp) => refs.flatMap((ref) => pattern.exec(ref)?.[1] ?? []);
-    const published = named(/^refs\/tags\/v(\S+) tag$/);
-    const drafts = named(/^refs\/heads\/draft\/(\S+) commit$/);
-    expect(
-      published.filter((version) => drafts.includes(version)),
-      name,
-    ).to.deep.equal([]);
-    const hasMain = refs.includes('refs/heads/main commit');
-    expect(refs.length, refs.join()).to.equal(published.length + drafts.length + (hasMain ? 1 : 0));
-    expect(hasMain, name).to.equal(published.some((version) => !version.includes('-')));
+/** Stock git on each repository: clean, and its refs are those of the versions that there are. */
+async function checkRepositories({ model, reposDir }: Site): Promise<number> {
+  const folders = ['configurations', 'composites', 'parameters'].flatMap((kind) =>
+    readdirSync(join(reposDir, kind)).map((name) => ({ kind, name: name.replace(/\.git$/, '') })),
+  );
+  for (const { kind, name } of folders) {
+    const folder = join(reposDir, kind, `${name}.git`);
+    // Rejects with git's words when it is not clean.
+    await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
+    const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
+    const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
+    expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
+    const stable = found.some((ref) => /^refs\/tags\/v[^-]+$/.test(ref));
+    if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
   }
+  return folders.length;
+}
+
+/** The refs that the acknowledged versions must have. */
+function refsOf(model: Model, kind: string, name: string): string[] {
+  const start = { configurations: 'versions', composites: 'composite-versions' }[kind] ?? kind;
+  return model.keys(`${start}/${name}/`).map((key) => {
+    const [, ...rest] = partsOf(key);
+    const version = rest.pop();
+    const scope = rest.filter((part) => part !== '-').map((part) => `${part}/`);
+    return model.state(key).status === 'Draft'
+      ? `refs/heads/draft/${scope.join('')}${version} commit`
+      : `refs/tags/${scope.join('')}v${version} tag`;
+  });
+}
+
+async function git(folder: string, ...args: string[]): Promise<string> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    HOME: '/nonexistent',
+  };
+  return (await run('git', ['-C', folder, ...args], { env })).stdout;
 }

@@ -1,34 +1,34 @@
-/** What the test has asked for and what the server has acknowledged: the yardstick after each crash. */
+/**
+ * What the server has acknowledged and what it was asked for when it died: the yardstick after each crash. Everything
+ * there can be has a key, such as `versions/web/1.0.0`, and a state, which is JSON, null while it is not there.
+ */
 
-/** `sent`: asked for, and the server died before it answered, so that both outcomes are right. */
-export type Certainty = 'sent' | 'acknowledged';
+import { isDeepStrictEqual } from 'node:util';
+import type { ClientCertificate } from '../client-certificates.ts';
 
-export interface VersionFacts {
-  files: Record<string, string>;
-  drafted: Certainty;
-  published: 'no' | Certainty;
-  /** Whether its files have been read since it was written or published. */
-  isRead: boolean;
-}
+// biome-ignore lint/suspicious/noExplicitAny: as free as JSON is
+export type State = any;
 
-export interface ConfigurationFacts {
-  created: Certainty;
-  versions: Map<string, VersionFacts>;
-}
-
-export interface NodeFacts {
-  registered: Certainty;
-  nodeId: string | null;
-  /** SHA-256 of the certificate that was issued, as the answer said. */
-  thumbprint: string | null;
+/** One request: either all its parts come about or none does. */
+export interface Change {
+  what: string;
+  parts: readonly { key: string; before: State; after: State }[];
 }
 
 export class Model {
-  readonly configurations = new Map<string, ConfigurationFacts>();
-  readonly nodes = new Map<string, NodeFacts>();
-  /** Configurations written to, and nodes registered, since somebody last looked. */
-  readonly touched = new Set<string>();
-  readonly arrived = new Set<string>();
+  /** Ids that the server has given, by key. */
+  readonly ids = new Map<string, string>();
+  /** Every certificate that a node has had, by thumbprint. */
+  readonly identities = new Map<string, ClientCertificate>();
+  /** What a report said, by its id: reports do not change. */
+  readonly markers = new Map<string, string>();
+  readonly roleIds: string[] = [];
+  acknowledged = 0;
+  registrations = 0;
+  private readonly settled = new Map<string, State>();
+  private readonly inFlight = new Set<Change>();
+  /** Changed since somebody last looked. */
+  private readonly touched = new Set<string>();
   private counter = 0;
 
   /** For names and versions: never the same twice. */
@@ -37,56 +37,89 @@ export class Model {
     return this.counter;
   }
 
-  addVersion(name: string, version: string, files: Record<string, string>): VersionFacts {
-    const facts: VersionFacts = { files, drafted: 'sent', published: 'no', isRead: false };
-    const configuration = this.configurations.get(name) ?? { created: 'sent', versions: new Map() };
-    configuration.versions.set(version, facts);
-    this.configurations.set(name, configuration);
-    this.touched.add(name);
-    return facts;
+  state(key: string): State {
+    return this.settled.get(key) ?? null;
   }
 
-  addNode(fqdn: string): NodeFacts {
-    const facts: NodeFacts = { registered: 'sent', nodeId: null, thumbprint: null };
-    this.nodes.set(fqdn, facts);
-    this.arrived.add(fqdn);
-    return facts;
+  /** Of all that is there for certain, the keys that begin with `start`. */
+  keys(start: string): string[] {
+    return [...this.settled.keys()].filter((key) => key.startsWith(start));
   }
 
-  /** Configurations that are there for certain. */
-  knownNames(): string[] {
-    return [...this.configurations]
-      .filter(([, { created }]) => created === 'acknowledged')
-      .map(([name]) => name);
+  /** As `keys`, of those that no request is about to change. */
+  idle(start: string): string[] {
+    const busy = this.busyKeys();
+    return this.keys(start).filter((key) => !busy.has(key));
   }
 
-  /** Drafts that are there for certain and that nobody has begun to publish. */
-  drafts(): [name: string, version: string, facts: VersionFacts][] {
-    return [...this.configurations].flatMap(([name, { versions }]) =>
-      [...versions]
-        .filter(([, facts]) => facts.drafted === 'acknowledged' && facts.published === 'no')
-        .map(([version, facts]) => [name, version, facts] as [string, string, VersionFacts]),
-    );
+  /** Whether a request is about to change something whose key begins with one of these. */
+  isBusy(...starts: string[]): boolean {
+    return [...this.busyKeys()].some((key) => starts.some((start) => key.startsWith(start)));
+  }
+
+  begin(what: string, after: Record<string, State>): Change {
+    const parts = Object.entries(after).map(([key, state]) => ({
+      key,
+      before: this.state(key),
+      after: state,
+    }));
+    const change = { what, parts };
+    this.inFlight.add(change);
+    for (const { key } of parts) this.touched.add(key);
+    return change;
+  }
+
+  acknowledge(change: Change): void {
+    this.acknowledged += 1;
+    this.settle(change, 'after');
+  }
+
+  /** The server has said no. */
+  refuse(change: Change): void {
+    this.settle(change, 'before');
+  }
+
+  /** What is to be looked at after a crash; from then on it counts as looked at. */
+  takeTouched(): string[] {
+    const keys = [...this.touched];
+    this.touched.clear();
+    return keys;
+  }
+
+  /**
+   * Compares with what is there, and takes over what became of the requests that were never answered.
+   * @throws Error that names what was lost or is there by halves
+   */
+  compare(found: ReadonlyMap<string, State>): void {
+    for (const change of [...this.inFlight]) this.settle(change, outcomeOf(change, found));
+    for (const [key, state] of found) {
+      if (isDeepStrictEqual(state, this.state(key))) continue;
+      throw new Error(`${key}: acknowledged ${show(this.state(key))}, found ${show(state)}`);
+    }
+  }
+
+  private settle(change: Change, outcome: 'before' | 'after'): void {
+    this.inFlight.delete(change);
+    for (const part of change.parts) {
+      if (part[outcome] === null) this.settled.delete(part.key);
+      else this.settled.set(part.key, part[outcome]);
+    }
+    if (outcome === 'after' && change.what === 'register') this.registrations += 1;
+  }
+
+  private busyKeys(): Set<string> {
+    return new Set([...this.inFlight].flatMap(({ parts }) => parts.map(({ key }) => key)));
   }
 }
 
-/** Random numbers from a seed, so that a failure's order of work can be had again (mulberry32). */
-export class Random {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = seed;
+function outcomeOf({ what, parts }: Change, found: ReadonlyMap<string, State>): 'before' | 'after' {
+  for (const outcome of ['after', 'before'] as const) {
+    if (parts.every((part) => isDeepStrictEqual(found.get(part.key), part[outcome]))) return outcome;
   }
-
-  /** From 0 up to, not including, `limit`. */
-  below(limit: number): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  }
-
-  pick<T>(items: readonly T[]): T | undefined {
-    return items[this.below(items.length)];
-  }
+  const told = parts.map(
+    ({ key, before, after }) => `${key}: ${show(before)} -> ${show(after)}, found ${show(found.get(key))}`,
+  );
+  throw new Error(`by halves: ${what}\n${told.join('\n')}`);
 }
+
+const show = (state: State) => JSON.stringify(state ?? null);

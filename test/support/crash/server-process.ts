@@ -1,42 +1,127 @@
-/** The server as a process of its own, to be killed without a warning and started again on its folders. */
+/** The server under test from outside: built, started on its folders, dead, and its folder after a power cut. */
 
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import type { Target } from '../client.ts';
-import { type Spawned, spawnHawser } from '../spawned.ts';
+import { ADMIN_PASSWORD } from '../hawser.ts';
+import { follow, type Spawned } from '../spawned.ts';
+import { type Doom, isOfStart } from './failpoints.ts';
+import { readLines } from './journal.ts';
+import { cutPower } from './power-cut.ts';
+import type { Random } from './random.ts';
+import type { ServerArguments } from './server.ts';
+import { Unflushed } from './unflushed.ts';
+
+const PROJECT = join(import.meta.dirname, '../../..');
+/** Of this process alone, and at a depth from which the server finds package.json, whose version it tells. */
+const PROGRAM = join(PROJECT, `.build/crash/${process.pid}.js`);
+
+const REQUIRE = 'forBundle(import.meta.url)';
+
+/** In one file, the server starts in a quarter of the time: a thousand starts are what the rounds consist of. */
+export async function buildServer(): Promise<void> {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'server.ts')],
+    outfile: PROGRAM,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
+    external: ['better-sqlite3', 'swagger-ui-dist'],
+    // For the CommonJS packages among those that are bundled.
+    banner: { js: `import { createRequire as forBundle } from 'node:module'; const require = ${REQUIRE};` },
+  });
+}
+
+export function removeServer(): void {
+  rmSync(PROGRAM);
+}
+
+/** What one life of the server has passed, by failpoint. */
+export type Passings = ReadonlyMap<string, number>;
 
 export class ServerProcess {
   readonly dataDir: string;
   readonly reposDir: string;
-  private readonly folder: string;
+  private readonly kept: string;
+  private readonly journal: string;
+  private readonly unflushed: Unflushed;
   private spawned: Spawned | undefined;
 
+  /** @param folder an empty one */
   constructor(folder: string) {
-    this.folder = folder;
     this.dataDir = join(folder, 'data');
     this.reposDir = join(folder, 'repos');
+    this.kept = join(folder, 'kept');
+    this.journal = join(folder, 'journal');
+    mkdirSync(this.kept);
+    this.unflushed = new Unflushed(this.kept);
+  }
+
+  /** @param doom where it is to kill itself while it starts, if it gets there */
+  launch(doom: Doom | null): Spawned {
+    const settings = {
+      HAWSER_HOST: '127.0.0.1',
+      HAWSER_PORT: '0',
+      HAWSER_DATA_DIR: this.dataDir,
+      HAWSER_REPOS_DIR: this.reposDir,
+      HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      HAWSER_LOG_LEVEL: 'info',
+    };
+    const given: ServerArguments = { settings, journal: this.journal, kept: this.kept, doom };
+    const child = spawn(process.execPath, [PROGRAM, JSON.stringify(given)], { cwd: PROJECT });
+    // It may be dead before it reads.
+    child.stdin.on('error', () => undefined);
+    this.spawned = follow(child, this.dataDir);
+    return this.spawned;
   }
 
   /** Resolves once it listens; throws with what it wrote when it ends before. */
   start(): Promise<Target> {
-    this.spawned = spawnHawser(this.folder);
-    return this.spawned.listening();
+    return this.launch(null).listening();
   }
 
-  /** Begins to start and kills it on the way, so that starting over what starting left is tried too. */
-  async startAndKill(milliseconds: number): Promise<void> {
-    const { child, ended } = spawnHawser(this.folder);
-    setTimeout(() => child.kill('SIGKILL'), milliseconds);
-    await ended;
+  /** Tells the running server where to kill itself. */
+  arm(doom: Doom): void {
+    this.spawned?.child.stdin.write(JSON.stringify(doom));
+  }
+
+  /** Resolves when it is dead. */
+  async ended(): Promise<void> {
+    await this.spawned?.ended;
   }
 
   async kill(): Promise<void> {
     this.spawned?.child.kill('SIGKILL');
-    await this.spawned?.ended;
+    await this.ended();
   }
 
   /** Log lines of the level `error`: someone must act, which after a mere crash nobody should have to. */
   get errors(): string[] {
     const lines = this.spawned?.stdout().split('\n') ?? [];
     return lines.filter((line) => line.includes('"level":"error"'));
+  }
+
+  /** To be called once after each life. */
+  takePassings(): Passings {
+    const passings = new Map<string, number>();
+    if (!existsSync(this.journal)) return passings;
+    for (const line of readLines(readFileSync(this.journal, 'utf8'))) {
+      if (line.do === 'pass') passings.set(line.point, (passings.get(line.point) ?? 0) + 1);
+      else if (line.do === 'armed')
+        for (const point of passings.keys()) isOfStart(point) || passings.delete(point);
+      else this.unflushed.add(line);
+    }
+    this.unflushed.end();
+    truncateSync(this.journal);
+    return passings;
+  }
+
+  /** Of the dead server's folder. @returns how many changes were not flushed, and so at stake */
+  cutPower(random: Random): number {
+    return cutPower(this.unflushed, this.kept, random);
   }
 }

@@ -1,52 +1,88 @@
-/** Clients that create, draft, publish and register without a pause until the server dies under them. */
+/** Clients that change all there is to change without a pause until the server dies under them. */
 
-import { X509Certificate } from 'node:crypto';
-import type { Client, Reply } from '../client.ts';
-import type { Model, Random } from './model.ts';
+import type { Act, Bench } from './acts/act.ts';
+import * as composites from './acts/composites.ts';
+import * as configurations from './acts/configurations.ts';
+import * as nodes from './acts/nodes.ts';
+import * as parameters from './acts/parameters.ts';
+import * as users from './acts/users.ts';
 
-export interface Workers {
-  /** With a token for everything; each client of its own connections. */
-  clients: readonly Client[];
-  model: Model;
-  random: Random;
-  registrationKey: string;
-  csr: string;
-  /** In the names of what is made, so that later checks can ask for this round's alone. */
-  round: number;
-}
+/** How often each is done, against the others. */
+const ACTS: readonly [Act, number][] = [
+  [configurations.createConfiguration, 4],
+  [configurations.describeConfiguration, 1],
+  [configurations.draftVersion, 5],
+  [configurations.replaceDraft, 2],
+  [configurations.publishVersion, 6],
+  [configurations.deleteDraft, 2],
+  [configurations.deleteConfiguration, 2],
+  [composites.createComposite, 1],
+  [composites.draftComposite, 2],
+  [composites.addChild, 3],
+  [composites.publishComposite, 2],
+  [composites.deleteComposite, 1],
+  [parameters.createScopeType, 1],
+  [parameters.createScopeValue, 1],
+  [parameters.saveParameters, 5],
+  [parameters.publishParameters, 3],
+  [parameters.deleteParameters, 1],
+  [nodes.register, 3],
+  [nodes.announce, 2],
+  [nodes.comeWithNew, 2],
+  [nodes.report, 3],
+  [nodes.assign, 2],
+  [nodes.unassign, 1],
+  [nodes.tag, 1],
+  [nodes.deleteNode, 1],
+  [nodes.pull, 2],
+  [users.createUser, 1],
+  [users.assignRoles, 1],
+  [users.deleteUser, 1],
+];
+const DECK = ACTS.flatMap(([act, times]) => Array.from({ length: times }, () => act));
 
 export interface Work {
-  /** Resolves when so many writes have been acknowledged, or the work has come to a fault. */
+  /** Resolves when so many writes have been acknowledged, the work has come to a fault, or the server has died. */
   reached(writes: number): Promise<void>;
-  /** To be called before the kill: an answer of the dying server that is no answer is no fault then. */
+  /** To be called before a kill from outside: an answer of the dying server that is no answer is no fault then. */
   stop(): void;
-  /** Ends when all clients have noticed; the number of acknowledged writes. */
-  done: Promise<number>;
+  /** Ends when all clients have noticed. @throws Error for an answer that must not be */
+  done: Promise<void>;
 }
 
-export function startWork(workers: Workers): Work {
-  let stopped = false;
-  let acknowledged = 0;
+/** @param isDying whether the server is to kill itself, so that calls may fail at any time */
+export function startWork(benches: readonly Bench[], isDying: boolean): Work {
+  const [first] = benches;
+  if (!first) throw new Error('no clients');
+  const { model } = first;
+  const before = model.acknowledged;
+  let stopped = isDying;
+  let ended = false;
   let awaited = { writes: Number.POSITIVE_INFINITY, tell: () => {} };
-  const loop = async (client: Client): Promise<void> => {
+  const look = () => {
+    if (ended || model.acknowledged - before >= awaited.writes) awaited.tell();
+  };
+  const loop = async (bench: Bench): Promise<void> => {
     try {
-      for (;;) {
-        await doSomething(client, workers);
-        acknowledged += 1;
-        if (acknowledged >= awaited.writes) awaited.tell();
+      while (!ended) {
+        if (!(await pickAct(bench)(bench))) await configurations.draftVersion(bench);
+        look();
       }
     } catch (error) {
-      awaited.tell();
-      if (!stopped || error instanceof UnexpectedAnswer) throw error;
+      ended = true;
+      if (!stopped || !isCut(error)) throw error;
+    } finally {
+      look();
     }
   };
-  const done = Promise.all(workers.clients.map(loop)).then(() => acknowledged);
+  const done = Promise.all(benches.map(loop)).then(() => undefined);
   // Looked at only after the kill.
   done.catch(() => undefined);
   return {
     reached: (writes) =>
       new Promise((tell) => {
         awaited = { writes, tell };
+        look();
       }),
     stop: () => {
       stopped = true;
@@ -55,72 +91,11 @@ export function startWork(workers: Workers): Work {
   };
 }
 
-class UnexpectedAnswer extends Error {}
-
-function doSomething(client: Client, workers: Workers): Promise<void> {
-  const dice = workers.random.below(10);
-  if (dice < 3) return create(client, workers);
-  if (dice < 5) return draft(client, workers);
-  if (dice < 7) return publish(client, workers);
-  return register(client, workers);
+/** Whether the connection went with the server. */
+function isCut(error: unknown): boolean {
+  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-async function create(client: Client, { model, random, round }: Workers): Promise<void> {
-  const name = `c${round}-${model.next()}`;
-  const files = someFiles(random, name);
-  const facts = model.addVersion(name, '1.0.0', files);
-  expectStatus(201, await client.upload('/api/v1/configurations', { fields: { name }, files }));
-  facts.drafted = 'acknowledged';
-  const configuration = model.configurations.get(name);
-  if (configuration) configuration.created = 'acknowledged';
-}
-
-async function draft(client: Client, workers: Workers): Promise<void> {
-  const { model, random } = workers;
-  const name = random.pick(model.knownNames());
-  if (name === undefined) return create(client, workers);
-  const version = `1.${model.next()}.0${random.pick(['', '', '-rc.1']) ?? ''}`;
-  const files = someFiles(random, `${name} ${version}`);
-  const facts = model.addVersion(name, version, files);
-  const form = { fields: { version }, files };
-  expectStatus(201, await client.upload(`/api/v1/configurations/${name}/versions`, form));
-  facts.drafted = 'acknowledged';
-}
-
-async function publish(client: Client, workers: Workers): Promise<void> {
-  const { model, random } = workers;
-  const choice = random.pick(model.drafts());
-  if (choice === undefined) return create(client, workers);
-  const [name, version, facts] = choice;
-  facts.published = 'sent';
-  facts.isRead = false;
-  model.touched.add(name);
-  expectStatus(200, await client.put(`/api/v1/configurations/${name}/versions/${version}/publish`));
-  facts.published = 'acknowledged';
-}
-
-async function register(client: Client, { model, registrationKey, csr, round }: Workers): Promise<void> {
-  const fqdn = `r${round}-${model.next()}.example.org`;
-  const facts = model.addNode(fqdn);
-  const reply = await client.post('/api/v1/nodes/register', { registrationKey, fqdn, csr });
-  expectStatus(200, reply);
-  const certificate = new X509Certificate(reply.json.certificate);
-  facts.nodeId = reply.json.nodeId;
-  facts.thumbprint = certificate.fingerprint256.replaceAll(':', '');
-  facts.registered = 'acknowledged';
-}
-
-/** Some shared between versions, some their own, one in a folder. */
-function someFiles(random: Random, label: string): Record<string, string> {
-  const own = `# ${label} ${random.below(1e9)}\n`.repeat(1 + random.below(40));
-  return {
-    'main.dsc.yaml': own,
-    'lib/common.ps1': 'shared',
-    [`lib/${random.below(3)}.txt`]: own.toUpperCase(),
-  };
-}
-
-function expectStatus(status: number, reply: Reply): void {
-  if (reply.status === status) return;
-  throw new UnexpectedAnswer(`expected ${status}, got ${reply.status} ${reply.text}`);
+function pickAct({ random }: Bench): Act {
+  return random.pick(DECK) ?? configurations.createConfiguration;
 }

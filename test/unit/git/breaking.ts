@@ -22,8 +22,8 @@ export class BreakingFs extends AtomicFs {
   override createEmpty(path: string) {
     return this.step(() => super.createEmpty(path));
   }
-  override rename(from: string, to: string) {
-    return this.step(() => super.rename(from, to));
+  override rename(...args: Parameters<AtomicFs['rename']>) {
+    return this.step(() => super.rename(...args));
   }
   override unlink(path: string) {
     return this.step(() => super.unlink(path));
@@ -68,14 +68,16 @@ export async function breakEverywhere(
     const store = makeStore(root, [], { fs });
     const later = makeStore(root, []);
     try {
-      await store.open();
+      await store.prepare();
+      store.open();
       await prepare(store);
       fs.left = steps;
       await work(store).catch(() => undefined);
       if (fs.left >= 0) return steps;
       await store.close();
       await ageLocks(root);
-      await later.open();
+      await later.prepare();
+      later.open();
       await verify(later, join(root, kind, 'web.git'));
       expect(await readdir(join(root, '.tmp'))).to.deep.equal([]);
     } finally {

@@ -98,7 +98,8 @@ describe('the store when the disk fails', () => {
     const fs = new BreakingFs();
     const store = makeStore(root, [], { fs });
     try {
-      await store.open();
+      await store.prepare();
+      store.open();
       await makeWeb(store);
       await publish(store, '1.0.0');
       await addVersion(store, '1.1.0');
@@ -111,7 +112,9 @@ describe('the store when the disk fails', () => {
       const log = createLog('silent');
       for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
         fs.left = steps;
-        await packRefs({ fs, log, gitdir }, entries).catch(() => undefined);
+        await packRefs({ fs, log, gitdir, leftBefore: () => performance.timeOrigin }, entries).catch(
+          () => undefined,
+        );
         expect(refs()).to.equal(before);
         await ageLocks(root);
         await rm(join(gitdir, 'packed-refs.new'), { force: true });
@@ -129,12 +132,13 @@ describe('the store when the disk fails', () => {
     const fs = new BreakingFs();
     const store = makeStore(root, [], { fs });
     try {
-      await store.open();
+      await store.prepare();
+      store.open();
       await makeWeb(store);
       for (const [errno, code] of [
         ['ENOSPC', 'insufficient_storage'],
         ['EDQUOT', 'insufficient_storage'],
-        ['EIO', 'repository_io'],
+        ['EIO', 'unavailable'],
       ] as const) {
         fs.errno = errno;
         fs.left = 2;

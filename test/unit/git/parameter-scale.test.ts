@@ -97,7 +97,8 @@ describe('the parameters of many scope values', () => {
         expect((await store.parameters.index(WEB_PARAMETERS)).scopes()).to.have.length(401);
         const fs = new CountingFs();
         const later = makeStore(root, [], { fs });
-        await later.open();
+        await later.prepare();
+        later.open();
         expect(await filesOf(later, site(7))).to.deep.equal(['1.1.0 Draft', '1.0.0 Published']);
         // The loose refs and their folders, `packed-refs` and the list of what was checked.
         expect(fs.reads).to.be.lessThan(layout === 'loose' ? 1_700 : 20);
@@ -112,7 +113,8 @@ describe('the parameters of many scope values', () => {
       makeSites(bench, 400);
       const fs = new CountingFs();
       const other = makeStore(root, [], { fs });
-      await other.open();
+      await other.prepare();
+      other.open();
       await other.parameters.exclusive(WEB_PARAMETERS, async () => undefined);
       const folders = async () => (await readdir(join(gitdir, 'refs/tags'))).length;
       expect(await within(10_000, async () => (await folders()) === 0)).to.equal(true);

@@ -55,7 +55,8 @@ describe('a repository of two thousand versions', () => {
         expect((await store.exclusive(WEB, async ({ index }) => index)).published).to.have.length(2_000);
         const fs = new CountingFs();
         const later = makeStore(root, [], { fs });
-        await later.open();
+        await later.prepare();
+        later.open();
         expect((await later.index(WEB)).published[0]?.version).to.equal('2.1999.0');
         // The loose refs themselves, `packed-refs` and the list of what was checked.
         expect(fs.reads).to.be.lessThan(layout === 'loose' ? 2_010 : 10);
@@ -71,7 +72,8 @@ describe('a repository of two thousand versions', () => {
       await store.index(WEB);
       const fs = new CountingFs();
       const other = makeStore(root, [], { fs });
-      await other.open();
+      await other.prepare();
+      other.open();
       await addVersion(other, '3.0.0');
       await other.exclusive(WEB, async () => undefined);
       // The other store has its eye on the same folder, and may be looking after the same refs at this moment.

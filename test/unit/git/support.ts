@@ -58,7 +58,8 @@ export async function onStore(
   const open = async () => {
     const store = makeStore(root, moved, options);
     stores.push(store);
-    await store.open();
+    await store.prepare();
+    store.open();
     return store;
   };
   const gitdir = join(root, 'configurations', 'web.git');

@@ -6,8 +6,8 @@ import { toOptionalTimestamp, toTimestamp } from '../../../src/lib/clock.ts';
 import { makePrivateFolder } from '../../../src/lib/folders.ts';
 import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
 import { isId, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
-import { KeyedMutex, Semaphore } from '../../../src/lib/keyed-mutex.ts';
 import { writeSecretFile } from '../../../src/lib/secret-file.ts';
+import { Semaphore } from '../../../src/lib/semaphore.ts';
 
 /** A piece of work that a test ends when it likes. */
 function task() {
@@ -57,35 +57,6 @@ describe('digests', () => {
     expect(sha256Hex('')).to.equal(empty);
     expect(sha256Base64(Buffer.alloc(0))).to.equal(Buffer.from(empty, 'hex').toString('base64'));
     expect(sha256Hex('ü')).to.equal(sha256Hex(Buffer.from('ü')));
-  });
-});
-
-describe('the lock by key', () => {
-  it('runs work on one key in order and on another at once', async () => {
-    const mutex = new KeyedMutex();
-    const order: string[] = [];
-    const first = task();
-    const runs = [
-      mutex.run('a', async () => {
-        await first.done;
-        order.push('a1');
-      }),
-      mutex.run('a', async () => void order.push('a2')),
-      mutex.run('b', async () => void order.push('b')),
-    ];
-    await settle();
-    expect(order).to.deep.equal(['b']);
-    first.finish();
-    await Promise.all(runs);
-    expect(order).to.deep.equal(['b', 'a1', 'a2']);
-  });
-
-  it('goes on after work that failed, and tells its caller alone', async () => {
-    const mutex = new KeyedMutex();
-    const failing = mutex.run('a', () => Promise.reject(new Error('no')));
-    const next = mutex.run('a', async () => 'yes');
-    expect(await failing.catch((error: Error) => error.message)).to.equal('no');
-    expect(await next).to.equal('yes');
   });
 });
 

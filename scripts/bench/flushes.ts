@@ -1,0 +1,112 @@
+/** What a publishing must flush, counted; and what so many flushes of the same sizes cost by themselves. */
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import { DISK, type Disk, type DiskFile } from '../../src/git/disk.ts';
+
+/** What one act flushed, in order. */
+export interface Flushes {
+  /** Bytes of each file; null for a folder. */
+  files: (number | null)[];
+  /** Transactions of the database. */
+  commits: number;
+}
+
+/** Notes what is flushed on it. */
+export class CountingDisk implements Disk {
+  flushed: (number | null)[] = [];
+  readonly appendFile = DISK.appendFile;
+  readonly rename = DISK.rename;
+  readonly unlink = DISK.unlink;
+  readonly rm = DISK.rm;
+  readonly mkdir = DISK.mkdir;
+  readonly rmdir = DISK.rmdir;
+
+  async open(path: string, flags: string): Promise<DiskFile> {
+    const file = await DISK.open(path, flags);
+    // Opened to be read, a file may be given a new time, but only a folder is flushed.
+    let bytes = flags === 'r' ? null : 0;
+    return {
+      writeFile: (data) => {
+        bytes = Buffer.byteLength(data);
+        return file.writeFile(data);
+      },
+      sync: () => {
+        this.flushed.push(bytes);
+        return file.sync();
+      },
+      utimes: (accessed, modified) => file.utimes(accessed, modified),
+      close: () => file.close(),
+    };
+  }
+}
+
+/** As many as Hawser has under way at most. */
+const AT_ONCE = 8;
+const ROW_BYTES = 500;
+
+/** Flushes and nothing else, in a folder on the disk that is measured. */
+export class BareFlushes {
+  private readonly folder: string;
+  private readonly database: SqliteHandle;
+  private files = 0;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    mkdirSync(folder);
+    this.database = new SqliteDatabase(join(folder, 'bare.db'));
+    this.database.pragma('journal_mode = WAL');
+    this.database.pragma('synchronous = FULL');
+    this.database.exec('create table rows (content blob)');
+  }
+
+  /** @returns milliseconds: of one after the other, or of several at once where that takes less */
+  async time(flushes: Flushes): Promise<number> {
+    const start = performance.now();
+    for (const bytes of flushes.files) this.flush(bytes);
+    this.commit(flushes.commits);
+    const inTurn = performance.now() - start;
+    const second = performance.now();
+    await this.flushAtOnce(flushes.files);
+    this.commit(flushes.commits);
+    return Math.min(inTurn, performance.now() - second);
+  }
+
+  close(): void {
+    this.database.close();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  private flush(bytes: number | null): void {
+    const handle = bytes === null ? openSync(this.folder, 'r') : openSync(this.nextFile(), 'wx');
+    if (bytes !== null) writeSync(handle, randomBytes(bytes));
+    fsyncSync(handle);
+    closeSync(handle);
+  }
+
+  private async flushAtOnce(files: Flushes['files']): Promise<void> {
+    const waiting = files.values();
+    const lane = async () => {
+      for (const bytes of waiting) {
+        const handle = await (bytes === null ? open(this.folder, 'r') : open(this.nextFile(), 'wx'));
+        if (bytes !== null) await handle.writeFile(randomBytes(bytes));
+        await handle.sync();
+        await handle.close();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  }
+
+  private commit(times: number): void {
+    const insert = this.database.prepare('insert into rows values (?)');
+    for (let commit = 0; commit < times; commit += 1) insert.run(randomBytes(ROW_BYTES));
+  }
+
+  private nextFile(): string {
+    this.files += 1;
+    return join(this.folder, String(this.files));
+  }
+}

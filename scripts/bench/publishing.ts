@@ -1,0 +1,221 @@
+/**
+ * What it takes to publish a version of ten files, over HTTP: against the flushes that it needs, and with few and with
+ * many versions in the repository.
+ */
+
+import { join } from 'node:path';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import type { Client, Reply } from '../../test/support/client.ts';
+import { startHawser } from '../../test/support/hawser.ts';
+import { cpuSecondsOf } from './cpu.ts';
+import { filesOf, VERSIONS } from './fleet.ts';
+import { BareFlushes, CountingDisk, type Flushes } from './flushes.ts';
+import { manyRounds, SCALE_TARGET } from './list-timing.ts';
+import { median } from './measure.ts';
+import { expect } from './probe.ts';
+import type { Processes } from './processes.ts';
+import { table, verdict } from './report.ts';
+import { formatRange, formatScale, inTurn, middleHalf, type ScaleRow, type Side, scaleRow } from './scale.ts';
+import { type Effort, GROWTH_TARGET } from './scenarios.ts';
+import { MANY, makeSite, type Site, timed } from './versions.ts';
+
+/** Most time allowed as a multiple of the bare flushes. */
+const FLUSH_TARGET = 3;
+const CONFIGURATIONS = '/api/v1/configurations';
+const METRICS_TOKEN = 'a-token-for-the-metrics';
+/** What the first versions of a repository flush beside is not of every day. */
+const COUNTED_MINOR = 3;
+const COMPARED = `${VERSIONS} : ${MANY} versions`;
+
+/** Where versions are published. */
+interface Author {
+  client: Client;
+  name: string;
+}
+
+const ACTS = [
+  { what: 'new draft of ten files', act: draft },
+  { what: 'publish', act: publish },
+];
+
+/** One act of a round, in milliseconds: wall time as the client sees it, the server's CPU, the bare flushes beside it. */
+interface Sample {
+  ms: number;
+  cpu: number;
+  bare: number;
+}
+
+/** One act on the repository with few or with many versions; medians of the rounds. */
+interface PublishRow {
+  what: string;
+  versions: number;
+  flushes: Flushes;
+  ms: number;
+  cpu: number;
+  bare: number;
+  /** The median of the rounds' own ratios of the first to the last, and the middle half of those. */
+  ratio: number;
+  ratioRange: [lower: number, upper: number];
+  met: boolean;
+}
+
+export interface PublishResults {
+  rows: PublishRow[];
+  growth: ScaleRow[];
+}
+
+/** @param progress is told what begins */
+export async function measurePublishing(
+  folder: string,
+  template: string,
+  processes: Processes,
+  effort: Effort,
+  progress: (message: string) => void,
+): Promise<PublishResults> {
+  progress('counting the flushes of a publishing');
+  const flushes = await countFlushes();
+  const sites = {
+    few: await makeSite(join(folder, 'few-published'), template, VERSIONS, processes),
+    many: await makeSite(join(folder, 'many-published'), template, MANY, processes),
+  };
+  progress('measuring: publishing');
+  const bare = new BareFlushes(join(folder, 'bare-flushes'));
+  const samples = ACTS.map(() => ({ few: [] as Sample[], many: [] as Sample[] }));
+  const polls = { few: [] as number[], many: [] as number[] };
+  await inTurn(manyRounds(effort), async (side, counts) => {
+    const site = sites[side];
+    for (const [at, { act }] of ACTS.entries()) {
+      const sample = await takeSample(site.pid, () => act(site, site.nextMinor));
+      const taken = { ...sample, bare: await bare.time(flushes[at] as Flushes) };
+      if (counts) samples[at]?.[side].push(taken);
+    }
+    const ms = await pollAfter(site);
+    if (counts) polls[side].push(ms);
+    site.nextMinor += 1;
+  });
+  bare.close();
+  for (const { client } of Object.values(sites)) client.close();
+  const rowsOf = (side: Side, versions: number) =>
+    ACTS.map(({ what }, at) => rowOf(what, versions, flushes[at] as Flushes, samples[at]?.[side] ?? []));
+  return {
+    rows: [...rowsOf('few', VERSIONS), ...rowsOf('many', MANY)],
+    growth: [
+      ...ACTS.flatMap(({ what }, at) => growthOf(what, samples[at] ?? { few: [], many: [] })),
+      scaleRow('first poll after', COMPARED, polls, SCALE_TARGET),
+    ],
+  };
+}
+
+/** Of each act, in a server of this process: the same code, on a disk that counts. */
+async function countFlushes(): Promise<Flushes[]> {
+  const disk = new CountingDisk();
+  const hawser = await startHawser({ HAWSER_METRICS_TOKEN: METRICS_TOKEN }, new AtomicFs(disk));
+  try {
+    const author = { client: hawser.admin, name: 'counted' };
+    const first = { fields: { name: author.name, version: '1.0.0' }, files: contentOf(0) };
+    await author.client.upload(CONFIGURATIONS, first);
+    await publish(author, 0);
+    const counted: Flushes[] = [];
+    for (let minor = 1; minor <= COUNTED_MINOR; minor += 1) {
+      for (const [at, { act }] of ACTS.entries()) {
+        disk.flushed = [];
+        const before = await commitsOf(hawser.client());
+        await act(author, minor);
+        counted[at] = { files: disk.flushed, commits: (await commitsOf(hawser.client())) - before };
+      }
+    }
+    return counted;
+  } finally {
+    await hawser.close();
+  }
+}
+
+/** How often the connection that writes was held; nothing else writes meanwhile. */
+async function commitsOf(client: Client): Promise<number> {
+  const reply = await client.get('/metrics', { Authorization: `Bearer ${METRICS_TOKEN}` });
+  expect(reply.status === 200, 'the metrics', reply);
+  return Number(/^hawser_database_write_duration_seconds_count (\d+)/m.exec(reply.text)?.[1]);
+}
+
+async function draft({ client, name }: Author, minor: number): Promise<Reply> {
+  const form = { fields: { version: `1.${minor}.0` }, files: contentOf(minor) };
+  const reply = await client.upload(`${CONFIGURATIONS}/${name}/versions`, form);
+  expect(reply.status === 201, 'a new draft', reply);
+  return reply;
+}
+
+async function publish({ client, name }: Author, minor: number): Promise<Reply> {
+  const reply = await client.put(`${CONFIGURATIONS}/${name}/versions/1.${minor}.0/publish`);
+  expect(reply.status === 200, 'a publishing', reply);
+  return reply;
+}
+
+/** Has to find the new version and read its details. @returns milliseconds */
+async function pollAfter({ client, nodeId, nextMinor }: Site): Promise<number> {
+  const { ms, reply } = await timed(() => client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`));
+  expect(reply.status === 200 && reply.json.version === `1.${nextMinor}.0`, 'a poll', reply);
+  return ms;
+}
+
+function contentOf(minor: number): Record<string, Buffer> {
+  return Object.fromEntries(filesOf(minor).map(({ path, content }) => [path, content]));
+}
+
+async function takeSample(pid: number, send: () => Promise<Reply>): Promise<Omit<Sample, 'bare'>> {
+  const before = cpuSecondsOf(pid);
+  const { ms } = await timed(send);
+  return { ms, cpu: (cpuSecondsOf(pid) - before) * 1_000 };
+}
+
+function rowOf(what: string, versions: number, flushes: Flushes, samples: readonly Sample[]): PublishRow {
+  const ratios = samples.map(({ ms, bare }) => ms / bare);
+  const middle = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  return {
+    ...{ what, versions, flushes },
+    ...{ ms: middle(({ ms }) => ms), cpu: middle(({ cpu }) => cpu), bare: middle(({ bare }) => bare) },
+    ...{ ratio: median(ratios), ratioRange: middleHalf(ratios), met: median(ratios) <= FLUSH_TARGET },
+  };
+}
+
+function growthOf(what: string, { few, many }: Record<Side, readonly Sample[]>): ScaleRow[] {
+  const pick = (name: 'ms' | 'cpu') => ({
+    few: few.map((sample) => sample[name]),
+    many: many.map((sample) => sample[name]),
+  });
+  return [
+    scaleRow(what, COMPARED, pick('ms'), GROWTH_TARGET),
+    scaleRow(`${what}, CPU`, COMPARED, pick('cpu'), null),
+  ];
+}
+
+const COLUMNS = [
+  'publishing',
+  'flushes',
+  'versions',
+  'bare ms',
+  'ms',
+  'CPU ms',
+  'ratio',
+  'half within',
+  'target',
+  '',
+];
+
+export function formatPublishing({ rows, growth }: PublishResults): string {
+  const cells = rows.map(({ what, versions, flushes, ms, cpu, bare, ratio, ratioRange, met }) => [
+    what,
+    formatFlushes(flushes),
+    String(versions),
+    ...[bare, ms, cpu].map((value) => value.toFixed(1)),
+    `${ratio.toFixed(2)} x`,
+    formatRange(ratioRange),
+    `${FLUSH_TARGET.toFixed(2)} x`,
+    verdict(met),
+  ]);
+  return [...table([COLUMNS, ...cells]), '', formatScale('publishing, as versions grow', growth)].join('\n');
+}
+
+function formatFlushes({ files, commits }: Flushes): string {
+  const folders = files.filter((bytes) => bytes === null).length;
+  return `${files.length - folders} files, ${folders} folders, ${commits} commits`;
+}

@@ -1,0 +1,173 @@
+/**
+ * What a second worker adds: polls of one process against those of two, on sites that are alike. The generator needs a
+ * core of the two that there are, so it is told by CPU time what the servers could answer if they had both.
+ */
+
+import { join } from 'node:path';
+import { childrenOf, cpuSecondsOf } from './cpu.ts';
+import { type Fleet, makeFleet, makeIdentities } from './fleet.ts';
+import { median } from './measure.ts';
+import type { LoadClient } from './messages.ts';
+import { probe, visitAll } from './probe.ts';
+import type { LoadGenerator, Processes, ServerProcess } from './processes.ts';
+import { table, verdict } from './report.ts';
+import { formatRange, inTurn, middleHalf, type Side } from './scale.ts';
+import { type Effort, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
+
+/** Least polls that two workers must answer as a multiple of one's. */
+const WORKERS_TARGET = 1.7;
+const WORKERS = 2;
+const COMPARED = SCENARIOS.filter(({ resource }) => resource === 'checksum');
+
+interface Contender {
+  fleet: Fleet;
+  server: ServerProcess;
+  /** Those that answer: the server itself, or its workers. */
+  answering: number[];
+}
+
+/** One round against one server. */
+interface Sample {
+  /** Polls a second as the generator saw them, which has one of the cores to itself. */
+  seen: number;
+  /** Polls a second if each that answers had a core to itself: polls per CPU second of all, times their number. */
+  possible: number;
+  /** CPU microseconds per poll: of all that answer, and of the process that hands out connections. */
+  cpu: number;
+  handing: number;
+  /** Of what those that answer took, the part of the busiest: who gets the CPU sooner gets more polls. */
+  busiest: number;
+}
+
+interface WorkersRow {
+  scenario: string;
+  one: Sample;
+  two: Sample;
+  /** The median of the rounds' own ratios of what is possible, and the middle half of those. */
+  ratio: number;
+  ratioRange: [lower: number, upper: number];
+  met: boolean;
+}
+
+export type WorkersResults = WorkersRow[];
+
+/** @param progress is told what begins */
+export async function measureWorkers(
+  folder: string,
+  template: string,
+  processes: Processes,
+  effort: Effort,
+  progress: (message: string) => void,
+): Promise<WorkersResults> {
+  const one = await startContender(join(folder, 'one-worker'), template, processes, effort, 1);
+  const two = await startContender(join(folder, 'two-workers'), template, processes, effort, WORKERS);
+  const generator = processes.startGenerator();
+  const rows: WorkersRow[] = [];
+  for (const scenario of COMPARED) {
+    progress(`measuring: ${scenario.label}, with one worker and with ${WORKERS}`);
+    rows.push(await compareOn(scenario, { few: one, many: two }, generator, effort));
+  }
+  return rows;
+}
+
+async function startContender(
+  folder: string,
+  template: string,
+  processes: Processes,
+  effort: Effort,
+  workers: number,
+): Promise<Contender> {
+  // As many connections for each worker as for the only one: how many wait decides how many are answered in one go.
+  const identities = await makeIdentities(effort.connections * workers);
+  const fleet = await makeFleet(folder, template, SMALL, identities);
+  const server = await processes.startHawser(folder, { settings: { HAWSER_WORKERS: String(workers) } });
+  // So often that every worker has seen every configuration.
+  for (let time = 0; time < 2 * workers; time += 1) await visitAll(server.endpoint, fleet);
+  const children = childrenOf(server.pid);
+  if (workers > 1 && children.length !== workers)
+    throw new Error(`expected ${workers} workers, found ${children.length}`);
+  return { fleet, server, answering: workers > 1 ? children : [server.pid] };
+}
+
+async function compareOn(
+  scenario: Scenario,
+  contenders: Record<Side, Contender>,
+  generator: LoadGenerator,
+  effort: Effort,
+): Promise<WorkersRow> {
+  const clients = {
+    few: (await probe(contenders.few.server.endpoint, contenders.few.fleet, scenario)).clients,
+    many: (await probe(contenders.many.server.endpoint, contenders.many.fleet, scenario)).clients,
+  };
+  const samples = { few: [] as Sample[], many: [] as Sample[] };
+  await inTurn(effort, async (side, counts) => {
+    const sample = await takeSample(generator, scenario, contenders[side], clients[side], effort);
+    if (counts) samples[side].push(sample);
+  });
+  const ratios = samples.many.map(
+    ({ possible }, round) => possible / (samples.few[round]?.possible ?? Number.NaN),
+  );
+  return {
+    ...{ scenario: scenario.label, one: middle(samples.few), two: middle(samples.many) },
+    ...{ ratio: median(ratios), ratioRange: middleHalf(ratios), met: median(ratios) >= WORKERS_TARGET },
+  };
+}
+
+async function takeSample(
+  generator: LoadGenerator,
+  scenario: Scenario,
+  { server, answering }: Contender,
+  clients: readonly LoadClient[],
+  effort: Effort,
+): Promise<Sample> {
+  const requests = Math.ceil(scenario.requests * effort.share);
+  const { newConnections } = scenario;
+  const pids = [server.pid, ...answering.filter((pid) => pid !== server.pid)];
+  const before = pids.map(cpuSecondsOf);
+  const { seconds } = await generator.run({ endpoint: server.endpoint, clients, newConnections, requests });
+  const used = new Map(pids.map((pid, at) => [pid, cpuSecondsOf(pid) - (before[at] ?? Number.NaN)]));
+  const ofAnswering = answering.map((pid) => used.get(pid) ?? Number.NaN);
+  const all = sumOf([...used.values()]);
+  return {
+    ...{ seen: requests / seconds, possible: (answering.length * requests) / all },
+    cpu: (sumOf(ofAnswering) * 1e6) / requests,
+    handing: ((all - sumOf(ofAnswering)) * 1e6) / requests,
+    busiest: Math.max(...ofAnswering) / sumOf(ofAnswering),
+  };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function middle(samples: readonly Sample[]): Sample {
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  return {
+    seen: of(({ seen }) => seen),
+    possible: of(({ possible }) => possible),
+    cpu: of(({ cpu }) => cpu),
+    handing: of(({ handing }) => handing),
+    busiest: of(({ busiest }) => busiest),
+  };
+}
+
+const COLUMNS = [
+  ...['workers', 'n', 'polls/s seen', 'CPU us', 'handing out', 'busiest', 'possible/s'],
+  ...['ratio', 'half within', 'target', ''],
+];
+
+export function formatWorkers(rows: WorkersResults): string {
+  const cells = rows.flatMap(({ scenario, one, two, ratio, ratioRange, met }) => [
+    [scenario, '1', ...formatSample(one), '', '', '', ''],
+    ['', String(WORKERS), ...formatSample(two), `${ratio.toFixed(2)} x`, formatRange(ratioRange)].concat(
+      `${WORKERS_TARGET.toFixed(2)} x`,
+      verdict(met),
+    ),
+  ]);
+  return table([COLUMNS, ...cells]).join('\n');
+}
+
+function formatSample({ seen, possible, cpu, handing, busiest }: Sample): string[] {
+  const numbers = [seen.toFixed(0), cpu.toFixed(1), handing.toFixed(1)];
+  return [...numbers, `${(busiest * 100).toFixed(0)} %`, possible.toFixed(0)];
+}

@@ -1,0 +1,228 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
+import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
+
+const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
+const TOKEN = 'a-metrics-token-for-tests';
+const SCOPES = [
+  'nodes.read',
+  'nodes.write',
+  'nodes.delete',
+  'nodes.assign-configuration',
+  'registration-keys.manage',
+  'configurations.create',
+  'configurations.admin-override',
+];
+/** Enough that every worker has some: connections are dealt out in turn. */
+const CONNECTIONS = 6;
+
+/** Two processes behind one port. What a client has been told through one must be so through all. */
+describe('a server of two workers', function () {
+  this.timeout(180_000);
+  let folder: string;
+  let hawser: Spawned;
+  let target: Target;
+  let admins: Client[];
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
+    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
+    target = await hawser.listening();
+    admins = await signInOverMany();
+  });
+  after(async () => {
+    for (const client of admins) client.close();
+    hawser.child.kill('SIGKILL');
+    await hawser.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function signInOverMany(): Promise<Client[]> {
+    const first = makeClient(target);
+    const session = await signIn(first, 'admin', ADMIN_PASSWORD);
+    const token = await createToken(first, session, SCOPES);
+    first.close();
+    return Array.from({ length: CONNECTIONS }, () =>
+      makeClient(target).with({ Authorization: `Bearer ${token}` }),
+    );
+  }
+
+  const admin = (at: number): Client => admins[at % CONNECTIONS] as Client;
+  const statuses = (replies: readonly { status: number }[]) => replies.map(({ status }) => status).sort();
+  const workers = (): number[] =>
+    execFileSync('pgrep', ['-f', 'main.ts', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
+      .split('\n')
+      .filter(Boolean)
+      .map(Number);
+
+  async function publish(at: number, name: string, version: string): Promise<void> {
+    const path = `/api/v1/configurations/${name}/versions`;
+    expect((await admin(at).upload(path, { fields: { version }, files: MAIN })).status).to.equal(201);
+    expect((await admin(at + 1).put(`${path}/${version}/publish`)).status).to.equal(200);
+  }
+
+  async function register(fqdn: string, certificate: Identity): Promise<{ id: string; clients: Client[] }> {
+    const clients = Array.from({ length: CONNECTIONS }, () => makeClient(target, certificate));
+    const registrationKey = await createKey(admin(0));
+    const reply = await (clients[0] as Client).post('/api/v1/nodes/register', { registrationKey, fqdn });
+    expect(reply.status).to.equal(200);
+    return { id: reply.json.nodeId, clients };
+  }
+
+  it('shows each write to the next request, whichever worker answers it', async () => {
+    const fields = { name: 'web', version: '1.0.0' };
+    expect((await admin(0).upload('/api/v1/configurations', { fields, files: MAIN })).status).to.equal(201);
+    const node = await register('web-01', await makeClientCertificate({ commonName: 'web-01' }));
+    await publish(1, 'web', '1.1.0');
+    const assign = { configurationName: 'web' };
+    expect((await admin(2).put(`/api/v1/nodes/${node.id}/configuration`, assign)).status).to.equal(204);
+    for (let round = 2; round < 22; round += 1) {
+      const version = `1.${round}.0`;
+      await publish(round, 'web', version);
+      const seen = await Promise.all([
+        ...admins.map(
+          async (client) => (await client.get('/api/v1/configurations/web')).json.latestPublishedVersion,
+        ),
+        ...node.clients.map(
+          async (client) =>
+            (await client.get(`/api/v1/nodes/${node.id}/configuration/checksum`)).json.version,
+        ),
+      ]);
+      expect(new Set(seen), version).to.deep.equal(new Set([version]));
+    }
+    expect((await admin(3).delete(`/api/v1/nodes/${node.id}/configuration`)).status).to.equal(204);
+    for (const client of node.clients) {
+      const reply = await client.get(`/api/v1/nodes/${node.id}/configuration/checksum`);
+      expect(reply.json.code).to.equal('no_configuration_assigned');
+    }
+    expect((await admin(4).delete(`/api/v1/nodes/${node.id}`)).status).to.equal(204);
+    for (const client of node.clients) {
+      expect((await client.get(`/api/v1/nodes/${node.id}/configuration/checksum`)).status).to.equal(401);
+      client.close();
+    }
+  });
+
+  it('has one of those who want the same thing at once get it', async () => {
+    const fields = { name: 'wanted', version: '1.0.0' };
+    const creations = admins.map((client) =>
+      client.upload('/api/v1/configurations', { fields, files: MAIN }),
+    );
+    expect(statuses(await Promise.all(creations))).to.deep.equal([201, 409, 409, 409, 409, 409]);
+    const path = '/api/v1/configurations/wanted';
+    const publications = admins.map((client) => client.put(`${path}/versions/1.0.0/publish`));
+    expect(statuses(await Promise.all(publications))).to.deep.equal([200, 409, 409, 409, 409, 409]);
+    const { etag } = (await admin(0).get(path)).headers;
+    const changes = admins.map((client, at) =>
+      client.call('PATCH', path, { json: { description: `${at}` }, headers: { 'If-Match': String(etag) } }),
+    );
+    expect(statuses(await Promise.all(changes))).to.deep.equal([200, 412, 412, 412, 412, 412]);
+  });
+
+  it('keeps every version of a repository that all write to at once', async () => {
+    const versions = Array.from({ length: 30 }, (_, at) => `2.${at}.0`);
+    await Promise.all(versions.map((version, at) => publish(at, 'wanted', version)));
+    const tags = git(join(folder, 'repos/configurations/wanted.git'), 'tag').split('\n').filter(Boolean);
+    expect(tags.sort()).to.deep.equal(['v1.0.0', ...versions.map((version) => `v${version}`)].sort());
+    git(join(folder, 'repos/configurations/wanted.git'), 'fsck', '--strict');
+    for (const client of admins)
+      expect((await client.get('/api/v1/configurations/wanted')).json.versionCount).to.equal(31);
+  });
+
+  it('has each worker resume the TLS sessions of the others', async () => {
+    const { id, clients } = await register('web-02', await makeClientCertificate({ commonName: 'web-02' }));
+    for (const client of clients) client.close();
+    const session = await new Promise<Buffer>((resolve, reject) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: target.port,
+        ca: target.ca,
+        servername: 'localhost',
+      });
+      socket.once('error', reject);
+      socket.once('session', (made: Buffer) => {
+        resolve(made);
+        socket.destroy();
+      });
+    });
+    const reused: boolean[] = [];
+    for (let at = 0; at < 4; at += 1) {
+      const socket = await new Promise<TLSSocket>((resolve, reject) => {
+        const made: TLSSocket = connect(
+          { host: '127.0.0.1', port: target.port, ca: target.ca, servername: 'localhost', session },
+          () => resolve(made),
+        );
+        made.once('error', reject);
+      });
+      reused.push(socket.isSessionReused());
+      socket.destroy();
+    }
+    expect(reused).to.deep.equal([true, true, true, true]);
+    expect((await admin(0).delete(`/api/v1/nodes/${id}`)).status).to.equal(204);
+  });
+
+  it('adds up in its metrics what all workers have counted', async () => {
+    const client = makeClient(target).with({ Authorization: `Bearer ${TOKEN}` });
+    const count = async () => {
+      const families = parsePrometheus((await client.get('/metrics')).text);
+      const route = '/api/v1/configurations/{name}';
+      return sumOf(families, 'hawser_http_request_duration_seconds_count', { route, method: 'GET' });
+    };
+    const before = await count();
+    for (const each of admins) expect((await each.get('/api/v1/configurations/wanted')).status).to.equal(200);
+    expect(await count()).to.equal(before + CONNECTIONS);
+    client.close();
+  });
+
+  it('goes on when a worker is killed in the middle of writing, and starts another', async () => {
+    const before = workers();
+    expect(before).to.have.length(2);
+    const work = Promise.allSettled(
+      Array.from({ length: 12 }, (_, at) => publish(at, 'wanted', `3.${at}.0`).then(() => `3.${at}.0`)),
+    );
+    process.kill(before[0] as number, 'SIGKILL');
+    const kept = (await work).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    await eventually(
+      async () => expect(workers().filter((pid) => !before.includes(pid))).to.have.length(1),
+      30_000,
+    );
+    for (const client of admins) client.close();
+    admins = await signInOverMany();
+    // The lock that the killed one held is free, and what it left on the disk is no obstacle.
+    await publish(0, 'wanted', '4.0.0');
+    const tags = git(join(folder, 'repos/configurations/wanted.git'), 'tag').split('\n');
+    expect(tags).to.include.members(['v4.0.0', ...kept.map((version) => `v${version}`)]);
+    git(join(folder, 'repos/configurations/wanted.git'), 'fsck', '--strict');
+  });
+
+  it('ends with all its workers when it is told to', async () => {
+    const all = workers();
+    hawser.child.kill('SIGTERM');
+    expect((await hawser.ended).code).to.equal(0);
+    for (const pid of all) expect(() => process.kill(pid, 0)).to.throw();
+  });
+});
+
+describe('workers that cannot start', () => {
+  it('end the server with their exit code, and say why', async function () {
+    this.timeout(180_000);
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
+    const holder = spawnHawser(join(folder, 'one'));
+    const { port } = await holder.listening();
+    const settings = { HAWSER_WORKERS: '2', HAWSER_PORT: String(port) };
+    const { code, stderr } = await spawnHawser(join(folder, 'two'), settings).ended;
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`another program listens on port ${port} already`);
+    holder.child.kill('SIGKILL');
+    await holder.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,72 @@
+/** What the acts of the clients have in common. */
+
+import { createHash } from 'node:crypto';
+import { type Client, makeClient, type Reply, type Target } from '../../client.ts';
+import type { Model, State } from '../model.ts';
+import type { Random } from '../random.ts';
+
+/** What an act works with. */
+export interface Bench {
+  /** With a token for everything. */
+  client: Client;
+  target: Target;
+  model: Model;
+  random: Random;
+  registrationKey: string;
+}
+
+/** Does one thing, as far as there is something to do it to; false otherwise. */
+export type Act = (bench: Bench) => Promise<boolean>;
+
+/** The server has answered what it must not. */
+export class UnexpectedAnswer extends Error {}
+
+export interface Attempt {
+  what: string;
+  /** The states that it brings about, by key. */
+  after: Record<string, State>;
+  call(): Promise<Reply>;
+  /** Statuses of a no that another client may have brought about. */
+  refusals?: readonly number[];
+}
+
+/** @returns the answer, null for a no; throws without noting an outcome when no answer comes */
+export async function attempt(
+  { model }: Bench,
+  { what, after, call, refusals = [] }: Attempt,
+): Promise<Reply | null> {
+  const change = model.begin(what, after);
+  const reply = await call();
+  if (reply.status >= 200 && reply.status < 300) {
+    model.acknowledge(change);
+    return reply;
+  }
+  if (!refusals.includes(reply.status)) throw unexpected(what, reply);
+  model.refuse(change);
+  return null;
+}
+
+export function unexpected(what: string, { status, text }: Reply): UnexpectedAnswer {
+  return new UnexpectedAnswer(`${what}: answered ${status} ${text.slice(0, 500)}`);
+}
+
+/** The parts of a key after its kind. */
+export function partsOf(key: string): string[] {
+  return key.split('/').slice(1);
+}
+
+export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
+
+/** Runs a call of a node, over a connection of its own. */
+export async function asNode<T>(
+  { model, target }: Pick<Bench, 'model' | 'target'>,
+  thumbprint: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = makeClient(target, model.identities.get(thumbprint));
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}

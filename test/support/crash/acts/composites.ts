@@ -1,0 +1,86 @@
+/** Composites, their versions and children. */
+
+import { type Act, attempt, type Bench, partsOf } from './act.ts';
+import { hasPublished, pickConfiguration } from './configurations.ts';
+
+const PATH = '/api/v1/composite-configurations';
+
+export const createComposite: Act = async (bench) => {
+  const name = `m${bench.model.next()}`;
+  await attempt(bench, {
+    what: 'create a composite',
+    after: { [`composites/${name}`]: { description: name } },
+    call: () => bench.client.post(PATH, { name, description: name }),
+  });
+  return true;
+};
+
+export const draftComposite: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const key = random.pick(model.idle('composites/'));
+  if (key === undefined) return false;
+  const [name] = partsOf(key);
+  const version = `1.${model.next()}.0`;
+  await attempt(bench, {
+    what: 'draft a version of a composite',
+    after: { [`composite-versions/${name}/${version}`]: { status: 'Draft', items: [] } },
+    call: () => client.post(`${PATH}/${name}/versions`, { version }),
+  });
+  return true;
+};
+
+export const addChild: Act = async (bench) => {
+  const { client, model } = bench;
+  const key = pickDraft(bench);
+  const child = pickConfiguration(bench);
+  if (key === undefined || child === undefined) return false;
+  const before = model.state(key);
+  if (!hasPublished(bench, child) || before.items.some(([name]: [string]) => name === child)) return false;
+  const order = model.next();
+  const body = { childConfigurationName: child, order };
+  await attempt(bench, {
+    what: 'add a child to a composite',
+    after: { [key]: { ...before, items: [...before.items, [child, order]] } },
+    call: () => client.post(`${pathOf(key)}/children`, body),
+    // The child was deleted just now.
+    refusals: [404],
+  });
+  return true;
+};
+
+export const publishComposite: Act = async (bench) => {
+  const { client, model } = bench;
+  const key = pickDraft(bench);
+  if (key === undefined || model.state(key).items.length === 0) return false;
+  await attempt(bench, {
+    what: 'publish a composite',
+    after: { [key]: { ...model.state(key), status: 'Published' } },
+    call: () => client.put(`${pathOf(key)}/publish`),
+  });
+  return true;
+};
+
+export const deleteComposite: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const key = random.pick(model.idle('composites/'));
+  const [name = ''] = partsOf(key ?? '');
+  if (key === undefined || model.isBusy(`composite-versions/${name}/`)) return false;
+  const keys = [key, ...model.keys(`composite-versions/${name}/`)];
+  await attempt(bench, {
+    what: 'delete a composite',
+    after: Object.fromEntries(keys.map((gone) => [gone, null])),
+    call: () => client.delete(`${PATH}/${name}`),
+  });
+  return true;
+};
+
+function pickDraft({ model, random }: Bench): string | undefined {
+  const isFree = (key: string) =>
+    model.state(key).status === 'Draft' && !model.isBusy(`composites/${partsOf(key)[0]}`);
+  return random.pick(model.idle('composite-versions/').filter(isFree));
+}
+
+function pathOf(key: string): string {
+  const [name, version] = partsOf(key);
+  return `${PATH}/${name}/versions/${version}`;
+}

@@ -1,0 +1,131 @@
+/** Configurations and their versions: made, changed, published, deleted. */
+
+import type { State } from '../model.ts';
+import type { Random } from '../random.ts';
+import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
+
+const PATH = '/api/v1/configurations';
+const DRAFT = { status: 'Draft', entryPoint: 'main.dsc.yaml', createdBy: 'admin', publishedBy: null };
+
+export const createConfiguration: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const name = `c${model.next()}`;
+  const files = someFiles(random, name);
+  const reply = await attempt(bench, {
+    what: 'create a configuration',
+    after: {
+      [`configurations/${name}`]: { description: null },
+      [`versions/${name}/1.0.0`]: { ...DRAFT, files: hashesOf(files) },
+    },
+    call: () => client.upload(PATH, { fields: { name }, files }),
+  });
+  if (reply) model.ids.set(`configurations/${name}`, reply.json.id);
+  return true;
+};
+
+export const describeConfiguration: Act = async (bench) => {
+  const name = pickConfiguration(bench);
+  if (name === undefined) return false;
+  const description = `description ${bench.model.next()}`;
+  await attempt(bench, {
+    what: 'describe a configuration',
+    after: { [`configurations/${name}`]: { description } },
+    call: () => bench.client.call('PATCH', `${PATH}/${name}`, { json: { description } }),
+  });
+  return true;
+};
+
+export const draftVersion: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const name = pickConfiguration(bench);
+  if (name === undefined) return false;
+  const version = `1.${model.next()}.0${random.pick(['', '', '-rc.1']) ?? ''}`;
+  const files = someFiles(random, `${name} ${version}`);
+  await attempt(bench, {
+    what: 'draft a version',
+    after: { [`versions/${name}/${version}`]: { ...DRAFT, files: hashesOf(files) } },
+    call: () => client.upload(`${PATH}/${name}/versions`, { fields: { version }, files }),
+  });
+  return true;
+};
+
+export const replaceDraft: Act = (bench) => {
+  const files = someFiles(bench.random, `replaced ${bench.model.next()}`);
+  return onDraft(bench, 'replace a draft', (before, path) => ({
+    after: { ...before, files: hashesOf(files) },
+    call: () => bench.client.call('PUT', path, { form: { files } }),
+  }));
+};
+
+export const publishVersion: Act = (bench) =>
+  onDraft(bench, 'publish a version', (before, path) => ({
+    after: { ...before, status: 'Published', publishedBy: 'admin' },
+    call: () => bench.client.put(`${path}/publish`),
+  }));
+
+export const deleteDraft: Act = (bench) =>
+  onDraft(bench, 'delete a draft', (_before, path) => ({
+    after: null,
+    call: () => bench.client.delete(path),
+  }));
+
+/** With all its versions and parameters. */
+export const deleteConfiguration: Act = async (bench) => {
+  const { client, model } = bench;
+  const name = pickConfiguration(bench);
+  if (name === undefined || model.isBusy(`versions/${name}/`, `parameters/${name}/`)) return false;
+  const keys = [
+    `configurations/${name}`,
+    ...model.keys(`versions/${name}/`),
+    ...model.keys(`parameters/${name}/`),
+  ];
+  await attempt(bench, {
+    what: 'delete a configuration',
+    after: Object.fromEntries(keys.map((key) => [key, null])),
+    call: () => client.delete(`${PATH}/${name}`),
+    // A node or a composite has it.
+    refusals: [409],
+  });
+  return true;
+};
+
+/** One that nobody is about to change or delete. */
+export function pickConfiguration({ model, random }: Pick<Bench, 'model' | 'random'>): string | undefined {
+  return random.pick(model.idle('configurations/').map((key) => partsOf(key)[0] ?? ''));
+}
+
+export function hasPublished({ model }: Pick<Bench, 'model'>, name: string): boolean {
+  return model.keys(`versions/${name}/`).some((key) => model.state(key).status === 'Published');
+}
+
+async function onDraft(
+  bench: Bench,
+  what: string,
+  wish: (before: State, path: string) => { after: State; call: Parameters<typeof attempt>[1]['call'] },
+): Promise<boolean> {
+  const { model, random } = bench;
+  const isFree = (key: string) => {
+    const [name = ''] = partsOf(key);
+    return model.state(key).status === 'Draft' && !model.isBusy(`configurations/${name}`);
+  };
+  const key = random.pick(model.idle('versions/').filter(isFree));
+  if (key === undefined) return false;
+  const [name, version] = partsOf(key);
+  const { after, call } = wish(model.state(key), `${PATH}/${name}/versions/${version}`);
+  await attempt(bench, { what, after: { [key]: after }, call });
+  return true;
+}
+
+/** Some shared between versions, some their own, one in a folder. */
+function someFiles(random: Random, label: string): Record<string, string> {
+  const own = `# ${label} ${random.below(1e9)}\n`.repeat(1 + random.below(40));
+  return {
+    'main.dsc.yaml': own,
+    'lib/common.ps1': 'shared',
+    [`lib/${random.below(3)}.txt`]: own.toUpperCase(),
+  };
+}
+
+function hashesOf(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [path, sha256(content)]));
+}

@@ -1,0 +1,59 @@
+/** Where the server under test can be killed, and the killing. */
+
+import { relative, sep } from 'node:path';
+import type { Journal } from './journal.ts';
+
+/** To die at this failpoint's passing of this number, counted from 1. */
+export interface Doom {
+  point: string;
+  passing: number;
+}
+
+const AT_START = ' (at start)';
+
+export class Failpoints {
+  private readonly journal: Journal;
+  private doom: Doom | null;
+  private passings = 0;
+  private isStarting = true;
+
+  constructor(journal: Journal, doom: Doom | null) {
+    this.journal = journal;
+    this.doom = doom;
+  }
+
+  /** Names from now on are those of a server at work. */
+  up(): void {
+    this.isStarting = false;
+  }
+
+  arm(doom: Doom): void {
+    this.doom = doom;
+    this.passings = 0;
+    this.journal.write({ do: 'armed' });
+  }
+
+  pass(step: string): void {
+    const point = this.isStarting ? step + AT_START : step;
+    this.journal.write({ do: 'pass', point });
+    if (point !== this.doom?.point) return;
+    this.passings += 1;
+    if (this.passings === this.doom.passing) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+export function isOfStart(point: string): boolean {
+  return point.endsWith(AT_START);
+}
+
+/** What a path is to the store, for the names of failpoints; `root` is the folder of all repositories. */
+export function kindOf(root: string, path: string): string {
+  const [kind, repository, first = '', second, third] = relative(root, path).split(sep);
+  if (!kind || kind === '..' || !repository) return 'store';
+  if (first === '') return 'repository';
+  if (first === 'objects') return 'object';
+  if (first.startsWith('packed-refs')) return 'packed refs';
+  if (first !== 'refs') return first === 'hawser-checked' ? 'verdicts' : 'settings';
+  if (second === 'tags') return 'tag';
+  return third === 'draft' ? 'draft' : 'branch';
+}

@@ -1,0 +1,138 @@
+/**
+ * Rounds on one folder: start, work, death, perhaps a power cut, and a look at what is left. After some rounds a
+ * folder is given up for a new one, so that first starts are cut off too and the looks stay short.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, makeClient, type Target } from '../client.ts';
+import { ADMIN_PASSWORD, ALL_SCOPES, createKey, createToken, signIn } from '../hawser.ts';
+import type { Bench } from './acts/act.ts';
+import { checkAll, checkTouched, type Site } from './checks.ts';
+import type { Doom } from './failpoints.ts';
+import { Model } from './model.ts';
+import type { Random } from './random.ts';
+import { ServerProcess } from './server-process.ts';
+import type { Tally } from './tally.ts';
+import { startWork } from './work.ts';
+
+const CLIENTS = 4;
+/** Acknowledged in a round before a kill from outside. */
+const MOST_WRITES = 20;
+/** A server that is to kill itself and has not come to do so by then is killed from outside. */
+const PATIENT_WRITES = 30;
+/** Milliseconds within which a start is killed. */
+const START = 700;
+
+export class Lane {
+  folder = '';
+  private readonly random: Random;
+  private readonly tally: Tally;
+  private model = new Model();
+  private server!: ServerProcess;
+  private target: Target = { port: 0, ca: '' };
+  private token = '';
+  private registrationKey = '';
+
+  constructor(random: Random, tally: Tally) {
+    this.random = random;
+    this.tally = tally;
+  }
+
+  /** @param rounds how many to play on a new folder, the last with a look at everything */
+  async live(rounds: number, playing: (round: number) => void): Promise<void> {
+    this.folder = mkdtempSync(join(tmpdir(), 'hawser-crash-'));
+    this.server = new ServerProcess(this.folder);
+    this.model = new Model();
+    try {
+      await this.begin();
+      for (let round = 1; round <= rounds; round += 1) {
+        playing(round);
+        await this.play();
+        await this.check(round === rounds);
+      }
+    } finally {
+      await this.server.kill();
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** The first start too is killed on its way. */
+  private async begin(): Promise<void> {
+    await this.dieStarting();
+    this.target = await this.server.start();
+    const client = makeClient(this.target);
+    const session = await signIn(client, 'admin', ADMIN_PASSWORD);
+    this.token = await createToken(client, session, ALL_SCOPES);
+    client.close();
+    const admin = this.connect();
+    this.registrationKey = await createKey(admin);
+    const roles = (await admin.get('/api/v1/roles')).json;
+    this.model.roleIds.push(...roles.map((role: { id: string }) => role.id));
+    admin.close();
+  }
+
+  /** The server is up before and after; one in six dies once more while it starts. */
+  private async play(): Promise<void> {
+    const { random, tally } = this;
+    // Most die where they are told to.
+    const doom = random.below(4) === 0 ? null : tally.chooseDoom(random, false);
+    if (doom) this.server.arm(doom);
+    await this.work(doom);
+    this.bury(doom);
+    if (random.below(6) === 0) await this.dieStarting();
+    this.target = await this.server.start();
+  }
+
+  private async check(isLast: boolean): Promise<void> {
+    const { server, model, target, tally } = this;
+    const client = this.connect();
+    const { dataDir, reposDir, errors } = server;
+    const site: Site = { client, target, model, dataDir, reposDir };
+    tally.checks += await checkTouched(site);
+    if (isLast) tally.checks += await checkAll(site);
+    client.close();
+    if (errors.length > 0) throw new Error(`the server logged errors:\n${errors.join('\n')}`);
+    tally.rounds += 1;
+  }
+
+  private async work(doom: Doom | null): Promise<void> {
+    const { model, random, registrationKey, target } = this;
+    const acknowledged = model.acknowledged;
+    const clients = Array.from({ length: CLIENTS }, () => this.connect());
+    const bench = (client: Client): Bench => ({ client, target, model, random, registrationKey });
+    const work = startWork(clients.map(bench), doom !== null);
+    await work.reached(doom ? PATIENT_WRITES : 1 + random.below(MOST_WRITES));
+    // The kill hits whatever the clients are in the middle of just then.
+    if (!doom) await sleep(random.below(20));
+    work.stop();
+    await this.server.kill();
+    await work.done;
+    for (const client of clients) client.close();
+    this.tally.writes += model.acknowledged - acknowledged;
+  }
+
+  private async dieStarting(): Promise<void> {
+    const { random, server, tally } = this;
+    const doom = random.below(2) === 0 ? null : tally.chooseDoom(random, true);
+    server.launch(doom);
+    await Promise.race([server.ended(), sleep(doom ? 3 * START : random.below(START))]);
+    await server.kill();
+    this.bury(doom);
+  }
+
+  /** Notes where the dead server got, and lets every other death be a power cut. */
+  private bury(doom: Doom | null): void {
+    const { random, server, tally } = this;
+    tally.note(server.takePassings(), doom);
+    if (random.below(2) === 0) return;
+    tally.cuts += 1;
+    tally.atStake += server.cutPower(random);
+  }
+
+  private connect(): Client {
+    return makeClient(this.target).with({ Authorization: `Bearer ${this.token}` });
+  }
+}

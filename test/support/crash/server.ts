@@ -1,0 +1,61 @@
+/**
+ * The server under test, in a process of its own: Hawser as it is, on a disk with failpoints that are recorded, and
+ * with failpoints at every commit. The one argument is JSON; so is a line of input, which says where to die at work.
+ */
+
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import { readConfig } from '../../../src/config.ts';
+import { AtomicFs } from '../../../src/git/atomic-fs.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLog } from '../../../src/lib/log.ts';
+import { startServer } from '../../../src/server.ts';
+import { type Doom, Failpoints } from './failpoints.ts';
+import { Journal } from './journal.ts';
+import { RecordingDisk } from './recording-disk.ts';
+
+export interface ServerArguments {
+  settings: Record<string, string>;
+  journal: string;
+  /** Where the recording disk keeps what may have to come back. */
+  kept: string;
+  /** Where to die while starting. */
+  doom: Doom | null;
+}
+
+const { settings, journal: path, kept, doom } = JSON.parse(process.argv[2] ?? '{}') as ServerArguments;
+const config = readConfig(settings);
+const journal = new Journal(path);
+const failpoints = new Failpoints(journal, doom);
+watchCommits(failpoints);
+const fs = new AtomicFs(new RecordingDisk({ journal, failpoints, root: config.reposDir, kept }));
+const log = createLog(config.logLevel);
+const server = await startServer({ config, clock: systemClock, log, fs, showFirstPassword: () => undefined });
+failpoints.up();
+process.stdin.on('data', (line) => failpoints.arm(JSON.parse(line.toString('utf8'))));
+log.info({ url: server.url, dataDir: join(config.dataDir) }, 'listening');
+
+/** Every statement that ends a transaction, or is one by itself, is made between two failpoints. */
+function watchCommits(points: Failpoints): void {
+  const { prototype } = SqliteDatabase;
+  const prepare = prototype.prepare as (sql: string) => SqliteDatabase.Statement;
+  prototype.prepare = function (this: SqliteDatabase.Database, sql: string) {
+    const statement = prepare.call(this, sql);
+    const isEnd = /^commit/i.test(sql);
+    const isControl = isEnd || /^(?:begin|rollback|savepoint|release)/i.test(sql);
+    for (const name of ['run', 'all', 'get'] as const) {
+      const work = statement[name] as (...values: unknown[]) => unknown;
+      const watched = (...values: unknown[]) => {
+        if (!isEnd && (isControl || statement.readonly || this.inTransaction)) {
+          return work.apply(statement, values);
+        }
+        points.pass('before commit');
+        const result = work.apply(statement, values);
+        points.pass('after commit');
+        return result;
+      };
+      Object.assign(statement, { [name]: watched });
+    }
+    return statement;
+  } as typeof prototype.prepare;
+}

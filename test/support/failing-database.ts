@@ -1,0 +1,87 @@
+/** A disk below the database that fails at a chosen write: really, since the system lets this process write no more. */
+
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import type { Fault } from './fault-sweep.ts';
+import { limitFileSize } from './file-size.ts';
+
+/** Less than one page of the log that SQLite writes ahead, and more than the Git objects of small files. */
+const LIMIT = 4_000;
+const WRITE = /^\s*(?:insert|update|delete|commit)/i;
+
+export interface FailingDatabase extends Fault {
+  /** To be called before a server opens its database; gives everything back to what it was. */
+  stop(): void;
+}
+
+/**
+ * Counts what makes SQLite write: commits, and statements outside of transactions, of any handle that may. From the
+ * chosen one on, all of them meet EFBIG, which is SQLITE_IOERR_WRITE to it.
+ */
+export function failingDatabase(): FailingDatabase {
+  const { prototype } = SqliteDatabase;
+  const { prepare } = prototype;
+  let left = Number.POSITIVE_INFINITY;
+  let isFailing = false;
+  prototype.prepare = function (this: SqliteDatabase.Database, source: string) {
+    const writes =
+      !this.readonly && WRITE.test(source) && (!this.inTransaction || /^\s*commit/i.test(source));
+    if (writes) left -= 1;
+    if (writes && left < 0 && !isFailing) {
+      isFailing = true;
+      limitFileSize(LIMIT);
+    }
+    return prepare.call(this, source);
+  } as typeof prepare;
+  const end = () => {
+    const hasFailed = isFailing;
+    if (isFailing) limitFileSize(null);
+    isFailing = false;
+    left = Number.POSITIVE_INFINITY;
+    return hasFailed;
+  };
+  return {
+    name: 'SQLITE_IOERR',
+    status: 503,
+    code: 'unavailable',
+    isLasting: false,
+    begin: (after) => {
+      left = after;
+    },
+    end,
+    stop: () => {
+      end();
+      prototype.prepare = prepare;
+    },
+  };
+}
+
+/** What stands in the tables, but for notes that are taken in passing, and for the caches' counters. */
+export function rowsOf(dataDir: string): Record<string, string[]> {
+  const handle = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
+  try {
+    const tables = handle
+      .prepare<[], string>("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
+      .pluck()
+      .all();
+    const told = tables.filter((name) => !IN_PASSING.has(name));
+    return Object.fromEntries(told.map((name) => [name, rowsIn(handle, name)]));
+  } finally {
+    handle.close();
+  }
+}
+
+const IN_PASSING = new Set([
+  ...['changes', 'generation', 'access_generation', 'node_check_ins', 'login_attempts'],
+  // The history of cleanups tells of those that failed.
+  'retention_runs',
+]);
+const COLUMNS_IN_PASSING = ['updated_at', 'last_used_at', 'expires_at'];
+
+function rowsIn(handle: SqliteDatabase.Database, table: string): string[] {
+  const rows = handle.prepare<[], Record<string, unknown>>(`select * from "${table}"`).all();
+  return rows.map((row) => {
+    for (const column of COLUMNS_IN_PASSING) delete row[column];
+    return JSON.stringify(row);
+  });
+}

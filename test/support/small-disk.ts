@@ -1,0 +1,66 @@
+/** A real disk that is small enough to fill: a tmpfs, which only who may mount can have. */
+
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MEGABYTES = 24;
+
+export interface SmallDisk {
+  folder: string;
+  /** Takes up all that is left. */
+  fill(): void;
+  /** Gives it back. */
+  free(): void;
+  remove(): void;
+}
+
+/** @throws Error where this user may not mount */
+export function mountSmallDisk(): SmallDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-disk-'));
+  const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'pipe' });
+  try {
+    run('mount', '-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'hawser-test', folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
+  const filling = join(folder, 'filling');
+  return {
+    folder,
+    fill: () => fillUp(filling),
+    free: () => rmSync(filling, { force: true }),
+    remove() {
+      run('umount', folder);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Whether this user may mount, found out by trying. */
+export function mayMount(): boolean {
+  try {
+    mountSmallDisk().remove();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fillUp(path: string): void {
+  const fd = openSync(path, 'a');
+  try {
+    for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 16)) fillBy(fd, Buffer.alloc(size));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function fillBy(fd: number, chunk: Buffer): void {
+  try {
+    for (;;) writeSync(fd, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { translateDatabaseError } from '../../../src/db/errors.ts';
+import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { HawserError } from '../../../src/lib/errors.ts';
+
+/** SQLite's own limit stands in for the disk's: it fails with the same code at the same place. */
+describe('a database without room', () => {
+  let folder: string;
+  let database: Database;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-full-'));
+    database = await openDatabase(folder);
+    await sql`create table things (name text primary key, content blob)`.execute(database.write);
+  });
+
+  after(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const allow = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(database.write);
+  const add = (name: string, bytes: number) =>
+    database.write.transaction().execute(async (trx) => {
+      await sql`insert into things values (${`${name} before`}, null)`.execute(trx);
+      await sql`insert into things values (${name}, ${Buffer.alloc(bytes)})`.execute(trx);
+    });
+  const names = async () => {
+    const { rows } = await sql<{ name: string }>`select name from things order by name`.execute(
+      database.read,
+    );
+    return rows.map(({ name }) => name);
+  };
+  const failureOf = async (work: Promise<unknown>) =>
+    translateDatabaseError(
+      await work.then(
+        () => expect.fail('it was written'),
+        (error: unknown) => error,
+      ),
+    ) as HawserError;
+
+  it('says that the disk is full, keeps nothing of the transaction, and goes on when there is room', async () => {
+    await allow(1);
+    const failure = await failureOf(add('large', 1_000_000));
+    expect(failure).to.be.instanceOf(HawserError);
+    expect(failure).to.include({ kind: 'storage_full', code: 'insufficient_storage' });
+    expect(failure.message).to.not.match(/[/\\]|things/);
+    expect(await names()).to.deep.equal([]);
+    await allow(1_000_000);
+    await add('large', 1_000_000);
+    expect(await names()).to.deep.equal(['large', 'large before']);
+  });
+
+  it('tells faults of its own making from those of the disk', async () => {
+    const failure = await failureOf(add('large', 1));
+    expect(failure).to.not.be.instanceOf(HawserError);
+    expect(failure).to.include({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+  });
+});

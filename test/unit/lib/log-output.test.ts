@@ -1,0 +1,67 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createLog } from '../../../src/lib/log.ts';
+import { LogOutput } from '../../../src/lib/log-output.ts';
+import { eventually } from '../../support/eventually.ts';
+import { limitFileSize } from '../../support/file-size.ts';
+
+describe('the output of the log', () => {
+  let folder: string;
+  let file: string;
+  let fd: number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-log-'));
+    file = join(folder, 'log');
+    fd = openSync(file, 'a');
+  });
+
+  afterEach(() => {
+    limitFileSize(null);
+    closeSync(fd);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const lines = () => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const written = (count: number) =>
+    eventually(async () => {
+      expect(lines().length).to.equal(count);
+      return lines();
+    });
+
+  it('writes lines whole and in order', async () => {
+    const output = new LogOutput(fd);
+    const all = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${'ä'.repeat(index % 50)}`);
+    for (const line of all) output.write(`${line}\n`);
+    expect(await written(all.length)).to.deep.equal(all);
+  });
+
+  it('keeps what it cannot write until it can', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const output = new LogOutput(fd);
+    limitFileSize(1_000);
+    for (let index = 0; index < 100; index += 1) output.write(`line ${index} ${'x'.repeat(40)}\n`);
+    await eventually(async () => expect(readFileSync(file).length).to.equal(1_000));
+    limitFileSize(null);
+    const all = await written(100);
+    expect(all.every((line, index) => line.startsWith(`line ${index} x`))).to.equal(true);
+  });
+
+  it('leaves out what is too much to keep, and says how many lines', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const log = createLog('info', new LogOutput(fd));
+    limitFileSize(1);
+    const count = 3_000;
+    for (let index = 0; index < count; index += 1) log.info({ index, filling: 'x'.repeat(1_000) }, 'line');
+    limitFileSize(null);
+    const last = await eventually(async () => {
+      const entry = JSON.parse(lines().at(-1) ?? '{}');
+      expect(entry.level).to.equal('warn');
+      return entry;
+    });
+    expect(lines().length - 1 + last.lines).to.equal(count);
+    for (const line of lines()) JSON.parse(line);
+  });
+});
