@@ -7,6 +7,9 @@ import { LogOutput } from '../../../src/lib/log-output.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limitFileSize } from '../../support/file-size.ts';
 
+const isLinux = process.platform === 'linux';
+const UNLESS_LINUX = isLinux ? '' : ' (skipped: only Linux has prlimit)';
+
 describe('the output of the log', () => {
   let folder: string;
   let file: string;
@@ -38,8 +41,8 @@ describe('the output of the log', () => {
     expect(await written(all.length)).to.deep.equal(all);
   });
 
-  it('keeps what it cannot write until it can', async function () {
-    if (process.platform !== 'linux') this.skip();
+  it(`keeps what it cannot write until it can${UNLESS_LINUX}`, async function () {
+    if (!isLinux) this.skip();
     const output = new LogOutput(fd);
     limitFileSize(1_000);
     for (let index = 0; index < 100; index += 1) output.write(`line ${index} ${'x'.repeat(40)}\n`);
@@ -49,8 +52,8 @@ describe('the output of the log', () => {
     expect(all.every((line, index) => line.startsWith(`line ${index} x`))).to.equal(true);
   });
 
-  it('leaves out what is too much to keep, and says how many lines', async function () {
-    if (process.platform !== 'linux') this.skip();
+  it(`leaves out what is too much to keep, and says how many lines${UNLESS_LINUX}`, async function () {
+    if (!isLinux) this.skip();
     const log = createLog('info', new LogOutput(fd));
     limitFileSize(1);
     const count = 3_000;
