@@ -1,7 +1,12 @@
 /** Reads composites: the document of a version, and which composites hold a configuration. */
 
 import { LRUCache } from 'lru-cache';
-import { COMPOSITE_FILE, type CompositeDocument, parseComposite } from '../domain/composite-document.ts';
+import {
+  COMPOSITE_FILE,
+  type CompositeChild,
+  type CompositeDocument,
+  parseComposite,
+} from '../domain/composite-document.ts';
 import type { GitStore } from '../git/store.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import type { VersionRef } from '../git/version-index.ts';
@@ -34,14 +39,22 @@ export class CompositeReader {
 
   /** Whether any version, draft or published, of any composite has the configuration as a child. */
   async isChild(configurationName: string): Promise<boolean> {
+    for await (const { configuration } of this.children())
+      if (configuration === configurationName) return true;
+    return false;
+  }
+
+  /** Those of every version, draft or published, of every composite. One that is deleted meanwhile has none any more. */
+  async *children(): AsyncGenerator<CompositeChild> {
     for (const name of await this.store.list('composites')) {
       const repository = { kind: 'composites', name } as const;
-      for (const version of (await this.store.index(repository)).versions) {
-        const { children } = await this.document(repository, version);
-        if (children.some((child) => child.configuration === configurationName)) return true;
+      try {
+        for (const version of (await this.store.index(repository)).versions)
+          yield* (await this.document(repository, version)).children;
+      } catch (error) {
+        if (await this.store.has(repository)) throw error;
       }
     }
-    return false;
   }
 }
 

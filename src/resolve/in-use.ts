@@ -50,14 +50,8 @@ class Collector implements InUse {
 
   /** Of every version of every composite, drafts too. */
   async collectPins(): Promise<void> {
-    const { store, composites } = this.tools;
-    for (const name of await store.list('composites')) {
-      const repository = { kind: 'composites', name } as const;
-      for (const version of (await store.index(repository)).versions) {
-        for (const child of (await composites.document(repository, version)).children) {
-          if (child.version !== null) this.use(configuration(child.configuration), child.version);
-        }
-      }
+    for await (const { configuration: name, version } of this.tools.composites.children()) {
+      if (version !== null) this.use(configuration(name), version);
     }
   }
 
