@@ -5,8 +5,8 @@
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
-import { LRUCache } from 'lru-cache';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { RecentMap } from '../lib/recent-map.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 /** What a node is given: exactly one of the two ids is set. */
@@ -63,8 +63,11 @@ const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
   where n.id = ? and t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)
   order by t.precedence`;
 
-/** More than a fleet has, as in resolve/resolver.ts; a node takes some 400 bytes. */
-const MAX_REMEMBERED = 250_000;
+/**
+ * More than a fleet has: in a cache that is smaller, nodes that poll in turn would push each other out. A node takes some
+ * 400 bytes here.
+ */
+export const MAX_NODES = 250_000;
 
 export class NodeLookup {
   private readonly feed: ChangeFeed;
@@ -72,7 +75,7 @@ export class NodeLookup {
   private readonly byId: Statement<[string], Row>;
   private readonly scopes: Statement<[string], ScopeRow>;
   /** Those who hold a current certificate, by its thumbprint, for as long as the feed tells no other. */
-  private readonly known = new LRUCache<string, KnownNode>({ max: MAX_REMEMBERED });
+  private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
 
   /** @param handle one that does not write */
   constructor(handle: SqliteHandle, feed: ChangeFeed) {

@@ -7,7 +7,7 @@ export interface Answer {
   headers: Record<string, string>;
   /** A stream is destroyed when it cannot be sent to its end, and has no validator. */
   body: string | Buffer | Readable | null;
-  /** A strong validator without its quotes; a JSON answer to GET gets one from its bytes where absent. */
+  /** A strong validator in its quotes (RFC 9110 8.8.3); a JSON answer to GET gets one from its bytes where absent. */
   etag?: string;
   /** Set on lists: which part of how many this is. */
   page?: { take: number; skip: number; total: number };
@@ -15,11 +15,12 @@ export interface Answer {
 
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
-export function json(value: unknown, etag?: string): Answer {
+/** @param validator what its ETag says, without quotes */
+export function json(value: unknown, validator?: string): Answer {
   const body = JSON.stringify(value);
-  return etag === undefined
+  return validator === undefined
     ? { status: 200, headers: JSON_TYPE, body }
-    : { status: 200, headers: JSON_TYPE, body, etag };
+    : { status: 200, headers: JSON_TYPE, body, etag: `"${validator}"` };
 }
 
 /** JSON that is written out already, because `JSON.stringify` would change its numbers. */
@@ -45,11 +46,14 @@ export function page(
   return { status: 200, headers: JSON_TYPE, body: JSON.stringify(items), page: { take, skip, total } };
 }
 
-/** Bytes with their media type; no browser runs what somebody uploaded: it is saved, or shown without any rights. */
+/**
+ * Bytes with their media type; no browser runs what somebody uploaded: it is saved, or shown without any rights.
+ * @param validator what its ETag says, without quotes
+ */
 export function download(
   body: Buffer,
   mediaType: string,
-  etag: string,
+  validator: string,
   headers: Record<string, string> = {},
 ): Answer {
   return {
@@ -61,7 +65,7 @@ export function download(
       ...headers,
     },
     body,
-    etag,
+    etag: `"${validator}"`,
   };
 }
 

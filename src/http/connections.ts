@@ -91,7 +91,7 @@ export class ConnectionTable implements ProxiedTrust {
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
   /** Sockets that requests can come by, which with TLS is after the handshake. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** One listener for all responses: to make one each costs every poll. */
+  /** One listener for all responses. */
   private readonly removeExchange: (this: ServerResponse) => void;
   private draining = false;
 
@@ -140,13 +140,18 @@ export class ConnectionTable implements ProxiedTrust {
     if (this.draining) socket.destroySoon();
   }
 
+  /** For as long as the answer is in the making or on its way. */
   addExchange(request: IncomingMessage, response: ServerResponse): void {
     this.open.get(request.socket)?.add(response);
-    if (this.draining) response.shouldKeepAlive = false;
     response.on('close', this.removeExchange);
   }
 
-  /** What is being answered over the connection, oldest first; more than one when a client pipelines. */
+  /** Whether each answer is to be the last on its connection. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /** What is still to be answered over the connection, oldest first; more than one when a client pipelines. */
   exchangesOf(socket: Socket): readonly Exchange[] {
     return [...(this.open.get(socket) ?? [])].map((response) => ({ request: response.req, response }));
   }

@@ -28,7 +28,13 @@ export class PlainExchange implements Exchange {
   readonly path: string;
   readonly querystring: string;
   readonly query = {};
-  readonly state: RequestState = { requestId: '' };
+  // With all that a poll sets: to add it later takes longer.
+  readonly state: RequestState = {
+    requestId: '',
+    principal: undefined,
+    logLevel: undefined,
+    route: undefined,
+  };
 
   constructor(req: IncomingMessage, res: ServerResponse, path: string, querystring: string) {
     this.req = req;

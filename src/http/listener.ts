@@ -62,9 +62,11 @@ export function createListener(options: ListenerOptions): Listener {
   const { server, renew } =
     material.server === null ? plainServer(connections) : tlsServer(material, connections, ticketKeys);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    connections.addExchange(request, response);
+    if (connections.isDraining) response.shouldKeepAlive = false;
     if (request.httpVersion === '1.1' && request.headers.host === undefined) answerMissingHost(response);
     else handler(request, response);
+    // What was answered at once, as a poll is, leaves nothing to look after.
+    if (!response.writableEnded) connections.addExchange(request, response);
   };
   server.on('request', onRequest);
   // An unknown expectation may be ignored (RFC 9110 10.1.1).

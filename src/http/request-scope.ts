@@ -2,7 +2,7 @@
 
 import { type Awaitable, settle } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -31,20 +31,37 @@ interface Witnesses {
   watch: RequestWatch;
 }
 
+type Level = 'error' | 'warn' | 'info' | 'debug';
+
+/** With what the log takes at all, which is asked once: every poll is of a level that it mostly does not. */
+interface Told extends Witnesses {
+  isTold: Record<Level, boolean>;
+}
+
 export function requestScope(
   witnesses: Witnesses,
   translateError: (error: unknown) => unknown,
 ): RequestScope {
-  const { watch } = witnesses;
+  const { watch, log } = witnesses;
+  const told: Told = {
+    ...witnesses,
+    isTold: {
+      error: log.isLevelEnabled('error'),
+      warn: log.isLevelEnabled('warn'),
+      info: log.isLevelEnabled('info'),
+      debug: log.isLevelEnabled('debug'),
+    },
+  };
+  const nextId = makeIdCounter();
   return (ctx, work) => {
     const start = performance.now();
     watch.begin();
     const given = ctx.headers['x-request-id'];
     const { state } = ctx;
-    state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
+    state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     const conclude = (failure: HawserError | null): void => {
-      if (state.streamedBytes !== undefined) endWhenSent(witnesses, ctx, start);
-      else end(witnesses, ctx, start, failure);
+      if (state.streamedBytes !== undefined) endWhenSent(told, ctx, start);
+      else end(told, ctx, start, failure);
     };
     return settle(
       work,
@@ -59,7 +76,7 @@ export function requestScope(
 }
 
 /** An answer in the making counts as done when its last byte is out, or when it is broken off. */
-function endWhenSent(witnesses: Witnesses, ctx: Exchange, start: number): void {
+function endWhenSent(told: Told, ctx: Exchange, start: number): void {
   const { res } = ctx;
   res.once('close', () => {
     const { streamedBytes: bytes } = ctx.state;
@@ -67,12 +84,12 @@ function endWhenSent(witnesses: Witnesses, ctx: Exchange, start: number): void {
       ...(bytes === undefined ? {} : { bytes }),
       ...(res.writableFinished ? {} : { brokenOff: true }),
     };
-    end(witnesses, ctx, start, null, sent);
+    end(told, ctx, start, null, sent);
   });
 }
 
 function end(
-  { log, watch }: Witnesses,
+  { log, watch, isTold }: Told,
   ctx: Exchange,
   start: number,
   failure: HawserError | null,
@@ -80,7 +97,13 @@ function end(
 ): void {
   const milliseconds = performance.now() - start;
   watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
-  logRequest(log, ctx, milliseconds, failure, sent);
+  const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+  if (isTold[level]) logRequest(log, level, ctx, { milliseconds, failure, ...sent });
+}
+
+interface Ending extends SentFacts {
+  milliseconds: number;
+  failure: HawserError | null;
 }
 
 /** Of an answer that was sent as a stream. */
@@ -109,16 +132,8 @@ function problemFor(ctx: Exchange, failure: HawserError): Answer {
     : problemAnswer(failure, BASIC_CHALLENGE);
 }
 
-function logRequest(
-  log: Log,
-  ctx: Exchange,
-  milliseconds: number,
-  failure: HawserError | null,
-  sent: SentFacts = {},
-): void {
+function logRequest(log: Log, level: Level, ctx: Exchange, { milliseconds, failure, ...sent }: Ending): void {
   const state = ctx.state;
-  const level = failure ? failureLevel(failure) : (state.logLevel ?? 'info');
-  if (!log.isLevelEnabled(level)) return;
   const caller = state.principal;
   log[level](
     {

@@ -51,7 +51,7 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   for (const name in answer.headers) {
     if (body !== null || name !== 'Content-Type') headers.push(name, answer.headers[name] as string);
   }
-  if (etag !== null) headers.push('ETag', `"${etag}"`);
+  if (etag !== null) headers.push('ETag', etag);
   if (answer.headers['Cache-Control'] === undefined)
     headers.push('Cache-Control', etag === null ? 'no-store' : 'private, no-cache');
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));

@@ -47,17 +47,17 @@ export function routeDirectly(
 ): RequestHandler {
   const gets = routes
     .filter(({ method }) => method === 'GET')
-    .map((route) => ({ route, pattern: toRegExp(route.path) }));
+    .map((route) => ({ route, ...toRegExp(route.path) }));
   return (request, response) => {
     if (!isPlain(request)) return otherwise(request, response);
     const url = request.url ?? '';
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
-    for (const { route, pattern } of gets) {
-      const params = pattern.exec(path)?.groups;
-      if (params === undefined) continue;
+    for (const { route, pattern, name } of gets) {
+      const value = pattern.exec(path)?.[1];
+      if (value === undefined) continue;
       const exchange = new PlainExchange(request, response, path, mark === -1 ? '' : url.slice(mark + 1));
-      void scope(exchange, () => handle(exchange, server, route, params));
+      void scope(exchange, () => handle(exchange, server, route, { [name]: value }));
       return;
     }
     otherwise(request, response);
@@ -118,8 +118,10 @@ function toPattern(path: string): string {
   return path.replace(/\{(\*?)(\w+)\}/g, (_, star: string, name: string) => (star ? `*${name}` : `:${name}`));
 }
 
-function toRegExp(path: string): RegExp {
-  return new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/%]+)')}/?$`);
+/** @param path with one parameter; to capture it by its name would cost more than to find it */
+function toRegExp(path: string): { pattern: RegExp; name: string } {
+  const [before, name = '', after] = path.split(/\{(\w+)\}/);
+  return { pattern: new RegExp(`^${before}([^/%]+)${after}/?$`), name };
 }
 
 /** Fixed segments before parameters before the rest of a path, so that no `{id}` hides a named neighbour. */

@@ -4,8 +4,29 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+const FIRST_COUNT = 10_000_000;
+const LAST_COUNT = 99_999_999;
+
 export function newId(): string {
   return randomUUID();
+}
+
+/**
+ * Ids that only have to differ, among all processes: a random part of its own for each maker and a count behind it
+ * (UUIDv8, RFC 9562 5.8). They can be guessed; to make one takes a tenth of what a random one takes.
+ */
+export function makeIdCounter(): () => string {
+  let own = '';
+  // Always of eight digits, and small enough for V8 to write it out fast.
+  let count = LAST_COUNT;
+  return () => {
+    if (count === LAST_COUNT) {
+      own = formatId(randomBytes(16), 8).slice(0, -8);
+      count = FIRST_COUNT;
+    }
+    count += 1;
+    return own + count;
+  };
 }
 
 /**

@@ -88,6 +88,7 @@ function checksumAnswer({
 }
 
 function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
+  const answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
   return route({
     ...PULL,
     id: 'downloadNodeBundle',
@@ -106,7 +107,14 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
     },
     handle({ node }) {
       return andThen(manifestOf(resolver, node), (manifest) =>
-        andThen(bundles.get(manifest), (bundle) => bundleAnswer(manifest, bundle)),
+        andThen(bundles.get(manifest), (bundle) => {
+          const known = answers.get(bundle);
+          // Two configurations may have the same content, and so one bundle.
+          if (known?.manifest === manifest) return known.answer;
+          const answer = bundleAnswer(manifest, bundle);
+          answers.set(bundle, { manifest, answer });
+          return answer;
+        }),
       );
     },
   });

@@ -4,12 +4,13 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { Assignment, KnownNode, ScopeLink } from '../db/node-lookup.ts';
+import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/include-document.ts';
 import type { GitStore, ParameterVersionRef } from '../git/store.ts';
 import { internal } from '../lib/errors.ts';
+import { RecentMap } from '../lib/recent-map.ts';
 import {
   compositeManifest,
   configurationManifest,
@@ -41,11 +42,6 @@ interface Remembered {
   made: KeyedManifest;
 }
 
-/**
- * More than a fleet has: in a cache that is smaller, nodes that poll in turn would push each other out. The empty
- * cache takes 6 MB, and a node some 200 bytes beside its manifest.
- */
-const MAX_NODES = 250_000;
 /** Distinct manifests kept for nodes to share, beside those that some node has; each costs some 1 KB. */
 const MAX_MANIFESTS = 10_000;
 
@@ -67,7 +63,8 @@ export class Resolver {
   private readonly store: GitStore;
   private readonly planner: Planner;
   private readonly parameters: ParameterReader;
-  private readonly nodes = new LRUCache<string, Remembered>({ max: MAX_NODES });
+  /** A node takes some 200 bytes beside its manifest. */
+  private readonly nodes = new RecentMap<string, Remembered>(MAX_NODES);
   private readonly manifests = new LRUCache<string, KeyedManifest>({ max: MAX_MANIFESTS });
   private readonly making = new Map<string, Promise<KeyedManifest>>();
   private readonly onResolved: ResolverTools['onResolved'];
@@ -217,10 +214,11 @@ function keyOf(plan: Plan, selections: readonly Selection[]): string {
 
 function isSame(a: Assignment, b: Assignment): boolean {
   return (
-    a.configurationId === b.configurationId &&
-    a.compositeId === b.compositeId &&
-    a.majorVersion === b.majorVersion &&
-    a.prereleaseChannel === b.prereleaseChannel
+    a === b ||
+    (a.configurationId === b.configurationId &&
+      a.compositeId === b.compositeId &&
+      a.majorVersion === b.majorVersion &&
+      a.prereleaseChannel === b.prereleaseChannel)
   );
 }
 

@@ -55,5 +55,5 @@ export const ASSETS: readonly Asset[] = [
 export async function readAsset({ name, mediaType, text }: Asset): Promise<Answer> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const body = text === undefined ? await readFile(join(folder, name)) : Buffer.from(text);
-  return { status: 200, headers: { 'Content-Type': mediaType }, body, etag: sha256Hex(body) };
+  return { status: 200, headers: { 'Content-Type': mediaType }, body, etag: `"${sha256Hex(body)}"` };
 }

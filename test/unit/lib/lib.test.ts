@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { toOptionalTimestamp, toTimestamp } from '../../../src/lib/clock.ts';
 import { makePrivateFolder } from '../../../src/lib/folders.ts';
 import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
-import { isId, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
+import { isId, makeIdCounter, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
 import { writeSecretFile } from '../../../src/lib/secret-file.ts';
 import { Semaphore } from '../../../src/lib/semaphore.ts';
 
@@ -42,6 +42,14 @@ describe('ids and secrets', () => {
       expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect([...ids].sort()).to.deep.equal(ids);
     expect(newOrderedId(1)).to.not.equal(newOrderedId(1));
+  });
+
+  it('are counted where they only have to differ, each maker on its own', () => {
+    const makers = [makeIdCounter(), makeIdCounter()];
+    const ids = makers.flatMap((next) => Array.from({ length: 1_000 }, next));
+    for (const id of ids)
+      expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(new Set(ids).size).to.equal(2_000);
   });
 
   it('hold 256 random bits, safe in headers and cookies', () => {
