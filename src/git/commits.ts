@@ -1,6 +1,7 @@
 /** What commits are made of, whatever they are of: trees, people, and the parent that history gives them. */
 
 import type { CommitObject } from 'isomorphic-git';
+import { allSettled } from '../lib/awaitable.ts';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
 import { readTrailers } from './trailers.ts';
@@ -59,10 +60,4 @@ export async function rebaseCommit(
   const { message, tree, author, committer } = commit;
   const moved = { message, tree, author, committer, parent: parent === null ? [] : [parent] };
   return objects.writeCommit(gitdir, moved);
-}
-
-/** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */
-async function allSettled<T>(work: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
 }

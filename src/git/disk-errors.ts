@@ -14,10 +14,15 @@ export async function unlessAbsent<T, A>(work: Promise<T>, absent: A): Promise<T
   try {
     return await work;
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') return absent;
+    if (isAbsence(error)) return absent;
     throw error;
   }
+}
+
+/** Whether a system call failed because there is no such file or folder. */
+export function isAbsence(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'ENOENT' || errno === 'ENOTDIR';
 }
 
 /** The cause holds paths and goes to the log only; the message never does. */

@@ -73,7 +73,7 @@ async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefValue[]> {
   const refs = new Map<string, string>();
   for await (const path of filesBelow(fs, gitdir, 'refs')) {
     const isRef = !LOCK.test(path) && !path.includes('/.');
-    const oid = isRef ? await readLoose(fs, gitdir, path) : null;
+    const oid = isRef ? readLoose(fs, gitdir, path) : null;
     if (oid !== null) refs.set(path, oid);
   }
   const packed = await unlessAbsent(fs.readFile(join(gitdir, 'packed-refs')), Buffer.alloc(0));

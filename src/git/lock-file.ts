@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { AtomicFs } from './atomic-fs.ts';
+import type { DiskFile } from './disk.ts';
 import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
 
 /** Milliseconds until a lock that an ended process may have left is looked at. */
@@ -28,16 +29,21 @@ export interface GitFolder {
 export class LockFile {
   private readonly fs: AtomicFs;
   private readonly target: string;
+  /** Null once it is filled and closed. */
+  private file: DiskFile | null;
   private held = true;
 
-  constructor(fs: AtomicFs, target: string) {
+  constructor(fs: AtomicFs, target: string, file: DiskFile) {
     this.fs = fs;
     this.target = target;
+    this.file = file;
   }
 
   /** Gives the file its new content, flushed, and the lock back, in one step. */
   async commit(content: string): Promise<void> {
-    await this.fs.writePlain(lockPath(this.target), content);
+    const { file } = this;
+    this.file = null;
+    if (file) await this.fs.fill(file, content);
     // Held no longer from then on, even if the flush after it fails: the name may be another's lock.
     await this.fs.rename(lockPath(this.target), this.target, () => {
       this.held = false;
@@ -48,7 +54,8 @@ export class LockFile {
   async release(): Promise<void> {
     if (!this.held) return;
     this.held = false;
-    await this.fs.discard(lockPath(this.target)).catch(() => undefined);
+    await this.file?.close().catch(() => undefined);
+    await this.fs.discardFile(lockPath(this.target)).catch(() => undefined);
   }
 }
 
@@ -57,8 +64,7 @@ export async function takeLock(folder: GitFolder, target: string): Promise<LockF
   const start = performance.now();
   for (;;) {
     try {
-      await folder.fs.createEmpty(lockPath(target));
-      return new LockFile(folder.fs, target);
+      return new LockFile(folder.fs, target, await folder.fs.createEmpty(lockPath(target)));
     } catch (error) {
       await beforeRetry(folder, target, error, performance.now() - start);
     }

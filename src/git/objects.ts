@@ -1,27 +1,28 @@
-/** Git objects, read and written by isomorphic-git through our file system. Errors are the store's own. */
+/**
+ * Git objects, read by isomorphic-git through our file system, and written by our own hand: its way of compressing takes
+ * a millisecond for each, however small. Errors are the store's own.
+ */
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type CommitObject,
-  Errors,
-  type ReadObjectResult,
-  readObject,
-  type TagObject,
-  writeCommit,
-  writeObject,
-  writeTag,
-} from 'isomorphic-git';
+import { promisify } from 'node:util';
+import { deflate, deflateSync } from 'node:zlib';
+import { type CommitObject, Errors, type ReadObjectResult, readObject, type TagObject } from 'isomorphic-git';
 import type { HawserError } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
+import { type NewCommit, type NewTag, printCommit, printTag } from './object-text.ts';
 import type { PackCaches } from './pack-cache.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+/** Bytes up to which it takes less time to compress an object than to have it done on another thread. */
+const SMALL = 16_384;
+
+const deflateAside = promisify(deflate);
 
 export interface ParsedTypes {
   commit: CommitObject;
@@ -92,19 +93,26 @@ export class ObjectStore {
   /** Writes a blob or tree, flushed, unless the repository holds it already, whole. */
   async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
     return this.writes.run(async () => {
-      const object = Buffer.concat([Buffer.from(`${type} ${content.byteLength}\0`), content]);
-      const oid = createHash('sha1').update(object).digest('hex');
-      if (await this.holds(gitdir, oid)) return oid;
-      return writeObject({ fs: this.fs, gitdir, format: 'wrapped', object, oid });
+      const object = wrap(type, content);
+      if (!(await this.holds(gitdir, object.oid))) await this.put(gitdir, object);
+      return object.oid;
     });
   }
 
-  writeCommit(gitdir: string, commit: CommitObject): Promise<string> {
-    return writeCommit({ fs: this.fs, gitdir, commit });
+  /** Flushed. Not looked for before: it holds the time at which it is made. */
+  async writeCommit(gitdir: string, commit: NewCommit): Promise<string> {
+    return this.put(gitdir, wrap('commit', Buffer.from(printCommit(commit))));
   }
 
-  writeTag(gitdir: string, tag: TagObject): Promise<string> {
-    return writeTag({ fs: this.fs, gitdir, tag });
+  /** As `writeCommit`. */
+  async writeTag(gitdir: string, tag: NewTag): Promise<string> {
+    return this.put(gitdir, wrap('tag', Buffer.from(printTag(tag))));
+  }
+
+  private async put(gitdir: string, { oid, bytes }: WrappedObject): Promise<string> {
+    const deflated = bytes.byteLength > SMALL ? await deflateAside(bytes) : deflateSync(bytes);
+    await this.fs.writeFile(loosePath(gitdir, oid), deflated);
+    return oid;
   }
 
   /**
@@ -165,6 +173,17 @@ export class ObjectStore {
 /** Whether a `repository_damaged` is one of an object that is not there, and not of one that is broken. */
 export function isMissingObject(error: HawserError): boolean {
   return error.cause instanceof Errors.NotFoundError;
+}
+
+interface WrappedObject {
+  oid: string;
+  bytes: Buffer;
+}
+
+/** With the header that Git hashes before the content. */
+function wrap(type: string, content: Uint8Array): WrappedObject {
+  const bytes = Buffer.concat([Buffer.from(`${type} ${content.byteLength}\0`), content]);
+  return { oid: createHash('sha1').update(bytes).digest('hex'), bytes };
 }
 
 function loosePath(gitdir: string, oid: string): string {

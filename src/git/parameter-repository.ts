@@ -58,7 +58,7 @@ export class ParameterRepository extends LoadedRepository<ParameterVersions> {
 
   /** Before a tag is given its ref: the branch cannot have recorded it yet. */
   async announce(scope: ParameterScope, tag: string): Promise<void> {
-    this.unrecorded.set(tag, await this.branch.tip(scope));
+    this.unrecorded.set(tag, this.branch.tip(scope));
   }
 
   /**

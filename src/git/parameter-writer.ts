@@ -111,7 +111,7 @@ export class ParameterWriter implements LockedParameters {
       const { folder } = this.repository;
       const name = parameterTagName(null, version);
       // A tag that is no schema is replaced too: nobody else could have meant the name.
-      const from = before ?? (await readRef(folder.fs, folder.gitdir, name));
+      const from = before ?? readRef(folder.fs, folder.gitdir, name);
       const tag = await this.objects.writeSchema(schema, parent);
       if (!(await this.repository.move(name, from, tag))) {
         throw conflict('schema_changed', 'The schema was changed by another program meanwhile; try again.');
@@ -146,7 +146,7 @@ export class ParameterWriter implements LockedParameters {
     const content = { version, oid, isPassthrough: passthrough };
     const tag = await this.objects.writeTag(scope, content, this.parentOf(scope, draft), tagger, at);
     // The caller may have taken its time to look at the draft, and stock git does not know our lock.
-    if ((await readRef(folder.fs, folder.gitdir, draft.name)) !== oid) throw draftMoved();
+    if (readRef(folder.fs, folder.gitdir, draft.name) !== oid) throw draftMoved();
     await this.repository.announce(scope, tag);
     if (!(await this.repository.move(parameterTagName(scope, version), null, tag)))
       throw published('already_published');

@@ -5,7 +5,6 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { parsePackedRefs } from './packed-refs.ts';
@@ -17,7 +16,6 @@ const ROOTS = ['refs/heads', 'refs/tags'];
 
 /** Disks keep times in steps: a second change within the same step would leave the stamp as it was. */
 const SETTLE = 100;
-const CONCURRENT_READS = 16;
 
 /** By what a later change of a file or folder shows. */
 export interface Stamp {
@@ -59,7 +57,6 @@ export interface RefSnapshot {
 interface Reading {
   fs: AtomicFs;
   gitdir: string;
-  reads: Semaphore;
   known: RefSnapshot | undefined;
   folders: Map<string, RefFolder>;
   found: Map<string, LooseRef>;
@@ -81,13 +78,13 @@ export async function readSnapshot(
   previous: RefSnapshot | undefined,
 ): Promise<RefSnapshot> {
   const [folders, found] = [new Map<string, RefFolder>(), new Map<string, LooseRef>()];
-  const reading = { fs, gitdir, reads: new Semaphore(CONCURRENT_READS), known: previous, folders, found };
+  const reading = { fs, gitdir, known: previous, folders, found };
   // For the new names in it, such as that of packed-refs.
   if (!previous) await fs.settleFolder(gitdir);
   // Loose before packed: packing writes packed-refs first and removes the loose files after, so in this
   // order a ref on its way from one to the other is seen in at least one of them.
   for (const root of ROOTS) await readFolder(reading, root);
-  const packed = await readPackedFile(fs, gitdir, previous?.packed);
+  const packed = readPackedFile(fs, gitdir, previous?.packed);
   if (found.size + packed.refs.size === 0 && !fs.lstatNow(join(gitdir, 'refs'))) throw missingRepository();
   return { folders, loose: found, packed };
 }
@@ -141,7 +138,7 @@ async function readFolder(reading: Reading, path: string): Promise<void> {
   } else {
     if (!known) await fs.settleFolder(join(gitdir, path));
     folder = await listFolder(reading, path, stamp);
-    await Promise.all(folder.refs.map((name) => readFile(reading, name)));
+    for (const name of folder.refs) readFile(reading, name);
   }
   folders.set(path, folder);
   await Promise.all(folder.folders.map((inner) => readFolder(reading, inner)));
@@ -157,30 +154,24 @@ async function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | 
   return { stamp, refs, folders };
 }
 
-function readFile({ fs, gitdir, reads, known, found }: Reading, name: string): Promise<void> | undefined {
+function readFile({ fs, gitdir, known, found }: Reading, name: string): void {
   const stamp = stampOf(fs, join(gitdir, name));
   // Packed or removed since the folder was listed.
-  if (stamp === null) return undefined;
+  if (stamp === null) return;
   const before = known?.loose.get(name);
   if (before && isSame(before.stamp, stamp)) {
     found.set(name, before);
-    return undefined;
+    return;
   }
-  return reads.run(async () => {
-    const oid = await readLoose(fs, gitdir, name);
-    if (oid !== null) found.set(name, { oid, stamp });
-  });
+  const oid = readLoose(fs, gitdir, name);
+  if (oid !== null) found.set(name, { oid, stamp });
 }
 
-async function readPackedFile(
-  fs: AtomicFs,
-  gitdir: string,
-  previous: PackedFile | undefined,
-): Promise<PackedFile> {
+function readPackedFile(fs: AtomicFs, gitdir: string, previous: PackedFile | undefined): PackedFile {
   const path = join(gitdir, PACKED_REFS);
   const stamp = stampOf(fs, path);
   if (previous && isSame(previous.stamp, stamp)) return previous;
-  const data = await unlessAbsent(fs.readFile(path), Buffer.alloc(0));
+  const data = fs.readNow(path) ?? Buffer.alloc(0);
   const digest = createHash('sha1').update(data).digest('hex');
   // Looked at again so soon after a change that its time cannot tell: most often it is as it was.
   const refs = previous?.digest === digest ? previous.refs : parsePackedRefs(data.toString('utf8'));

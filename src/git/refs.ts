@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { HawserError } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
-import { errnoOf, unlessAbsent } from './disk-errors.ts';
+import { errnoOf } from './disk-errors.ts';
 import { type GitFolder, type LockFile, takeLock } from './lock-file.ts';
 import { findPackedRef, type PackedRef, withoutPackedRef, withPackedRefs } from './packed-refs.ts';
 
@@ -24,9 +24,8 @@ export interface RefValue {
 }
 
 /** The oid of one ref, null when it does not exist. */
-export async function readRef(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
-  const loose = await readLoose(fs, gitdir, name);
-  return loose ?? findPackedRef(await readPacked(fs, gitdir), name);
+export function readRef(fs: AtomicFs, gitdir: string, name: string): string | null {
+  return readLoose(fs, gitdir, name) ?? findPackedRef(readPacked(fs, gitdir), name);
 }
 
 /** Moves a ref that still has the value `from` (null: does not exist) to `to`; false when it has another. */
@@ -38,7 +37,7 @@ export async function updateRef(
 ): Promise<boolean> {
   const lock = await takeLock(folder, join(folder.gitdir, name));
   try {
-    if ((await readRef(folder.fs, folder.gitdir, name)) !== from) return false;
+    if (readRef(folder.fs, folder.gitdir, name) !== from) return false;
     await lock.commit(`${to}\n`);
     return true;
   } finally {
@@ -70,7 +69,7 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   const locks: LockFile[] = [];
   try {
     for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
-    if (!(await allHold(folder, refs))) return false;
+    if (!allHold(folder, refs)) return false;
     // Held until the loose files are gone too: a pack-refs in between would bring the refs back from them.
     const packedLock = await takeLock(folder, join(gitdir, 'packed-refs'));
     try {
@@ -86,10 +85,10 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
   }
 }
 
-async function allHold({ fs, gitdir }: GitFolder, refs: readonly RefValue[]): Promise<boolean> {
-  const packed = await readPacked(fs, gitdir);
+function allHold({ fs, gitdir }: GitFolder, refs: readonly RefValue[]): boolean {
+  const packed = readPacked(fs, gitdir);
   for (const { name, oid } of refs) {
-    if (((await readLoose(fs, gitdir, name)) ?? findPackedRef(packed, name)) !== oid) return false;
+    if ((readLoose(fs, gitdir, name) ?? findPackedRef(packed, name)) !== oid) return false;
   }
   return true;
 }
@@ -105,9 +104,9 @@ export async function packRefs(folder: GitFolder, refs: readonly PackedRef[]): P
   try {
     for (const ref of refs) {
       // Looked at under the lock: whoever removes a ref holds it too, until the loose file is gone.
-      if ((await readLoose(fs, gitdir, ref.name)) === ref.oid) packed.push(ref);
+      if (readLoose(fs, gitdir, ref.name) === ref.oid) packed.push(ref);
     }
-    const text = withPackedRefs((await readPacked(fs, gitdir)).toString('utf8'), packed);
+    const text = withPackedRefs(readPacked(fs, gitdir).toString('utf8'), packed);
     if (text === null) return;
     await replacePacked(fs, gitdir, text);
   } finally {
@@ -122,7 +121,7 @@ async function dropLoose(folder: GitFolder, { name, oid }: PackedRef): Promise<v
   try {
     const lock = await takeLock(folder, path);
     try {
-      if ((await readLoose(folder.fs, folder.gitdir, name)) === oid) await folder.fs.discard(path);
+      if (readLoose(folder.fs, folder.gitdir, name) === oid) await folder.fs.discardFile(path);
     } finally {
       await lock.release();
     }
@@ -142,7 +141,7 @@ async function dropEmptyFolders({ fs, gitdir }: GitFolder, name: string): Promis
 
 /** Under packed-refs.lock. */
 async function dropPacked(fs: AtomicFs, gitdir: string, refs: readonly RefValue[]): Promise<void> {
-  const file = await readPacked(fs, gitdir);
+  const file = readPacked(fs, gitdir);
   const packed = refs.filter(({ name }) => findPackedRef(file, name) !== null);
   if (packed.length === 0) return;
   const rest = packed.reduce((text, { name }) => withoutPackedRef(text, name) ?? text, file.toString('utf8'));
@@ -157,19 +156,19 @@ async function replacePacked(fs: AtomicFs, gitdir: string, text: string): Promis
     await fs.rename(`${path}.new`, path);
   } catch (error) {
     // Left behind it would stop git, which makes this file exclusively.
-    await fs.discard(`${path}.new`).catch(() => undefined);
+    await fs.discardFile(`${path}.new`).catch(() => undefined);
     throw error;
   }
 }
 
-async function readPacked(fs: AtomicFs, gitdir: string): Promise<Buffer> {
-  return unlessAbsent(fs.readFile(join(gitdir, 'packed-refs')), Buffer.alloc(0));
+function readPacked(fs: AtomicFs, gitdir: string): Buffer {
+  return fs.readNow(join(gitdir, 'packed-refs')) ?? Buffer.alloc(0);
 }
 
 /** The oid in a loose ref's file; null when there is none or it is a folder or a symbolic ref. */
-export async function readLoose(fs: AtomicFs, gitdir: string, name: string): Promise<string | null> {
+export function readLoose(fs: AtomicFs, gitdir: string, name: string): string | null {
   try {
-    const data = await unlessAbsent(fs.readFile(join(gitdir, name)), null);
+    const data = fs.readNow(join(gitdir, name));
     const text = data === null ? 'ref:' : data.toString('latin1').trim();
     if (text.startsWith('ref:')) return null;
     return /^[0-9a-f]{40}$/.test(text) ? text : BROKEN_OID;

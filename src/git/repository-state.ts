@@ -82,7 +82,7 @@ async function collectLoose(
     const name = `${path}/${entry.name}`;
     if (entry.isDirectory()) await collectLoose(fs, gitdir, name, into);
     else {
-      const oid = await readLoose(fs, gitdir, name);
+      const oid = readLoose(fs, gitdir, name);
       if (oid !== null) into.set(name, oid);
     }
   }

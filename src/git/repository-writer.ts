@@ -115,9 +115,10 @@ export class RepositoryWriter implements LockedRepository {
     const { folder } = this.repository;
     const { entryPoint } = await this.repository.details(draft);
     const commit = await this.versions.rebase(this.gitdir, draft.oid, this.parentOf(draft));
-    const oid = await this.versions.writeTag(this.gitdir, { version, commit, entryPoint }, tagger, at);
+    const named = { version, commit, entryPoint, draft: draft.oid };
+    const oid = await this.versions.writeTag(this.gitdir, named, tagger, at);
     // The caller may have taken its time to look at the draft, and stock git does not know our lock.
-    if ((await readRef(folder.fs, folder.gitdir, draftRefName(version))) !== draft.oid) throw draftMoved();
+    if (readRef(folder.fs, folder.gitdir, draftRefName(version)) !== draft.oid) throw draftMoved();
     if (!(await this.repository.move(tagRefName(version), null, oid))) throw published('already_published');
     return { version, status: 'Published', oid };
   }

@@ -1,5 +1,6 @@
 /** The repository of a configuration or composite in memory: its versions, `main`, and its draft branches. */
 
+import { allSettled } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
 import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk } from './disk-errors.ts';
@@ -44,16 +45,21 @@ export class Repository extends LoadedRepository<SortedVersions> {
     if (!state || !needsTidying(state)) return false;
     const { leftOvers, main, stableCommit } = state;
     try {
-      if (stableCommit !== null && stableCommit !== main) {
-        await updateRef(this.folder, MAIN, main, stableCommit);
-      }
-      for (const draft of leftOvers) await deleteRef(this.folder, draftRefName(draft.version), draft.oid);
+      const isBehind = stableCommit !== null && stableCommit !== main;
+      const work = isBehind ? [updateRef(this.folder, MAIN, main, stableCommit)] : [];
+      // At once: a flush takes its time.
+      await allSettled([...work, this.dropDrafts(leftOvers)]);
       if (this.state === state) this.state = { ...state, main: stableCommit ?? main, leftOvers: [] };
       return true;
     } catch (error) {
       this.warn(error, 'could not tidy the refs of a repository');
       return false;
     }
+  }
+
+  private async dropDrafts(drafts: readonly VersionRef[]): Promise<boolean> {
+    for (const draft of drafts) await deleteRef(this.folder, draftRefName(draft.version), draft.oid);
+    return true;
   }
 
   async pack(): Promise<void> {

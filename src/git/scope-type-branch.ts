@@ -58,7 +58,7 @@ export class ScopeTypeBranch {
   }
 
   /** Where the branch stands; null where it is not yet. */
-  tip(scope: LeftOver['scope']): Promise<string | null> {
+  tip(scope: LeftOver['scope']): string | null {
     return readRef(this.folder.fs, this.folder.gitdir, scopeTypeBranch(scope));
   }
 
@@ -70,7 +70,7 @@ export class ScopeTypeBranch {
     const branch = scopeTypeBranch(left.scope);
     const publication = await this.read(left);
     for (let attempt = 1; ; attempt += 1) {
-      const tip = await this.tip(left.scope);
+      const tip = this.tip(left.scope);
       if (await this.holds(tip, since, publication)) return;
       const commit = await this.write(publication, tip);
       if (await updateRef(this.folder, branch, tip, commit)) return;
@@ -125,7 +125,7 @@ export class ScopeTypeBranch {
     history: History,
     keptTags: ReadonlySet<string>,
   ): Promise<string | null> {
-    const tip = await this.tip(scope);
+    const tip = this.tip(scope);
     if (tip === null) return null;
     const newer = new Map<string, number>();
     const commits: string[] = [];

@@ -84,8 +84,7 @@ export class VersionObjects {
     { status, oid }: ObjectRef,
     wanted: Wanted = null,
   ): Promise<VersionContent | Flaw | null> {
-    // With the status: a lightweight tag may name the commit of a draft, and is no version for that.
-    const key = `${status} ${oid} ${wanted?.join(' ') ?? ''}`;
+    const key = keyOf({ status, oid }, wanted);
     const known = this.contents.get(key);
     if (known) return known;
     const read = await timed(this.onOperation, 'read_version', () =>
@@ -115,25 +114,30 @@ export class VersionObjects {
     return this.writeContent(gitdir, content, { author: commit.author, committer, createdAt, parent });
   }
 
-  /** Writes the tag object that publishes a commit, flushed; gives its id. No ref leads to it yet. */
+  /**
+   * Writes the tag object that publishes a commit, flushed; gives its id. No ref leads to it yet.
+   * @param version `draft` is the commit as it was a draft's: of the same content, with another parent perhaps
+   */
   async writeTag(
     gitdir: string,
-    version: { version: string; commit: string; entryPoint: string },
+    version: { version: string; commit: string; entryPoint: string; draft: string },
     tagger: Person,
     at: number,
   ): Promise<string> {
+    const { commit, entryPoint } = version;
     const message = writeMessage(`Version ${version.version}`, {
-      'Entry-Point': version.entryPoint,
+      'Entry-Point': entryPoint,
       'Published-At': toTimestamp(at),
     });
     const tag = `v${version.version}`;
-    return this.objects.writeTag(gitdir, {
-      object: version.commit,
-      type: 'commit',
-      tag,
-      tagger: sign(tagger, at),
-      message,
-    });
+    const signature = sign(tagger, at);
+    const written = { object: commit, type: 'commit', tag, tagger: signature, message } as const;
+    const oid = await this.objects.writeTag(gitdir, written);
+    const known = this.contents.get(keyOf({ status: 'Draft', oid: version.draft }, null));
+    // As reading it would find, which is what the next look at the refs does.
+    const says = { commit, entryPoint, stated: true, tag, publishedAt: at, publishedBy: signature.name };
+    if (known) this.contents.set(keyOf({ status: 'Published', oid }, null), { ...known, ...says });
+    return oid;
   }
 
   /** As `rebaseCommit`. */
@@ -244,6 +248,11 @@ export class VersionObjects {
     }
     return null;
   }
+}
+
+/** With the status: a lightweight tag may name the commit of a draft, and is no version for that. */
+function keyOf({ status, oid }: ObjectRef, wanted: Wanted): string {
+  return `${status} ${oid} ${wanted?.join(' ') ?? ''}`;
 }
 
 export function isContent(read: VersionContent | Flaw | null): read is VersionContent {

@@ -10,6 +10,12 @@ export function andThen<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */
+export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
 /** As `try { succeed(await work()) } catch (error) { fail(error) }`, but for what `succeed` itself throws. */
 export function settle<T, R>(
   work: () => Awaitable<T>,

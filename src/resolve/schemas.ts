@@ -150,8 +150,6 @@ export class SchemaReader {
     const { entryPoint, files } = await this.store.details(repository, ref);
     const file = files.find(({ path }) => path === entryPoint);
     if (file === undefined) return NONE;
-    const { size } = await this.store.blobInfo(repository, file.oid);
-    if (size > MAX_ENTRY_POINT_BYTES) return NONE;
     const type = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
     // By the file, not the version: one that names no entry point has that of the version before it.
     return this.declare(file.oid, type, () => this.store.blob(repository, file.oid));
@@ -162,8 +160,9 @@ export class SchemaReader {
     const cached = this.declared.get(key);
     if (cached) return cached.declared;
     const content = await load();
-    const declared = readDeclared(content, type);
-    this.declared.set(key, { declared, bytes: content.length });
+    const isTooLarge = content.length > MAX_ENTRY_POINT_BYTES;
+    const declared = isTooLarge ? NONE : readDeclared(content, type);
+    this.declared.set(key, { declared, bytes: isTooLarge ? 0 : content.length });
     return declared;
   }
 

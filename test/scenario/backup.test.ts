@@ -20,12 +20,14 @@ import { sha256Hex } from '../../src/lib/hash.ts';
 import type { Manifest } from '../../src/operations/backup/manifest.ts';
 import { restore } from '../../src/operations/backup/restore.ts';
 import { CONFIGURATIONS, create, MAIN, ok } from '../support/configurations.ts';
+import { limitFileSize } from '../support/file-size.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type Ended, spawnHawser } from '../support/spawned.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
 const REGULAR = unixMode(0o100600);
+const UNLESS_LINUX = process.platform === 'linux' ? '' : ' (skipped: only Linux has prlimit)';
 
 describe('backup and restore', function () {
   this.timeout(120_000);
@@ -101,6 +103,16 @@ describe('backup and restore', function () {
     it('says so where there is no database', async () => {
       expectRefusal(await run(folder, 'backup', join(folder, 'b.zip')), /HAWSER_DATA_DIR: .*no database/);
       expect(readdirSync(folder)).to.deep.equal([]);
+    });
+
+    it(`leaves nothing where the disk takes no more of it${UNLESS_LINUX}`, async function () {
+      if (process.platform !== 'linux') this.skip();
+      for (const bytes of [0, 10_000, 60_000]) {
+        const command = spawnHawser(hawser.folder, {}, ['backup', join(folder, 'b.zip')]);
+        limitFileSize(bytes, command.child.pid);
+        expectRefusal(await command.ended, /cannot be copied|too large|I\/O error/i);
+        expect(readdirSync(folder)).to.deep.equal([]);
+      }
     });
 
     it('makes no archive of a repository that has lost an object, or is lost', async () => {

@@ -22,6 +22,15 @@ export class BreakingFs extends AtomicFs {
   override createEmpty(path: string) {
     return this.step(() => super.createEmpty(path));
   }
+  override async fill(...args: Parameters<AtomicFs['fill']>) {
+    try {
+      await this.step(() => super.fill(...args));
+    } catch (error) {
+      // As the real one does, whatever comes of it.
+      await args[0].close();
+      throw error;
+    }
+  }
   override rename(...args: Parameters<AtomicFs['rename']>) {
     return this.step(() => super.rename(...args));
   }
@@ -30,6 +39,9 @@ export class BreakingFs extends AtomicFs {
   }
   override discard(path: string) {
     return this.step(() => super.discard(path));
+  }
+  override discardFile(path: string) {
+    return this.step(() => super.discardFile(path));
   }
   override discardEmptyFolder(path: string) {
     return this.step(() => super.discardEmptyFolder(path));

@@ -25,6 +25,10 @@ class CountingFs extends AtomicFs {
     this.reads += 1;
     return super.readFile(path);
   }
+  override readNow(path: string) {
+    this.reads += 1;
+    return super.readNow(path);
+  }
   override readdir(path: string) {
     this.reads += 1;
     return super.readdir(path);

@@ -26,6 +26,10 @@ class CountingFs extends AtomicFs {
     this.reads += 1;
     return super.readFile(path);
   }
+  override readNow(path: string) {
+    this.reads += 1;
+    return super.readNow(path);
+  }
   override lstatNow(path: string) {
     this.looks += 1;
     return super.lstatNow(path);
