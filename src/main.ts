@@ -4,6 +4,7 @@
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
+import { keepHeapSmall } from './lib/heap.ts';
 import { keepTicksFast } from './lib/ticks.ts';
 import { readVersion } from './lib/version.ts';
 import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
@@ -13,6 +14,7 @@ import { serve } from './serve.ts';
 const COMMANDS = [serve, ...OPERATIONS];
 
 async function main(): Promise<void> {
+  keepHeapSmall();
   keepTicksFast();
   const request = readCommandLine(COMMANDS, process.argv.slice(2));
   if (request.kind === 'help') process.stdout.write(describeCommands(COMMANDS));

@@ -1,6 +1,6 @@
 /** When each node last called: noted in memory, written in batches, so that a poll writes nothing. */
 
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../db/schema.ts';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -57,25 +57,13 @@ export class CheckIns {
   }
 }
 
-/** Skips nodes that were deleted since they called. */
+/**
+ * Skips nodes that were deleted since they called. All rows as one value: a statement with a thousand is text and a tree
+ * of a thousand parts each time, which the fleet's memory would be full of.
+ */
 async function writeRows(db: Kysely<Schema>, rows: readonly (readonly [string, number])[]): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const ids = rows.map(([nodeId]) => nodeId);
-    const known = new Set(
-      (await trx.selectFrom('nodes').select('id').where('id', 'in', ids).execute()).map((row) => row.id),
-    );
-    const values = rows
-      .filter(([nodeId]) => known.has(nodeId))
-      .map(([node_id, last_check_in]) => ({ node_id, last_check_in }));
-    if (values.length === 0) return;
-    await trx
-      .insertInto('node_check_ins')
-      .values(values)
-      .onConflict((conflict) =>
-        conflict
-          .column('node_id')
-          .doUpdateSet((row) => ({ last_check_in: row.ref('excluded.last_check_in') })),
-      )
-      .execute();
-  });
+  await sql`insert into node_check_ins (node_id, last_check_in)
+    select n.id, c.value ->> 1 from json_each(${JSON.stringify(rows)}) c join nodes n on n.id = c.value ->> 0
+    where true
+    on conflict (node_id) do update set last_check_in = excluded.last_check_in`.execute(db);
 }
