@@ -32,9 +32,9 @@ export async function measure(
   effort: Effort,
 ): Promise<Sample[][]> {
   const samples: Sample[][] = contenders.map(() => []);
-  for (let round = -effort.warmUpRounds; round < effort.rounds; round += 1) {
+  for (let round = -effort.polls.warmUpRounds; round < effort.polls.rounds; round += 1) {
     for (let turn = 0; turn < contenders.length; turn += 1) {
-      const at = (turn + round + effort.warmUpRounds) % contenders.length;
+      const at = (turn + round + effort.polls.warmUpRounds) % contenders.length;
       const sample = await takeSample(generator, scenario, contenders[at] as Contender, effort);
       if (round >= 0) samples[at]?.push(sample);
     }
@@ -67,6 +67,12 @@ export function median(values: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+export function middleHalf(values: readonly number[]): [lower: number, upper: number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const quartile = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return [quartile(0.25), quartile(0.75)];
 }
 
 /** Ratios of the rounds one by one, as two servers of one round met the same conditions. */

@@ -11,11 +11,11 @@ import { cpuSecondsOf } from './cpu.ts';
 import { filesOf, VERSIONS } from './fleet.ts';
 import { BareFlushes, CountingDisk, type Flushes } from './flushes.ts';
 import { manyRounds, SCALE_TARGET } from './list-timing.ts';
-import { median } from './measure.ts';
+import { median, middleHalf } from './measure.ts';
 import { expect } from './probe.ts';
 import type { Processes } from './processes.ts';
-import { table, verdict } from './report.ts';
-import { formatRange, formatScale, inTurn, middleHalf, type ScaleRow, type Side, scaleRow } from './scale.ts';
+import { formatRange, table, verdict } from './report.ts';
+import { formatScale, inTurn, type ScaleRow, type Side, scaleRow } from './scale.ts';
 import { type Effort, GROWTH_TARGET } from './scenarios.ts';
 import { MANY, makeSite, type Site, timed } from './versions.ts';
 

@@ -2,7 +2,7 @@
 
 import { availableParallelism, cpus, release } from 'node:os';
 import type { FleetSize } from './fleet.ts';
-import { median, ratiosOf, type Sample } from './measure.ts';
+import { median, middleHalf, ratiosOf, type Sample } from './measure.ts';
 import { type Effort, GROWTH_TARGET, type Scenario } from './scenarios.ts';
 
 export interface Row {
@@ -15,9 +15,9 @@ export interface Row {
   /** Milliseconds of CPU per 1,000 requests. */
   cpu: number;
   bareCpu: number;
+  /** The median of the rounds' own ratios, and the middle half of those. */
   ratio: number;
-  /** The ratio of the best and of the worst round: what the machine's other work did to it. */
-  ratioRange: [lowest: number, highest: number];
+  ratioRange: [lower: number, upper: number];
   target: number | null;
   met: boolean | null;
 }
@@ -56,7 +56,7 @@ export function makeReport(started: Date, effort: Effort, measured: readonly Mea
     },
     started: started.toISOString(),
     connections: effort.connections,
-    rounds: effort.rounds,
+    rounds: effort.polls.rounds,
     rows: measured.flatMap((one) => one.fleets.map(({ size, samples }) => rowOf(one, size, samples))),
     growth: measured.filter(({ scenario }) => scenario.target !== null).flatMap(growthOf),
   };
@@ -76,7 +76,7 @@ function rowOf({ scenario, bare }: Measured, data: FleetSize, samples: readonly 
     cpu: middle((sample) => sample.cpu),
     bareCpu: median(bare.map((sample) => sample.cpu)),
     ratio,
-    ratioRange: [Math.min(...ratios), Math.max(...ratios)],
+    ratioRange: middleHalf(ratios),
     target,
     met: target === null ? null : ratio <= target,
   };
@@ -89,7 +89,21 @@ function growthOf({ scenario, fleets }: Measured): Growth[] {
   return [{ scenario: scenario.label, factor, target: GROWTH_TARGET, met: factor <= GROWTH_TARGET }];
 }
 
-const COLUMNS = ['scenario', 'data', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms/1k', 'bare', 'ratio', 'target', ''];
+const COLUMNS = [
+  ...[
+    'scenario',
+    'data',
+    'req/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU ms/1k',
+    'bare',
+    'ratio',
+    'half within',
+    'target',
+    '',
+  ],
+];
 
 export function formatReport({ machine, connections, rounds, rows, growth }: Report): string {
   const cells = rows.map((row) => [
@@ -101,6 +115,7 @@ export function formatReport({ machine, connections, rounds, rows, growth }: Rep
     row.cpu.toFixed(1),
     row.bareCpu.toFixed(1),
     `${row.ratio.toFixed(2)} x`,
+    formatRange(row.ratioRange),
     row.target === null ? '-' : `${row.target.toFixed(2)} x`,
     row.met === null ? '' : verdict(row.met),
   ]);
@@ -120,6 +135,10 @@ export function formatReport({ machine, connections, rounds, rows, growth }: Rep
 
 export function formatMachine({ cpu, cores, node, system }: Report['machine']): string {
   return `${cpu}, ${cores} cores, Node ${node}, ${system}`;
+}
+
+export function formatRange(range: readonly number[]): string {
+  return range.map((bound) => bound.toFixed(2)).join('-');
 }
 
 export function verdict(met: boolean): string {

@@ -8,9 +8,8 @@ import { openReportWriter, type ReceivedReport, writeReports } from '../../src/a
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import { SECOND } from '../../src/lib/clock.ts';
 import { newId, newOrderedId } from '../../src/lib/ids.ts';
-import { median } from './measure.ts';
-import { verdict } from './report.ts';
-import { formatRange, middleHalf } from './scale.ts';
+import { median, middleHalf } from './measure.ts';
+import { formatRange, verdict } from './report.ts';
 import type { Effort } from './scenarios.ts';
 
 const NODES = 64;

@@ -1,7 +1,7 @@
 /** Comparisons of little data with much: rounds of both sides in turn, and what they come to. */
 
-import { median } from './measure.ts';
-import { table, verdict } from './report.ts';
+import { median, middleHalf } from './measure.ts';
+import { formatRange, table, verdict } from './report.ts';
 
 export interface ScaleRow {
   what: string;
@@ -54,12 +54,6 @@ export function scaleRow(
   return { what, compared, ...medians, ratio, ratioRange: middleHalf(ratios), target, met };
 }
 
-export function middleHalf(values: readonly number[]): [lower: number, upper: number] {
-  const sorted = [...values].sort((a, b) => a - b);
-  const quartile = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
-  return [quartile(0.25), quartile(0.75)];
-}
-
 export function formatScale(title: string, rows: readonly ScaleRow[]): string {
   const cells = rows.map((row) => [
     row.what,
@@ -73,10 +67,6 @@ export function formatScale(title: string, rows: readonly ScaleRow[]): string {
   ]);
   const columns = [title, 'few : many', 'ms few', 'ms many', 'ratio', 'half within', 'target', ''];
   return [...table([columns, ...cells]), '', summaryOf(rows)].join('\n');
-}
-
-export function formatRange(range: readonly number[]): string {
-  return range.map((bound) => bound.toFixed(2)).join('-');
 }
 
 /** One line: whether the targets among these are met. */

@@ -28,7 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
     resource: 'checksum',
     known: false,
     newConnections: false,
-    requests: 8_000,
+    requests: 2_000,
     target: KEEP_ALIVE_TARGET,
   },
   {
@@ -36,7 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
     resource: 'checksum',
     known: true,
     newConnections: false,
-    requests: 8_000,
+    requests: 2_000,
     target: KEEP_ALIVE_TARGET,
   },
   {
@@ -44,7 +44,7 @@ export const SCENARIOS: readonly Scenario[] = [
     resource: 'checksum',
     known: false,
     newConnections: true,
-    requests: 600,
+    requests: 150,
     target: NEW_CONNECTION_TARGET,
   },
   {
@@ -52,7 +52,7 @@ export const SCENARIOS: readonly Scenario[] = [
     resource: 'bundle',
     known: false,
     newConnections: false,
-    requests: 4_000,
+    requests: 1_000,
     target: BUNDLE_TARGET,
   },
 ];
@@ -65,6 +65,8 @@ export interface Effort {
   connections: number;
   rounds: number;
   warmUpRounds: number;
+  /** Of the scenarios: many and short, as how fast this machine is may change within seconds. */
+  polls: { rounds: number; warmUpRounds: number };
   /** Multiplies each scenario's requests. */
   share: number;
   large: FleetSize;
@@ -105,6 +107,7 @@ export const FULL: Effort = {
   connections: 32,
   rounds: 7,
   warmUpRounds: 2,
+  polls: { rounds: 31, warmUpRounds: 9 },
   share: 1,
   large: LARGE,
   parameters: { values: 10_000, nodes: 20_000, connected: 8_000, compared: 2_000, settleMs: 1_200 },
@@ -118,7 +121,8 @@ export const QUICK: Effort = {
   connections: 8,
   rounds: 3,
   warmUpRounds: 1,
-  share: 0.2,
+  polls: { rounds: 9, warmUpRounds: 4 },
+  share: 0.5,
   large: { configurations: 100, nodes: 2_000 },
   parameters: { values: 500, nodes: 1_000, connected: 400, compared: 200, settleMs: 100 },
   records: {

@@ -2,13 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unzipTexts } from '../../test/support/unzip.ts';
-import { median } from './measure.ts';
+import { median, middleHalf } from './measure.ts';
 import type { Wave } from './messages.ts';
 import { type ParameterSite, valueAt } from './parameter-site.ts';
 import { type Published, pollAll, publishFile } from './parameter-steps.ts';
 import { expect } from './probe.ts';
-import { table, verdict } from './report.ts';
-import { formatRange, middleHalf, summaryOf } from './scale.ts';
+import { formatRange, table, verdict } from './report.ts';
+import { summaryOf } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 
 /** Least share of the steady rate in the first second after a publishing. */

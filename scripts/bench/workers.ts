@@ -6,12 +6,12 @@
 import { join } from 'node:path';
 import { childrenOf, cpuSecondsOf } from './cpu.ts';
 import { type Fleet, makeFleet, makeIdentities } from './fleet.ts';
-import { median } from './measure.ts';
+import { median, middleHalf } from './measure.ts';
 import type { LoadClient } from './messages.ts';
 import { probe, visitAll } from './probe.ts';
 import type { LoadGenerator, Processes, ServerProcess } from './processes.ts';
-import { table, verdict } from './report.ts';
-import { formatRange, inTurn, middleHalf, type Side } from './scale.ts';
+import { formatRange, table, verdict } from './report.ts';
+import { inTurn, type Side } from './scale.ts';
 import { type Effort, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
 
 /** Least polls that two workers must answer as a multiple of one's. */
@@ -100,7 +100,7 @@ async function compareOn(
     many: (await probe(contenders.many.server.endpoint, contenders.many.fleet, scenario)).clients,
   };
   const samples = { few: [] as Sample[], many: [] as Sample[] };
-  await inTurn(effort, async (side, counts) => {
+  await inTurn(effort.polls, async (side, counts) => {
     const sample = await takeSample(generator, scenario, contenders[side], clients[side], effort);
     if (counts) samples[side].push(sample);
   });
