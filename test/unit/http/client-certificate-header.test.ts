@@ -81,7 +81,7 @@ describe('the header with a certificate', () => {
         'cut off': sequence(derOf(pem).subarray(0, -1)),
         'followed by more': sequence(Buffer.concat([derOf(pem), Buffer.from('x')])),
         'blanks within': good.replace(/^:(....)/, ':$1 '),
-        base64url: good.replace(/[A-Za-z0-9](?=.{8}:$)/, '-'),
+        base64url: good.replace(/.(?=.{8}:$)/, '-'),
         nothing: ':AAAA:',
         text: 'x',
       };
