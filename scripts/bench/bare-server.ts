@@ -4,7 +4,9 @@
  * written out again because sharing the listener would hide what the listener costs.
  */
 
+import cluster from 'node:cluster';
 import { constants } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { BareSetup, CannedAnswer } from './messages.ts';
@@ -24,19 +26,44 @@ const SETTINGS = {
 
 let answer: CannedAnswer = { status: 500, headers: {}, body: null };
 
-function start({ cert, key }: BareSetup): void {
+/** @returns the port */
+function listen({ cert, key }: BareSetup): Promise<number> {
   const server = createServer({ ...SETTINGS, cert, key }, (_request, response) => {
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body ?? undefined);
   });
-  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port));
+  });
 }
 
-process.once('message', (setup: BareSetup) => {
-  start(setup);
+/** Several processes behind one port, as Hawser's workers are: each is told what this one is. @returns the port */
+async function fork(setup: BareSetup): Promise<number> {
+  // Bodies are bytes.
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const workers = Array.from({ length: setup.workers }, () => cluster.fork());
+  // What they are told before they listen for it is lost.
+  await Promise.all(workers.map((worker) => once(worker, 'message')));
+  const tell = async (message: BareSetup | CannedAnswer) => {
+    const replies = workers.map((worker) => once(worker, 'message'));
+    for (const worker of workers) worker.send(message);
+    return (await Promise.all(replies)).map(([reply]) => reply);
+  };
+  const [port] = await tell({ ...setup, workers: 1 });
+  process.on('message', (next: CannedAnswer) => void tell(next).then(() => process.send?.('ready')));
+  return port;
+}
+
+async function answerAlone(setup: BareSetup): Promise<number> {
   process.on('message', (next: CannedAnswer) => {
     answer = next;
     process.send?.('ready');
   });
+  return listen(setup);
+}
+
+process.once('message', async (setup: BareSetup) => {
+  process.send?.(await (setup.workers === 1 ? answerAlone(setup) : fork(setup)));
 });
+if (cluster.isWorker) process.send?.('up');
 process.once('disconnect', () => process.exit(0));

@@ -69,8 +69,9 @@ export interface CannedAnswer {
   body: Buffer | null;
 }
 
-/** Main process to bare server, first: the certificate to use. */
+/** Main process to bare server, first: the certificate to use, and how many processes are to answer behind the port. */
 export interface BareSetup {
   cert: string;
   key: string;
+  workers: number;
 }

@@ -93,10 +93,10 @@ export class Processes {
   }
 
   /** The bare server, under the certificate of the Hawser that runs on `folder`. */
-  async startBare(folder: string): Promise<BareServer> {
+  async startBare(folder: string, workers = 1): Promise<BareServer> {
     const child = this.fork('bare-server.ts');
     const read = (name: string) => readFileSync(join(folder, 'data/tls', name), 'utf8');
-    const setup: BareSetup = { cert: read('server.crt'), key: read('server.key') };
+    const setup: BareSetup = { cert: read('server.crt'), key: read('server.key'), workers };
     const port = await exchange<number>(child, setup);
     return {
       pid: pidOf(child),

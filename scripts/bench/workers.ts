@@ -1,6 +1,7 @@
 /**
  * What a second worker adds: polls of one process against those of two, on sites that are alike. The generator needs a
- * core of the two that there are, so it is told by CPU time what the servers could answer if they had both.
+ * core of the two that there are, so it is told by CPU time what the servers could answer if they had both. Bare servers
+ * beside them, of one process and of two, tell what the machine itself allows.
  */
 
 import { join } from 'node:path';
@@ -8,8 +9,8 @@ import { childrenOf, cpuSecondsOf } from './cpu.ts';
 import { type Fleet, makeFleet, makeIdentities } from './fleet.ts';
 import { median, middleHalf } from './measure.ts';
 import type { LoadClient } from './messages.ts';
-import { probe, visitAll } from './probe.ts';
-import type { LoadGenerator, Processes, ServerProcess } from './processes.ts';
+import { clientsOfBare, probe, visitAll } from './probe.ts';
+import type { BareServer, LoadGenerator, Processes, ServerProcess } from './processes.ts';
 import { formatRange, table, verdict } from './report.ts';
 import { inTurn, type Side } from './scale.ts';
 import { type Effort, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
@@ -21,6 +22,11 @@ const COMPARED = SCENARIOS.filter(({ resource }) => resource === 'checksum');
 
 interface Contender {
   fleet: Fleet;
+  hawser: Answering;
+  bare: Answering & { server: BareServer };
+}
+
+interface Answering {
   server: ServerProcess;
   /** Those that answer: the server itself, or its workers. */
   answering: number[];
@@ -41,12 +47,14 @@ interface Sample {
 
 interface WorkersRow {
   scenario: string;
+  /** Of bare servers, for which there is no target. */
+  isBare: boolean;
   one: Sample;
   two: Sample;
   /** The median of the rounds' own ratios of what is possible, and the middle half of those. */
   ratio: number;
   ratioRange: [lower: number, upper: number];
-  met: boolean;
+  met: boolean | null;
 }
 
 export type WorkersResults = WorkersRow[];
@@ -65,7 +73,7 @@ export async function measureWorkers(
   const rows: WorkersRow[] = [];
   for (const scenario of COMPARED) {
     progress(`measuring: ${scenario.label}, with one worker and with ${WORKERS}`);
-    rows.push(await compareOn(scenario, { few: one, many: two }, generator, effort));
+    rows.push(...(await compareOn(scenario, { few: one, many: two }, generator, effort)));
   }
   return rows;
 }
@@ -83,32 +91,61 @@ async function startContender(
   const server = await processes.startHawser(folder, { settings: { HAWSER_WORKERS: String(workers) } });
   // So often that every worker has seen every configuration.
   for (let time = 0; time < 2 * workers; time += 1) await visitAll(server.endpoint, fleet);
-  const children = childrenOf(server.pid);
-  if (workers > 1 && children.length !== workers)
-    throw new Error(`expected ${workers} workers, found ${children.length}`);
-  return { fleet, server, answering: workers > 1 ? children : [server.pid] };
+  const bare = await processes.startBare(folder, workers);
+  return {
+    fleet,
+    hawser: { server, answering: answeringOf(server, workers) },
+    bare: { server: bare, answering: answeringOf(bare, workers) },
+  };
 }
 
+function answeringOf({ pid }: ServerProcess, workers: number): number[] {
+  if (workers === 1) return [pid];
+  const children = childrenOf(pid);
+  if (children.length !== workers) throw new Error(`expected ${workers} workers, found ${children.length}`);
+  return children;
+}
+
+/** @returns a row of Hawser, and one of the bare servers that take turns with it */
 async function compareOn(
   scenario: Scenario,
   contenders: Record<Side, Contender>,
   generator: LoadGenerator,
   effort: Effort,
-): Promise<WorkersRow> {
-  const clients = {
-    few: (await probe(contenders.few.server.endpoint, contenders.few.fleet, scenario)).clients,
-    many: (await probe(contenders.many.server.endpoint, contenders.many.fleet, scenario)).clients,
+): Promise<WorkersRow[]> {
+  const sides = {
+    few: await prepare(contenders.few, scenario),
+    many: await prepare(contenders.many, scenario),
   };
-  const samples = { few: [] as Sample[], many: [] as Sample[] };
+  const samples = { hawser: noSamples(), bare: noSamples() };
   await inTurn(effort.polls, async (side, counts) => {
-    const sample = await takeSample(generator, scenario, contenders[side], clients[side], effort);
-    if (counts) samples[side].push(sample);
+    for (const { who, answering, clients } of sides[side]) {
+      const sample = await takeSample(generator, scenario, answering, clients, effort);
+      if (counts) samples[who][side].push(sample);
+    }
   });
-  const ratios = samples.many.map(
-    ({ possible }, round) => possible / (samples.few[round]?.possible ?? Number.NaN),
-  );
+  return [
+    { ...rowOf(scenario.label, samples.hawser), isBare: false },
+    { ...rowOf(`${scenario.label}, bare`, samples.bare), isBare: true, met: null },
+  ];
+}
+
+const noSamples = (): Record<Side, Sample[]> => ({ few: [], many: [] });
+
+/** Who is asked in turn. */
+async function prepare({ fleet, hawser, bare }: Contender, scenario: Scenario) {
+  const probed = await probe(hawser.server.endpoint, fleet, scenario);
+  await bare.server.answerWith(probed.answer);
+  return [
+    { who: 'bare' as const, answering: bare, clients: clientsOfBare(probed) },
+    { who: 'hawser' as const, answering: hawser, clients: probed.clients },
+  ];
+}
+
+function rowOf(scenario: string, { few, many }: Record<Side, readonly Sample[]>): Omit<WorkersRow, 'isBare'> {
+  const ratios = many.map(({ possible }, round) => possible / (few[round]?.possible ?? Number.NaN));
   return {
-    ...{ scenario: scenario.label, one: middle(samples.few), two: middle(samples.many) },
+    ...{ scenario, one: middle(few), two: middle(many) },
     ...{ ratio: median(ratios), ratioRange: middleHalf(ratios), met: median(ratios) >= WORKERS_TARGET },
   };
 }
@@ -116,7 +153,7 @@ async function compareOn(
 async function takeSample(
   generator: LoadGenerator,
   scenario: Scenario,
-  { server, answering }: Contender,
+  { server, answering }: Answering,
   clients: readonly LoadClient[],
   effort: Effort,
 ): Promise<Sample> {
@@ -160,8 +197,7 @@ export function formatWorkers(rows: WorkersResults): string {
   const cells = rows.flatMap(({ scenario, one, two, ratio, ratioRange, met }) => [
     [scenario, '1', ...formatSample(one), '', '', '', ''],
     ['', String(WORKERS), ...formatSample(two), `${ratio.toFixed(2)} x`, formatRange(ratioRange)].concat(
-      `${WORKERS_TARGET.toFixed(2)} x`,
-      verdict(met),
+      met === null ? ['-', ''] : [`${WORKERS_TARGET.toFixed(2)} x`, verdict(met)],
     ),
   ]);
   return table([COLUMNS, ...cells]).join('\n');
