@@ -9,7 +9,7 @@ import { isMissingObject, ObjectStore } from './objects.ts';
 import { PackCaches } from './pack-cache.ts';
 import { parsePackedRefs } from './packed-refs.ts';
 import { ReadOnlyFs, readOnlyStore } from './read-only.ts';
-import { type RefValue, readLoose } from './refs.ts';
+import { type RefValue, readLoose, readPacked } from './refs.ts';
 import { gitdirOf } from './repository-layout.ts';
 import { readShallow } from './shallow.ts';
 import type { RepositoryRef } from './types.ts';
@@ -76,8 +76,7 @@ async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefValue[]> {
     const oid = isRef ? readLoose(fs, gitdir, path) : null;
     if (oid !== null) refs.set(path, oid);
   }
-  const packed = await unlessAbsent(fs.readFile(join(gitdir, 'packed-refs')), Buffer.alloc(0));
-  for (const [name, oid] of parsePackedRefs(packed.toString('utf8'))) {
+  for (const [name, oid] of parsePackedRefs(readPacked(fs, gitdir).toString('utf8'))) {
     if (!refs.has(name)) refs.set(name, oid);
   }
   return [...refs].map(([name, oid]) => ({ name, oid }));

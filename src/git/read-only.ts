@@ -2,22 +2,31 @@
 
 import { createLog } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
+import { DISK, type Disk } from './disk.ts';
 import { GitStore } from './store.ts';
 
 /** The index of one repository, and the packs that it is read from. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
+/** Flushing is no change: what was read may be made to last. */
+const READ_ONLY: Disk = {
+  async open(path, flags) {
+    if (flags !== 'r') return refuse();
+    const file = await DISK.open(path, flags);
+    return { writeFile: refuse, utimes: refuse, sync: () => file.sync(), close: () => file.close() };
+  },
+  appendFile: refuse,
+  rename: refuse,
+  unlink: refuse,
+  rm: refuse,
+  mkdir: refuse,
+  rmdir: refuse,
+};
+
 export class ReadOnlyFs extends AtomicFs {
-  override writeFile = refuse;
-  override writePlain = refuse;
-  override append = refuse;
-  override createEmpty = refuse;
-  override rename = refuse;
-  override unlink = refuse;
-  override discard = refuse;
-  override discardEmptyFolder = refuse;
-  override makeFolder = refuse;
-  override freshen = refuse;
+  constructor() {
+    super(READ_ONLY);
+  }
 }
 
 /**

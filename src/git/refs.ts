@@ -161,7 +161,8 @@ async function replacePacked(fs: AtomicFs, gitdir: string, text: string): Promis
   }
 }
 
-function readPacked(fs: AtomicFs, gitdir: string): Buffer {
+/** The text of `packed-refs`; empty when there is none. */
+export function readPacked(fs: AtomicFs, gitdir: string): Buffer {
   return fs.readNow(join(gitdir, 'packed-refs')) ?? Buffer.alloc(0);
 }
 

@@ -5,7 +5,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const MEGABYTES = 24;
+/** As `mount` takes it: bytes, and `nr_inodes` for how many files there may be. */
+const SIZE = 'size=24m';
 
 export interface SmallDisk {
   folder: string;
@@ -17,11 +18,11 @@ export interface SmallDisk {
 }
 
 /** @throws Error where this user may not mount */
-export function mountSmallDisk(): SmallDisk {
+export function mountSmallDisk(size = SIZE): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-disk-'));
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'pipe' });
   try {
-    run('mount', '-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'hawser-test', folder);
+    run('mount', '-t', 'tmpfs', '-o', size, 'hawser-test', folder);
   } catch (error) {
     rmSync(folder, { recursive: true });
     throw error;
