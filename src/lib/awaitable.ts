@@ -10,6 +10,11 @@ export function andThen<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** As `await Promise.all(values)`. */
+export function allOf<T>(values: readonly Awaitable<T>[]): Awaitable<T[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
+}
+
 /** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */
 export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);

@@ -2,7 +2,7 @@
 
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
+import { type LeafProvenance, mergeMappings, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
 import type { Mapping } from '../domain/value.ts';
@@ -113,7 +113,7 @@ export class Explainer {
     const { definitions } = await this.declaredBy(plan);
     if (definitions === null) return 0;
     const { documents } = await this.contentOf(plan.name, filesOf(part));
-    const merged = documents.length === 0 ? NOTHING_SET : mergeMappings(documents).merged;
+    const merged = documents.length === 0 ? NOTHING_SET : mergeUntraced(documents);
     return problemsOf(plan, definitions, merged).length;
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
-import type { ParameterVersionRef, VersionRef } from '../git/store.ts';
+import type { ParameterVersionRef, StoredFile, VersionRef } from '../git/store.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
@@ -54,18 +54,31 @@ export function configurationManifest(
   parameters: ManifestParameters | null,
 ): Manifest {
   const { name, tag, entryPoint } = plan;
-  const files = parameters === null ? plan.files : plan.filesBesideParameters;
-  const paths = files.map((file) => [file.path, file.oid]);
-  const merged = parameters === null ? [] : [[PARAMETERS_FILE, parameters.sha256]];
   return {
     configurationName: name,
     version: tag.version,
     entryPoint,
     parametersFile: parameters === null ? null : PARAMETERS_FILE,
-    checksum: sha256Hex(JSON.stringify([FORM, name, tag.version, entryPoint, paths, ...merged])),
+    checksum: sha256Hex(hashedText(plan, parameters)),
     parts: [{ configurationName: name, tag, folder: '', parameters }],
     document: null,
   };
+}
+
+/** What the checksums of all nodes with parameters begin with. */
+const beginnings = new WeakMap<ConfigurationPlan, string>();
+
+/** An array in JSON: form, name, version, entry point, pairs of path and id, then the pair of the parameters. */
+function hashedText(plan: ConfigurationPlan, parameters: ManifestParameters | null): string {
+  if (parameters === null) return textOf(plan, plan.files);
+  const beginning = beginnings.get(plan) ?? textOf(plan, plan.filesBesideParameters).slice(0, -1);
+  beginnings.set(plan, beginning);
+  return `${beginning},${JSON.stringify([PARAMETERS_FILE, parameters.sha256])}]`;
+}
+
+function textOf({ name, tag, entryPoint }: ConfigurationPlan, files: readonly StoredFile[]): string {
+  const pairs = files.map(({ path, oid }) => [path, oid]);
+  return JSON.stringify([FORM, name, tag.version, entryPoint, pairs]);
 }
 
 /** Of a composite: the checksum covers name, version, entry point, and the same of every child in order. */

@@ -2,12 +2,13 @@
 
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
-import { mergeMappings } from '../domain/merge.ts';
+import { mergeUntraced } from '../domain/merge.ts';
 import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
 import { parseParameterDocument } from '../domain/parameter-document.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
+import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { internal } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
@@ -123,7 +124,7 @@ export class ParameterReader {
    * The content of a version; null of a passthrough.
    * @throws HawserError `repository_damaged` for what cannot be read: never a smaller answer
    */
-  async document(configurationName: string, ref: ParameterVersionRef): Promise<Mapping | null> {
+  document(configurationName: string, ref: ParameterVersionRef): Awaitable<Mapping | null> {
     const cached = this.documents.get(ref.oid);
     if (cached) return cached.document;
     // After a publish for many nodes they all ask at once, and to parse is the dear part of it.
@@ -136,22 +137,21 @@ export class ParameterReader {
   }
 
   /** What these versions make together, lowest precedence first; null where none of them has content. */
-  async merge(
-    configurationName: string,
-    refs: readonly ParameterVersionRef[],
-  ): Promise<MergedParameters | null> {
+  merge(configurationName: string, refs: readonly ParameterVersionRef[]): Awaitable<MergedParameters | null> {
     const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
     const cached = this.merged.get(key);
     if (cached) return cached;
     const start = performance.now();
-    const documents = await Promise.all(refs.map((ref) => this.document(configurationName, ref)));
-    const sources = documents.filter((document) => document !== null);
-    if (sources.length === 0) return null;
-    const bytes = Buffer.from(printYaml(mergeMappings(sources).merged));
-    const merged = { bytes, sha256: sha256Hex(bytes) };
-    this.merged.set(key, merged);
-    this.onMerged(performance.now() - start);
-    return merged;
+    const documents = allOf(refs.map((ref) => this.document(configurationName, ref)));
+    return andThen(documents, (all) => {
+      const sources = all.filter((document) => document !== null);
+      if (sources.length === 0) return null;
+      const bytes = Buffer.from(printYaml(mergeUntraced(sources)));
+      const merged = { bytes, sha256: sha256Hex(bytes) };
+      this.merged.set(key, merged);
+      this.onMerged(performance.now() - start);
+      return merged;
+    });
   }
 
   private async read(configurationName: string, ref: ParameterVersionRef): Promise<Mapping | null> {

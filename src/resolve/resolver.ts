@@ -9,6 +9,7 @@ import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/include-document.ts';
 import type { GitStore, ParameterVersionRef } from '../git/store.ts';
+import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import {
@@ -86,13 +87,13 @@ export class Resolver {
    * The manifest for a node as it was looked up. Steady state: one look into a map.
    * @throws HawserError not_found `no_eligible_version` when no published version fits the assignment
    */
-  manifest(node: AssignedNode): Manifest | Promise<Manifest> {
+  manifest(node: AssignedNode): Awaitable<Manifest> {
     const known = this.nodes.get(node.nodeId);
     if (known?.generation === node.generation && isSame(known.assignment, node.assignment)) {
       return known.made.manifest;
     }
     const plan = this.planner.plan(node.assignment, node.generation);
-    return plan instanceof Promise ? plan.then((made) => this.fill(node, made)) : this.fill(node, plan);
+    return andThen(plan, (made) => this.fill(node, made));
   }
 
   /** All files of the bundle, in its order: by path bytes, part by part, a composite's own document first. */
@@ -123,13 +124,13 @@ export class Resolver {
     return merged.bytes;
   }
 
-  private fill(node: AssignedNode, plan: Plan): Manifest | Promise<Manifest> {
+  private fill(node: AssignedNode, plan: Plan): Awaitable<Manifest> {
     const selections = this.select(node, plan);
     const key = keyOf(plan, selections);
     const known = this.nodes.get(node.nodeId)?.made;
     const shared = known?.key === key ? known : this.manifests.get(key);
-    if (shared) return this.remember(node, shared);
-    return this.make(key, plan, selections).then((made) => this.remember(node, made));
+    const made = shared ?? this.make(key, plan, selections);
+    return andThen(made, (keyed) => this.remember(node, keyed));
   }
 
   private select(node: AssignedNode, plan: Plan): Selection[] {
@@ -141,33 +142,34 @@ export class Resolver {
     return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));
   }
 
-  /** Nodes that ask at once for the same share one making; a failure is not kept. */
-  private make(key: string, plan: Plan, selections: readonly Selection[]): Promise<KeyedManifest> {
+  /** At once where all is in memory. Nodes that ask meanwhile for the same share one making; a failure is not kept. */
+  private make(key: string, plan: Plan, selections: readonly Selection[]): Awaitable<KeyedManifest> {
     const running = this.making.get(key);
     if (running) return running;
     const start = performance.now();
-    const made = this.build(plan, selections)
-      .then((manifest) => {
-        this.onResolved(performance.now() - start);
-        const keyed = { key, manifest };
-        this.manifests.set(key, keyed);
-        return keyed;
-      })
-      .finally(() => this.making.delete(key));
-    this.making.set(key, made);
-    return made;
+    const made = andThen(this.build(plan, selections), (manifest) => {
+      this.onResolved(performance.now() - start);
+      const keyed = { key, manifest };
+      this.manifests.set(key, keyed);
+      return keyed;
+    });
+    if (!(made instanceof Promise)) return made;
+    const making = made.finally(() => this.making.delete(key));
+    this.making.set(key, making);
+    return making;
   }
 
-  private async build(plan: Plan, selections: readonly Selection[]): Promise<Manifest> {
-    const manifests: Manifest[] = [];
-    for (const selection of selections) manifests.push(await this.ofConfiguration(selection));
-    return plan.kind === 'composite' ? ofComposite(plan, manifests) : (manifests[0] as Manifest);
+  private build(plan: Plan, selections: readonly Selection[]): Awaitable<Manifest> {
+    const manifests = allOf(selections.map((selection) => this.ofConfiguration(selection)));
+    return andThen(manifests, (all) =>
+      plan.kind === 'composite' ? ofComposite(plan, all) : (all[0] as Manifest),
+    );
   }
 
-  private async ofConfiguration({ plan, refs }: Selection): Promise<Manifest> {
-    const merged = await this.parameters.merge(plan.name, refs);
-    const parameters = merged && { sha256: merged.sha256, refs };
-    return configurationManifest(plan, parameters);
+  private ofConfiguration({ plan, refs }: Selection): Awaitable<Manifest> {
+    return andThen(this.parameters.merge(plan.name, refs), (merged) =>
+      configurationManifest(plan, merged && { sha256: merged.sha256, refs }),
+    );
   }
 
   private remember({ nodeId, generation, assignment }: AssignedNode, made: KeyedManifest): Manifest {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Merged, mergeMappings, type SourceValue } from '../../../src/domain/merge.ts';
+import { type Merged, mergeMappings, mergeUntraced, type SourceValue } from '../../../src/domain/merge.ts';
 import { isMapping, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { mappingOf } from '../../support/parameter-values.ts';
 import { anyMapping, canonical } from '../../support/values.ts';
@@ -156,6 +156,17 @@ describe('mergeMappings', () => {
         expect(merged(source, source)).to.equal(canonical(source));
         expect(merged(new Map(), source, new Map())).to.equal(canonical(source));
       }),
+    );
+  });
+
+  it('gives the same where nobody asks who set what', () => {
+    fc.assert(
+      fc.property(meetings, (sources) => {
+        const before = sources.map(canonical);
+        expect(canonical(mergeUntraced(sources))).to.equal(merged(...sources));
+        expect(sources.map(canonical)).to.deep.equal(before);
+      }),
+      { numRuns: 2_000 },
     );
   });
 
