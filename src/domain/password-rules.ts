@@ -5,6 +5,8 @@ export const PASSWORD_MAX = 256;
 
 /** The most used passwords of twelve characters or more in published leaks, lower-cased. */
 const COMMON = new Set([
+  '000000000000',
+  '111111111111',
   '123456789012',
   '1234567890123',
   '12345678901234',
@@ -50,6 +52,6 @@ export function passwordFault(password: string, username: string): string | null
   }
   const folded = normal.toLowerCase();
   if (folded === username.normalize('NFKC').toLowerCase()) return 'The password must not be the user name';
-  if (COMMON.has(folded) || new Set(folded).size === 1) return 'This password is among the most common ones';
+  if (COMMON.has(folded)) return 'This password is among the most common ones';
   return null;
 }

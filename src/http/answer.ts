@@ -13,7 +13,8 @@ export interface Answer {
   page?: { take: number; skip: number; total: number };
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = { 'Content-Type': JSON_MEDIA_TYPE };
 
 /** @param validator what its ETag says, without quotes */
 export function json(value: unknown, validator?: string): Answer {

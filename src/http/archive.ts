@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
 import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
-import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
+import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 
 const inflate = promisify(inflateRaw);
 
@@ -45,7 +45,7 @@ const CENTRAL_ENTRY = 0x02014b50;
 /**
  * The files of an archive, folders left out. Everything that its directory tells is checked before anything is
  * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
- * Throws 400 `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400 `invalid_path`
+ * Throws 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400 `invalid_path`
  * (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large`.
  */
 export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
@@ -147,5 +147,5 @@ async function inflateEntry(data: Buffer, entry: Entry): Promise<Buffer> {
 }
 
 function broken(message: string, cause?: unknown): HawserError {
-  return new HawserError('invalid', 'invalid_archive', message, { cause });
+  return invalidField('/archive', message, 'invalid_archive', cause);
 }

@@ -7,7 +7,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * @param limit bytes
- * @throws HawserError unsupported_media_type, payload_too_large, or malformed_json for what is no UTF-8
+ * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is no UTF-8
  */
 export async function readJsonText(request: IncomingMessage, limit: number): Promise<string> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
@@ -25,7 +25,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
-/** @throws HawserError malformed_json */
+/** @throws HawserError validation_failed, in it `malformed_json` */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -34,7 +34,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const malformedJson = () => invalid('malformed_json', 'The body is not JSON in UTF-8');
+const malformedJson = () => invalidField('', 'The body is not JSON in UTF-8', 'malformed_json');
 
 /**
  * A document of any of these media types, as it came.

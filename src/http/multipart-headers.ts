@@ -23,7 +23,7 @@ const EXTENDED_VALUE = /^utf-8'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i;
 
 /**
  * The boundary named by a request's `Content-Type`. Throws 415 for another media type, and for a compressed body,
- * which could grow past every limit after it was counted; 400 `malformed_multipart` for a missing boundary.
+ * which could grow past every limit after it was counted; 400 `validation_failed`, in it `malformed_multipart`, for a missing boundary.
  */
 export function readBoundary(headers: IncomingHttpHeaders): string {
   const contentType = headers['content-type'] ?? '';
@@ -41,7 +41,7 @@ export function readBoundary(headers: IncomingHttpHeaders): string {
  * What `Content-Disposition` says of a part. `filename*` goes before `filename`: RFC 7578 has no use for it, but
  * .NET's HttpClient sends both, and then only it holds a name outside ASCII. `%22` and other escapes in a plain
  * `filename` stay as they are: nothing tells an escape from a name that holds a percent sign.
- * Throws 400 `malformed_multipart`.
+ * Throws 400 `validation_failed`, in it `malformed_multipart`.
  */
 export function readDisposition(
   headers: Readonly<Record<string, readonly string[] | undefined>>,
@@ -66,7 +66,7 @@ function unsupported(message: string): HawserError {
 }
 
 export function malformed(why: string, cause?: unknown): HawserError {
-  return new HawserError('invalid', 'malformed_multipart', `The form cannot be read: ${why}`, { cause });
+  return invalidField('', `The form cannot be read: ${why}`, 'malformed_multipart', cause);
 }
 
 /** The text of a plain field. */

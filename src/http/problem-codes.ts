@@ -16,18 +16,15 @@ export type ProblemName = string | readonly [status: number, code: string];
 const OF_REQUESTS = {
   ...at(400, {
     malformed_request: 'The request is not valid HTTP/1.1, or has no Host header.',
-    malformed_json: 'The body is not JSON in UTF-8.',
     malformed_body:
       'The body ended too early, or is no valid gzip, no form in UTF-8, or no request that Git understands.',
-    malformed_multipart: 'The multipart form cannot be read; the detail says why.',
-    invalid_archive: 'The archive is not a ZIP that can be read, or it is encrypted or damaged.',
     invalid_path: 'A file path is not safe on every system; the detail shows the path and names the fault.',
     invalid_name: 'The name cannot be that of a repository.',
     client_gone: 'The client went away before the answer; it stands in the log only.',
   }),
   ...at([400, 409], {
     validation_failed:
-      'Members of the input break rules; `errors` names each by JSON Pointer. With 409 it is what is stored ' +
+      'The input breaks rules; `errors` names each member by JSON Pointer, or the whole by an empty one. With 409 it is what is stored ' +
       'already that breaks the rules of the schema, and cannot be published like this.',
   }),
   ...at(401, {
@@ -105,9 +102,6 @@ const OF_NODES = {
     certificate_expired: 'The client certificate, or the one announced, has expired already.',
     client_certificate_required: 'The connection has no client certificate, and the body no csr.',
     configuration_id_required: 'The node has a composite: `configurationId` must say which child is meant.',
-    invalid_certificate: 'The text is not one certificate in PEM form, its issuers behind it.',
-    invalid_csr:
-      'The certificate request cannot be read, is not signed by its key, or has a key that is too weak.',
   }),
   ...at(403, {
     certificate_not_trusted:

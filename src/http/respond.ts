@@ -7,8 +7,6 @@ import { etagOf, namesValidator } from './conditional.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
 import { NO_DOCUMENT, securityHeaders } from './security-headers.ts';
 
-export const JSON_MEDIA_TYPE = 'application/json';
-
 /**
  * Straight to Node: Koa's own response, made for bodies of every kind, costs some 6 µs more on every poll.
  * @throws HawserError not_acceptable when the Accept header excludes the answer's media type
@@ -72,19 +70,27 @@ function pageHeaders(ctx: Exchange, { take, skip, total }: NonNullable<Answer['p
 
 function refuseUnacceptable(ctx: Exchange, answer: Answer): void {
   if (ctx.headers.accept === undefined || answer.status >= 300 || answer.body === null) return;
-  const type = (answer.headers['Content-Type'] ?? '').split(';', 1)[0] ?? '';
+  const type = answer.headers['Content-Type'] ?? '';
   if (type !== '' && !admits(ctx, type)) throw notAcceptable(type);
 }
 
 /** The part of a request that its Accept header is judged by. */
 export type Negotiator = Pick<Exchange, 'headers' | 'accepts'>;
 
-/** Whether the Accept header, if there is one, admits the media type. */
+/**
+ * Whether the Accept header, if there is one, admits the media type. A range may name the charset too (RFC 9110 12.5.1),
+ * and then means the type with that parameter alone.
+ */
 export function admits(negotiator: Negotiator, type: string): boolean {
   const { accept } = negotiator.headers;
-  return accept === undefined || accept === '*/*' || accept === type || negotiator.accepts(type) !== false;
+  if (accept === undefined || accept === '*/*' || accept === type) return true;
+  return negotiator.accepts(bareTypeOf(type)) !== false || negotiator.accepts(type) !== false;
 }
 
 export function notAcceptable(type: string): HawserError {
-  return new HawserError('not_acceptable', 'not_acceptable', `This answers with ${type} only`);
+  return new HawserError('not_acceptable', 'not_acceptable', `This answers with ${bareTypeOf(type)} only`);
+}
+
+function bareTypeOf(type: string): string {
+  return type.split(';', 1)[0] ?? '';
 }

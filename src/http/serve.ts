@@ -13,7 +13,7 @@ import { type Actor, actorOf } from '../security/audit.ts';
 import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, JSON_MEDIA_TYPE } from './answer.ts';
 import {
   authenticate,
   refuseCrossSite,
@@ -26,7 +26,7 @@ import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
 import { clientOf, wouldChain } from './connections.ts';
 import { NodeCalls } from './node-calls.ts';
 import type { RequestState } from './request-state.ts';
-import { admits, JSON_MEDIA_TYPE, type Negotiator, notAcceptable } from './respond.ts';
+import { admits, type Negotiator, notAcceptable } from './respond.ts';
 import type { Method, RequestFacts, Route } from './route.ts';
 import { openBody } from './stream-body.ts';
 import { readUpload, type Upload } from './uploads.ts';

@@ -69,8 +69,8 @@ const IDLE_MILLISECONDS = 30_000;
  * Reads a form of this shape.
  *
  * Throws 415 `unsupported_media_type`; 413 `payload_too_large`, at the first byte or part too many; 400
- * `malformed_multipart` (no boundary, no such form, cut off); 400 `validation_failed` (unknown or doubled parts);
- * 400 `invalid_path`; 400 `invalid_archive`. What then still comes of the body is dropped.
+ * `validation_failed` (unknown or doubled parts; `malformed_multipart` for no boundary, no such form, or one that is cut
+ * off; `invalid_archive`); 400 `invalid_path`. What then still comes of the body is dropped.
  */
 export async function readUpload(
   req: IncomingMessage,

@@ -55,9 +55,10 @@ export function invalid(code: string, message: string, errors?: FieldError[]): H
   return new HawserError('invalid', code, message, errors ? { data: { errors } } : {});
 }
 
-/** A single field at fault, reported the way schema validation reports it. */
-export function invalidField(path: string, message: string, code = 'custom'): HawserError {
-  return invalid('validation_failed', message, [{ path, message, code }]);
+/** A single field at fault, or with an empty path the whole body, reported the way schema validation reports it. */
+export function invalidField(path: string, message: string, code = 'custom', cause?: unknown): HawserError {
+  const errors: FieldError[] = [{ path, message, code }];
+  return new HawserError('invalid', 'validation_failed', message, { data: { errors }, cause });
 }
 
 export function notFound(message: string, code = 'not_found'): HawserError {

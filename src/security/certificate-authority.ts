@@ -16,7 +16,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import * as x509 from '@peculiar/x509';
 import { DAY, MINUTE } from '../lib/clock.ts';
-import { type HawserError, invalid } from '../lib/errors.ts';
+import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { type CertificateDescription, describeCertificate } from './certificates.ts';
 
 /** A certificate with the private key that belongs to it (PKCS#8). */
@@ -96,7 +96,7 @@ export async function issueServerCertificate(
  * Issues a node's certificate for the key in its PKCS#10 request. The request proves possession of the key
  * and nothing else: the name is the one the caller has checked, whatever subject or extensions it asks for.
  * @param csrPem one `CERTIFICATE REQUEST` block of at most 16 KiB.
- * @throws HawserError `invalid_csr`
+ * @throws HawserError `validation_failed`, in it `invalid_csr`
  */
 export async function issueNodeCertificate(
   ca: KeyedCertificate,
@@ -219,7 +219,7 @@ async function verifies(request: x509.Pkcs10CertificateRequest): Promise<boolean
 }
 
 function invalidRequest(fault: string): HawserError {
-  return invalid('invalid_csr', `The certificate request is refused: ${fault}.`);
+  return invalidField('/csr', `The certificate request is refused: ${fault}.`, 'invalid_csr');
 }
 
 /** Sorted and without repetition, so that equal sets of names have equal encodings. */

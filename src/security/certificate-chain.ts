@@ -1,7 +1,7 @@
 /** Certificates that come as text: reading them, and whether they chain to an authority. */
 
 import { X509Certificate } from 'node:crypto';
-import { type HawserError, invalid } from '../lib/errors.ts';
+import { type HawserError, invalidField } from '../lib/errors.ts';
 
 const MAX_BYTES = 32 * 1024;
 /** The certificate itself and its issuers; nobody has a longer way to the authority. */
@@ -11,7 +11,7 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
 /**
  * @param pem one to five `CERTIFICATE` blocks and nothing else: the certificate first, then its issuers, if any
- * @throws HawserError `invalid_certificate`
+ * @throws HawserError `validation_failed`, in it `invalid_certificate`
  */
 export function parseChain(pem: string): [X509Certificate, ...X509Certificate[]] {
   if (Buffer.byteLength(pem) > MAX_BYTES) throw refused('it is larger than 32 KiB');
@@ -30,7 +30,7 @@ export function parseChain(pem: string): [X509Certificate, ...X509Certificate[]]
 }
 
 function refused(fault: string): HawserError {
-  return invalid('invalid_certificate', `The certificate is refused: ${fault}.`);
+  return invalidField('/certificate', `The certificate is refused: ${fault}.`, 'invalid_certificate');
 }
 
 /**

@@ -189,10 +189,11 @@ describe('a node rotates its certificate', () => {
     };
     for (const [fault, certificate] of Object.entries(faults)) {
       const reply = await rotate(old, { certificate });
-      expect(`${fault}: ${reply.status} ${reply.json.code}`).to.equal(`${fault}: 400 invalid_certificate`);
+      expectProblem(reply, 400, 'validation_failed');
+      expect(reply.json.errors[0], fault).to.include({ path: '/certificate', code: 'invalid_certificate' });
       expect(reply.text).to.not.include(key.slice(40, 80));
     }
-    expectProblem(await rotate(old, { csr: 'nothing' }), 400, 'invalid_csr');
+    expectProblem(await rotate(old, { csr: 'nothing' }), 400, 'validation_failed');
     await expectUnchanged();
   });
 

@@ -104,7 +104,7 @@ describe('an author creates a composite configuration', () => {
     }
     const json = { 'Content-Type': 'application/json' };
     const broken = hawser.admin.call('POST', COMPOSITES, { body: '{"name"', headers: json });
-    await expectProblem(broken, 400, 'malformed_json');
+    await expectProblem(broken, 400, 'validation_failed: malformed_json');
     const typeless = hawser.admin.call('POST', COMPOSITES, { body: '{"name":"x"}', headers: {} });
     await expectProblem(typeless, 415, 'unsupported_media_type');
     expect(await count()).to.equal(before);

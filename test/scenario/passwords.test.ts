@@ -32,7 +32,7 @@ describe('changing the own password', () => {
       'eleven-char',
       'password1234',
       'PassWord1234',
-      'aaaaaaaaaaaaaaaa',
+      '111111111111',
       'x'.repeat(257),
       'x'.repeat(100_000),
       5,

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { expectProblem } from '../support/configurations.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
@@ -117,7 +118,7 @@ describeWithOpenssl('a node registers with a certificate signing request', () =>
     expect((await hawser.client(identity).post(REGISTER, body)).status).to.equal(200);
   });
 
-  it('refuses requests that are tampered with, broken or weak with 400 invalid_csr, counting no use', async () => {
+  it('refuses requests that are tampered with, broken or weak with 400 validation_failed, counting no use', async () => {
     const limited = await createKey(hawser.admin, { maxUses: 1 });
     const good = makeRequest('good', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256').csr;
     const weak = makeRequest('weak', 'rsa:1024').csr;
@@ -134,7 +135,7 @@ describeWithOpenssl('a node registers with a certificate signing request', () =>
     };
     for (const [fault, csr] of Object.entries(faulty)) {
       const reply = await register('faulty.example.org', csr, limited);
-      expect(`${fault}: ${reply.status} ${reply.json.code}`).to.equal(`${fault}: 400 invalid_csr`);
+      await expectProblem(reply, 400, 'validation_failed: invalid_csr', fault);
     }
     expect(await usesOf(limited)).to.equal(0);
     expect((await hawser.admin.get('/api/v1/nodes?fqdn=faulty')).json).to.deep.equal([]);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
+import { expectProblem } from '../support/configurations.ts';
 import {
   exportOutput,
   getOutput,
@@ -177,13 +178,13 @@ describe('a report', () => {
       const garbage = ['', 'garbage', '{"operation":"Test","result":{"hadErrors":fal', '\u0000'];
       for (const body of garbage) {
         const reply = await sendRaw(body);
-        expect(`${reply.status} ${reply.json.code}`, body).to.equal('400 malformed_json');
+        await expectProblem(reply, 400, 'validation_failed: malformed_json', body);
       }
       const latin1 = await node.client.call('POST', pathOf(node), {
         headers: { 'Content-Type': 'application/json' },
         body: Buffer.from('{"operation":"Get","result":{"hadErrors":false,"x":"\xfc"}}', 'latin1'),
       });
-      expect(`${latin1.status} ${latin1.json.code}`).to.equal('400 malformed_json');
+      await expectProblem(latin1, 400, 'validation_failed: malformed_json');
       const typed = await node.client.call('POST', pathOf(node), { body: JSON.stringify(good) });
       expect(typed.status).to.equal(415);
       expect(await totalOf()).to.equal(0);

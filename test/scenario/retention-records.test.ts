@@ -66,7 +66,7 @@ for (const { what, versionType, settings } of KINDS) {
       await write(busy, 1, 2, 3, 4, 5, 6);
       await write(quiet, 50, 60, 70);
       const result = await cleanUp(hawser.admin, what, { keepCount: 2, keepDays: 4 });
-      expect(result).to.deep.include({ versionType, isDryRun: false, deletedVersions: [] });
+      expect(result).to.deep.include({ versionType, isDryRun: false, deletedVersions: null });
       expect(result).to.include({ deletedCount: 4, keptCount: 5 });
       expect(await left(busy)).to.deep.equal([1, 2, 3]);
       expect(await left(quiet)).to.deep.equal([50, 60]);

@@ -255,7 +255,7 @@ describe('the cleanup of configurations', function () {
         headers: { 'Content-Type': 'application/json' },
       }),
       400,
-      'malformed_json',
+      'validation_failed: malformed_json',
     );
     expect(await ok(200, hawser.admin.get(RUNS))).to.deep.equal([]);
   });

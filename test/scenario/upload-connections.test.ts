@@ -73,9 +73,9 @@ describe('after a bad upload the connection, and the server, go on', () => {
     const big = { [MAIN]: 'x', big: Buffer.alloc(FAR_TOO_MUCH) };
     const bad: [what: string, code: string, body: Buffer][] = [
       ['path', '400 invalid_path', formOf({ fields: { name: 'new' }, files: { ...files, '../x': 'y' } })],
-      ['archive', '400 invalid_archive', formOf({ fields: { name: 'new' }, archive: Buffer.from('x') })],
+      ['archive', '400 validation_failed', formOf({ fields: { name: 'new' }, archive: Buffer.from('x') })],
       ['slip', '400 invalid_path', formOf({ fields: { name: 'new' }, archive: makeZip([{ name: '../x' }]) })],
-      ['form', '400 malformed_multipart', good().subarray(0, 5_000)],
+      ['form', '400 validation_failed', good().subarray(0, 5_000)],
       ['field', '400 validation_failed', formOf({ fields: { name: 'new', what: 'x' }, files })],
       ['no file', '400 validation_failed', formOf({ fields: { name: 'new' } })],
       ['taken', '409 name_taken', formOf({ fields: { name: 'there' }, files })],

@@ -145,7 +145,12 @@ describe('a bad upload is refused and changes nothing', () => {
     await refused(withZip({ name: 'a', content: zeros }), 413, 'payload_too_large', 'unpacked');
     const bomb = { name: 'bomb', content: Buffer.alloc(40 * 1024 * 1024) };
     await refused(withZip(bomb), 413, 'payload_too_large', 'bomb');
-    await refused(withZip({ ...bomb, declaredSize: 10 }), 400, 'invalid_archive', 'bomb that lies');
+    await refused(
+      withZip({ ...bomb, declaredSize: 10 }),
+      400,
+      'validation_failed: invalid_archive',
+      'bomb that lies',
+    );
     const half = { content: Buffer.alloc(LIMIT / 2) };
     const many = [1, 2, 3].map((at) => ({ name: `half-${at}`, ...half }));
     await refused(withZip(...many), 413, 'payload_too_large', 'halves');
@@ -185,7 +190,7 @@ describe('a bad upload is refused and changes nothing', () => {
       'hidden entries': makeZip([{ name: MAIN, content: 'x' }, { name: 'b' }], { count: 1 }),
     };
     for (const [what, archive] of Object.entries(archives)) {
-      await refused({ archive }, 400, 'invalid_archive', what);
+      await refused({ archive }, 400, 'validation_failed: invalid_archive', what);
     }
   });
 
@@ -195,7 +200,11 @@ describe('a bad upload is refused and changes nothing', () => {
       `--B\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
     const main = part(`name="files"; filename="${MAIN}"`);
     const bodies: [what: string, body: string, code: string][] = [
-      ['a part without a name', `${main}${part('filename="x"')}--B--\r\n`, 'malformed_multipart'],
+      [
+        'a part without a name',
+        `${main}${part('filename="x"')}--B--\r\n`,
+        'validation_failed: malformed_multipart',
+      ],
       ['a file without a path', `${part('name="files"')}--B--\r\n`, 'validation_failed'],
       [
         'a field twice',
@@ -209,16 +218,16 @@ describe('a bad upload is refused and changes nothing', () => {
       ],
       ['an unknown file', `${main}${part('name="photo"; filename="p"')}--B--\r\n`, 'validation_failed'],
       ['a wrong field encoding', `${main}${part('name="version"', '\xff')}--B--\r\n`, 'validation_failed'],
-      ['no closing boundary', main, 'malformed_multipart'],
-      ['a cut-off part', main.slice(0, -3), 'malformed_multipart'],
-      ['another boundary', '--C\r\n\r\n--C--\r\n', 'malformed_multipart'],
-      ['nothing at all', '', 'malformed_multipart'],
-      ['no form', '{"files": []}', 'malformed_multipart'],
+      ['no closing boundary', main, 'validation_failed: malformed_multipart'],
+      ['a cut-off part', main.slice(0, -3), 'validation_failed: malformed_multipart'],
+      ['another boundary', '--C\r\n\r\n--C--\r\n', 'validation_failed: malformed_multipart'],
+      ['nothing at all', '', 'validation_failed: malformed_multipart'],
+      ['no form', '{"files": []}', 'validation_failed: malformed_multipart'],
       ['no parts', '--B--\r\n', 'validation_failed'],
       [
         'base64',
         `--B\r\nContent-Disposition: form-data; name="files"; filename="x"\r\nContent-Transfer-Encoding: base64\r\n\r\neA==\r\n--B--\r\n`,
-        'malformed_multipart',
+        'validation_failed: malformed_multipart',
       ],
     ];
     for (const [what, body, code] of bodies) {
@@ -248,7 +257,12 @@ describe('a bad upload is refused and changes nothing', () => {
       'multipart/form-data; boundary="',
     ]) {
       const call = { headers: { 'Content-Type': type }, body };
-      await expectProblem(hawser.admin.call('POST', CONFIGURATIONS, call), 400, 'malformed_multipart', type);
+      await expectProblem(
+        hawser.admin.call('POST', CONFIGURATIONS, call),
+        400,
+        'validation_failed: malformed_multipart',
+        type,
+      );
     }
   });
 

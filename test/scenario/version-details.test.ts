@@ -254,7 +254,7 @@ describe('an author replaces the files of a draft', () => {
       [{ files: { ...main, [`${MAIN}/x`]: 'x' } }, 400, 'invalid_path'],
       [{ files: { ...main, 'parameters.yaml': 'x' } }, 409, 'reserved_path'],
       [{ files: { ...main, 'PARAMETERS.yaml': 'x' } }, 409, 'reserved_path'],
-      [{ archive: Buffer.from('no archive') }, 400, 'invalid_archive'],
+      [{ archive: Buffer.from('no archive') }, 400, 'validation_failed: invalid_archive'],
       [{ archive: makeZip([{ name: '../x', content: 'x' }]) }, 400, 'invalid_path'],
       [{ fields: { entryPoint: '../x' }, files: main }, 400, 'invalid_path'],
     ];

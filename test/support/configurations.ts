@@ -50,7 +50,10 @@ export async function ok(status: number, reply: Promise<Reply> | Reply): Promise
   return /json/.test(String(answer.headers['content-type'])) ? answer.json : undefined;
 }
 
-/** A refusal in the one shape that all have, which shows nothing of the machine it comes from. */
+/**
+ * A refusal in the one shape that all have, which shows nothing of the machine it comes from.
+ * @param code of the problem; behind a colon that of the only fault in its `errors`
+ */
 export async function expectProblem(
   answer: Promise<Reply> | Reply,
   status: number,
@@ -58,7 +61,9 @@ export async function expectProblem(
   what = '',
 ): Promise<Reply> {
   const reply = await answer;
-  expect(`${reply.status} ${codeIn(reply)}`, `${what} ${reply.text}`).to.equal(`${status} ${code}`);
+  const [named, fault] = code.split(': ');
+  expect(`${reply.status} ${codeIn(reply)}`, `${what} ${reply.text}`).to.equal(`${status} ${named}`);
+  if (fault !== undefined) expect(reply.json.errors.map(codeOf), what).to.deep.equal([fault]);
   expect(reply.headers['content-type'], what).to.match(/^application\/problem\+json/);
   expect(reply.headers['x-request-id'], what).to.be.a('string');
   expect(reply.json, what).to.include({ status });
@@ -70,6 +75,8 @@ export async function expectProblem(
   );
   return reply;
 }
+
+const codeOf = ({ code }: { code: string }) => code;
 
 function codeIn(reply: Reply): string {
   try {

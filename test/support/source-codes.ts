@@ -33,7 +33,7 @@ const MAKERS: Record<string, { at: number; make(code: string): errors.HawserErro
   forbidden: { at: 1, make: (code) => errors.forbidden('', code), absent: 'forbidden' },
   unauthenticated: { at: 1, make: (code) => errors.unauthenticated('', code), absent: 'unauthenticated' },
   tooLarge: { at: 1, make: () => errors.tooLarge(''), absent: 'payload_too_large' },
-  invalidField: { at: 3, make: () => errors.invalidField('', ''), absent: 'validation_failed' },
+  invalidField: { at: 4, make: () => errors.invalidField('', ''), absent: 'validation_failed' },
 };
 /** These two are told the kind of the error as well, as the first argument. */
 const CONSTRUCTORS = ['HawserError', 'super'];

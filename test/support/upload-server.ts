@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readUpload } from '../../src/http/uploads.ts';
-import { HawserError } from '../../src/lib/errors.ts';
+import { type FieldError, HawserError } from '../../src/lib/errors.ts';
 
 export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
 export const SHAPE = { fields: ['name', 'version'] };
@@ -15,8 +15,10 @@ export const FAR_TOO_MUCH = 400_000;
 export interface Outcome {
   status: number;
   code?: string;
+  /** The code of the first of the errors. */
+  fault?: string;
   message?: string;
-  errors?: { path: string; code: string }[];
+  errors?: FieldError[];
   fields?: Record<string, string>;
   files?: Record<string, string>;
 }
@@ -71,7 +73,9 @@ async function outcomeOf(req: IncomingMessage): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof HawserError)) faults.push(error);
     const known = error instanceof HawserError ? error : new HawserError('internal', 'fault', String(error));
-    return { status: STATUS[known.kind] ?? 500, code: known.code, message: known.message, ...known.data };
+    const [fault] = (known.data['errors'] ?? []) as FieldError[];
+    const { kind, code, message, data } = known;
+    return { status: STATUS[kind] ?? 500, code, message, ...(fault && { fault: fault.code }), ...data };
   }
 }
 

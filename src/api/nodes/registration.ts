@@ -42,7 +42,7 @@ export interface RegistrationOptions {
 
 /**
  * Every refusal is logged and recorded in the audit trail, with its reason.
- * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `invalid_csr`), forbidden
+ * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `validation_failed`), forbidden
  *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
 export async function registerNode(

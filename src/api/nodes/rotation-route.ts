@@ -107,8 +107,6 @@ export function rotationRoute(options: RotationOptions): Route {
       'certificate_in_use',
       'certificate_not_trusted',
       'client_certificate_required',
-      'invalid_certificate',
-      'invalid_csr',
     ],
     async handle({ node, body, facts }) {
       const { certificate: presented, actor, now } = facts;

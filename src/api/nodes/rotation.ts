@@ -50,8 +50,7 @@ export interface RotationResult {
 }
 
 /**
- * @throws HawserError invalid (`certificate_expired`, `invalid_certificate`, `invalid_csr`,
- *   `client_certificate_required`), forbidden `certificate_not_trusted`, conflict `certificate_in_use`
+ * @throws HawserError invalid (`certificate_expired`, `client_certificate_required`, `validation_failed`), forbidden `certificate_not_trusted`, conflict `certificate_in_use`
  */
 export async function announceCertificate(
   options: RotationOptions,

@@ -58,7 +58,6 @@ function registerRoute(options: NodeRouteOptions): Route {
       'client_certificate_required',
       'certificate_expired',
       'certificate_not_trusted',
-      'invalid_csr',
       'registration_key_rejected',
       'certificate_in_use',
       'node_exists',

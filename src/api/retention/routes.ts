@@ -109,8 +109,11 @@ function runsRoute(database: Database): Route {
 }
 
 function toResult({ deletedVersions, ...result }: RunResult) {
-  const shown = deletedVersions.map((version) => ({ ...version, createdAt: toTimestamp(version.createdAt) }));
-  return { ...result, deletedVersions: shown };
+  const shown = deletedVersions?.map((version) => ({
+    ...version,
+    createdAt: toTimestamp(version.createdAt),
+  }));
+  return { ...result, deletedVersions: shown ?? null };
 }
 
 function toRun(row: RetentionRunRow) {

@@ -19,8 +19,11 @@ export interface RunResult {
   isDryRun: boolean;
   deletedCount: number;
   keptCount: number;
-  deletedVersions: readonly DeletedVersion[];
+  /** Null of records, which are too many to be listed. */
+  deletedVersions: readonly DeletedVersion[] | null;
 }
+
+const OF_RECORDS: ReadonlySet<VersionType> = new Set(['Report', 'StatusEvent']);
 
 const INTERRUPTED = 'The server ended while the cleanup ran; what was deleted until then is gone';
 const NOT_RECORDED =
@@ -83,7 +86,8 @@ export class RetentionRuns {
     }
     await this.finish(order, runId, outcome, failure);
     if (failure !== undefined) throw failure;
-    const { deletedCount, keptCount, deletedVersions } = outcome;
+    const { deletedCount, keptCount } = outcome;
+    const deletedVersions = OF_RECORDS.has(versionType) ? null : outcome.deletedVersions;
     return { runId, versionType, isDryRun, deletedCount, keptCount, deletedVersions };
   }
 

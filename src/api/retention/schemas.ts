@@ -43,7 +43,8 @@ export const RetentionResult = z
     keptCount: z.int(),
     deletedVersions: z
       .array(z.object({ name: z.string(), version: z.string(), createdAt: Timestamp, reason: z.string() }))
-      .meta({ description: 'Of a dry run, those that would be deleted; always empty for records' }),
+      .nullable()
+      .meta({ description: 'Of a dry run, those that would be deleted; null for records' }),
   })
   .meta({
     id: 'RetentionResult',

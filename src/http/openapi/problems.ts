@@ -51,10 +51,10 @@ function ofInput(route: Route): ProblemName[] {
   codes.push('payload_too_large', 'unsupported_media_type');
   switch (body.kind) {
     case 'json':
-      return [...codes, INVALID, 'malformed_json', 'malformed_body'];
+      return [...codes, INVALID, 'malformed_body'];
     case 'upload': {
-      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path', 'invalid_archive'];
-      return [...codes, INVALID, 'malformed_multipart', ...ofFiles];
+      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path'];
+      return [...codes, INVALID, ...ofFiles];
     }
     case 'stream':
       return [...codes, 'malformed_body'];

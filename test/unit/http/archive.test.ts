@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type EndOptions, ZipFile } from 'yazl';
 import { unpackArchive } from '../../../src/http/archive.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
+import { type FieldError, HawserError } from '../../../src/lib/errors.ts';
 import { makeZip, UTF8, unixMode, type ZipEntry } from '../../support/zip.ts';
 
 const ZIP64: EndOptions = { forceZip64Format: true, comment: '' };
@@ -19,7 +19,8 @@ async function codeOf(archive: Buffer, limits = LIMITS): Promise<string> {
     return 'unpacked';
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;
-    return error.code;
+    const [fault] = (error.data['errors'] ?? []) as FieldError[];
+    return fault?.code ?? error.code;
   }
 }
 

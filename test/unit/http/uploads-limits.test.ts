@@ -140,7 +140,7 @@ describe('readUpload: clients that go away', () => {
       await sleep(30);
       socket.destroy();
       await until(() => outcomes.length === 1);
-      expect(outcomes[0]).to.include({ status: 400, code: 'malformed_multipart' });
+      expect(outcomes[0]).to.include({ status: 400, fault: 'malformed_multipart' });
     });
   }
 
@@ -180,7 +180,7 @@ describe('readUpload: clients that go away', () => {
     }
     for (const socket of sockets.reverse()) socket.destroy();
     await until(() => outcomes.length === 5);
-    expect(new Set(outcomes.map((outcome) => outcome.code))).to.deep.equal(new Set(['malformed_multipart']));
+    expect(new Set(outcomes.map((outcome) => outcome.fault))).to.deep.equal(new Set(['malformed_multipart']));
     expect((await postBody('--B--')).status).to.equal(200);
   });
 });

@@ -38,7 +38,7 @@ describe('readUpload: bodies that are no form', () => {
   for (const parameters of types) {
     it(`answers 400 to the parameters "${parameters.slice(0, 30)}"`, async () => {
       const outcome = await postBody('--B--', form + parameters);
-      expect(outcome).to.include({ status: 400, code: 'malformed_multipart' });
+      expect(outcome).to.include({ status: 400, fault: 'malformed_multipart' });
     });
   }
 
@@ -56,7 +56,7 @@ describe('readUpload: bodies that are no form', () => {
   };
   for (const [what, body] of Object.entries(bodies)) {
     it(`answers 400 to ${what}`, async () => {
-      expect(await postBody(body)).to.include({ status: 400, code: 'malformed_multipart' });
+      expect(await postBody(body)).to.include({ status: 400, fault: 'malformed_multipart' });
     });
   }
 

@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 async function pathOf(disposition: string): Promise<string | undefined> {
   const outcome = await postBody(makeBody([[disposition, 'x']]));
-  return outcome.status === 200 ? Object.keys(outcome.files ?? {})[0] : outcome.code;
+  return outcome.status === 200 ? Object.keys(outcome.files ?? {})[0] : (outcome.fault ?? outcome.code);
 }
 
 describe('readUpload: forms of real clients', () => {
@@ -207,6 +207,6 @@ describe('readUpload: the shape of the form', () => {
   });
 
   it('refuses a broken archive', async () => {
-    expect(await postBody(makeBody([archive]))).to.include({ status: 400, code: 'invalid_archive' });
+    expect(await postBody(makeBody([archive]))).to.include({ status: 400, fault: 'invalid_archive' });
   });
 });

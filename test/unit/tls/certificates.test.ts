@@ -44,7 +44,10 @@ describeWithOpenssl('certificates', () => {
     } catch (error) {
       if (!(error instanceof HawserError)) throw error;
       expect(error.kind).to.equal('invalid');
-      expect(error.code).to.equal('invalid_csr');
+      expect(error.code).to.equal('validation_failed');
+      expect(error.data['errors']).to.deep.equal([
+        { path: '/csr', code: 'invalid_csr', message: error.message },
+      ]);
       return error.message;
     }
     throw new Error('the request was accepted');
