@@ -42,22 +42,21 @@ export function ruleFor(rule: RetentionRule, own: OwnRetention): RetentionRule |
 
 /**
  * Those of one group that go: beyond the newest `keepVersions`, at least `keepDays` old, and neither a release that is
- * to be kept nor protected. Beside what is `inUse` that is the newest published one and, as `main` stands at it, the
+ * to be kept nor protected. Beside what is `inUse` that is the newest published one and, where `main` stands at it, the
  * highest stable published one.
  * @param highestFirst the group, where of several of one moment the higher is the newer
  * @param inUse versions that some node gets or something is pinned to
+ * @param hasMain whether the repository has a branch `main`, as those of parameters have not
  */
 export function planRemovals<T extends RetentionCandidate>(
   highestFirst: readonly T[],
   rule: RetentionRule,
-  { inUse, now }: { inUse: ReadonlySet<string>; now: number },
+  { inUse, hasMain, now }: { inUse: ReadonlySet<string>; hasMain: boolean; now: number },
 ): PlannedRemoval<T>[] {
   const newestFirst = [...highestFirst].sort((a, b) => b.at - a.at);
   const published = (candidate: T) => candidate.isPublished;
-  const needed = new Set([
-    newestFirst.find(published),
-    highestFirst.find((candidate) => candidate.isPublished && isStable(candidate.version)),
-  ]);
+  const atMain = highestFirst.find((candidate) => candidate.isPublished && isStable(candidate.version));
+  const needed = new Set([newestFirst.find(published), hasMain ? atMain : undefined]);
   const oldest = now - rule.keepDays * DAY;
   return newestFirst
     .slice(rule.keepVersions)

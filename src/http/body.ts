@@ -7,9 +7,11 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * @param limit bytes
- * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is no UTF-8
+ * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is no UTF-8, or not there
  */
 export async function readJsonText(request: IncomingMessage, limit: number): Promise<string> {
+  // Of nothing there is no wrong type.
+  if (request.headers['content-type'] === undefined && !hasBody(request)) throw malformedJson();
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
   const bytes = await readBytes(request, limit);

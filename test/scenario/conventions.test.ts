@@ -383,6 +383,11 @@ describe('the conventions of the interface', () => {
       expectNoJson(await post(Buffer.from('{}', 'utf16le')));
     });
 
+    it('answer 400, not 415, where there is no body at all', async () => {
+      expectNoJson(await hawser.admin.call('POST', KEYS, {}));
+      expectNoJson(await hawser.client().call('POST', '/api/v1/auth/login', {}));
+    });
+
     it('refuse what is JSON, but no object', async () => {
       for (const body of ['null', '[]', '5', '"text"', 'true', '[{}]']) {
         const reply = await post(body);

@@ -107,7 +107,8 @@ async function plan(
     for (const group of byMajor(versions)) {
       if (group.length <= rule.keepVersions) continue;
       const candidates = await candidatesOf(cleanup, scope, group);
-      removals.push(...planRemovals(candidates, rule, { inUse, now: cleanup.circumstances.now }));
+      const facts = { inUse, hasMain: false, now: cleanup.circumstances.now };
+      removals.push(...planRemovals(candidates, rule, facts));
     }
   }
   return { removals, versionCount };

@@ -90,7 +90,7 @@ async function plan(
     const { version, createdAt, publishedAt, commit } = await tools.store.details(repository, ref);
     candidates.push({ version, isPublished: true, at: publishedAt ?? createdAt, createdAt, commit });
   }
-  const facts = { inUse: inUse.versions(repository), now: circumstances.now };
+  const facts = { inUse: inUse.versions(repository), hasMain: true, now: circumstances.now };
   return withoutLenders(
     planRemovals(candidates, rule, facts),
     await tools.store.entryPointLenders(repository),

@@ -20,7 +20,7 @@ function candidates(ages: Record<string, number>) {
 }
 
 function removed(ages: Record<string, number>, rule: Partial<RetentionRule>, ...inUse: string[]): string[] {
-  const facts = { inUse: new Set(inUse), now: NOW };
+  const facts = { inUse: new Set(inUse), hasMain: true, now: NOW };
   return planRemovals(candidates(ages), { ...EVERYTHING, ...rule }, facts).map(
     ({ candidate }) => candidate.version,
   );
@@ -56,6 +56,15 @@ describe('the plan of a cleanup', () => {
     expect(removed({ '1.0.0-a': 50, '1.0.0-b': 40, '1.0.0?': 1 }, {})).to.deep.equal(['1.0.0', '1.0.0-a']);
   });
 
+  it('takes the highest stable one where no branch stands at it', () => {
+    const ages = candidates({ '1.0.0': 50, '1.1.0-rc.1': 40, '1.1.0-rc.2': 10 });
+    const facts = { inUse: new Set<string>(), hasMain: false, now: NOW };
+    const gone = planRemovals(ages, { ...EVERYTHING, keepVersions: 1 }, facts);
+    expect(gone.map(({ candidate }) => candidate.version)).to.deep.equal(['1.1.0-rc.1', '1.0.0']);
+    const kept = planRemovals(ages, { ...EVERYTHING, keepReleaseVersions: true }, facts);
+    expect(kept.map(({ candidate }) => candidate.version)).to.deep.equal(['1.1.0-rc.1']);
+  });
+
   it('never takes what is in use', () => {
     expect(removed(FOUR, {}, '1.0.0', '1.2.0')).to.deep.equal(['1.1.0']);
   });
@@ -80,7 +89,7 @@ describe('the plan of a cleanup', () => {
 
   it('says why', () => {
     const rule = { ...EVERYTHING, keepVersions: 1, keepDays: 5 };
-    const facts = { inUse: new Set<string>(), now: NOW };
+    const facts = { inUse: new Set<string>(), hasMain: true, now: NOW };
     const reasons = planRemovals(candidates({ '1.0.0': 9, '1.1.0?': 8, '1.2.0': 7 }), rule, facts);
     expect(reasons.map(({ reason }) => reason)).to.deep.equal([
       'Draft beyond the newest 1 and older than 5 days',
