@@ -105,7 +105,12 @@ describe('the processes behind /git', function () {
     for (let round = 0; round < 10; round += 1) {
       const client = git.start('ls-remote', git.url('configurations/small', token));
       await new Promise((resolve) => setTimeout(resolve, 10 * round));
-      process.kill(-(client.pid ?? 0), 'SIGKILL');
+      try {
+        process.kill(-(client.pid ?? 0), 'SIGKILL');
+      } catch (error) {
+        // On a fast machine the later ones are through before.
+        expect((error as NodeJS.ErrnoException).code).to.equal('ESRCH');
+      }
     }
     await none();
   });
