@@ -45,8 +45,8 @@ const CENTRAL_ENTRY = 0x02014b50;
 /**
  * The files of an archive, folders left out. Everything that its directory tells is checked before anything is
  * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
- * Throws 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400 `invalid_path`
- * (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large`.
+ * Throws 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400
+ * `invalid_path` (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large`.
  */
 export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
   try {

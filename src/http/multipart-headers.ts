@@ -23,7 +23,8 @@ const EXTENDED_VALUE = /^utf-8'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i;
 
 /**
  * The boundary named by a request's `Content-Type`. Throws 415 for another media type, and for a compressed body,
- * which could grow past every limit after it was counted; 400 `validation_failed`, in it `malformed_multipart`, for a missing boundary.
+ * which could grow past every limit after it was counted; 400 `validation_failed`, in it `malformed_multipart`, for a
+ * missing boundary.
  */
 export function readBoundary(headers: IncomingHttpHeaders): string {
   const contentType = headers['content-type'] ?? '';

@@ -24,8 +24,8 @@ const OF_REQUESTS = {
   }),
   ...at([400, 409], {
     validation_failed:
-      'The input breaks rules; `errors` names each member by JSON Pointer, or the whole by an empty one. With 409 it is what is stored ' +
-      'already that breaks the rules of the schema, and cannot be published like this.',
+      'The input breaks rules; `errors` names each member by JSON Pointer, or the whole by an empty one. With 409 ' +
+      'it is what is stored already that breaks the rules of the schema, and cannot be published like this.',
   }),
   ...at(401, {
     unauthenticated:

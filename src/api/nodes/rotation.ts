@@ -50,7 +50,8 @@ export interface RotationResult {
 }
 
 /**
- * @throws HawserError invalid (`certificate_expired`, `client_certificate_required`, `validation_failed`), forbidden `certificate_not_trusted`, conflict `certificate_in_use`
+ * @throws HawserError invalid (`certificate_expired`, `client_certificate_required`, `validation_failed`), forbidden
+ *   `certificate_not_trusted`, conflict `certificate_in_use`
  */
 export async function announceCertificate(
   options: RotationOptions,
