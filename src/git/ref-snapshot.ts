@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { AtomicFs } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import { parsePackedRefs } from './packed-refs.ts';
-import { readLoose } from './refs.ts';
+import { readLoose, readPacked } from './refs.ts';
 
 const PACKED_REFS = 'packed-refs';
 /** Looked at even while they are absent; a folder below them shows in the one that holds it. */
@@ -168,10 +168,9 @@ function readFile({ fs, gitdir, known, found }: Reading, name: string): void {
 }
 
 function readPackedFile(fs: AtomicFs, gitdir: string, previous: PackedFile | undefined): PackedFile {
-  const path = join(gitdir, PACKED_REFS);
-  const stamp = stampOf(fs, path);
+  const stamp = stampOf(fs, join(gitdir, PACKED_REFS));
   if (previous && isSame(previous.stamp, stamp)) return previous;
-  const data = fs.readNow(path) ?? Buffer.alloc(0);
+  const data = readPacked(fs, gitdir);
   const digest = createHash('sha1').update(data).digest('hex');
   // Looked at again so soon after a change that its time cannot tell: most often it is as it was.
   const refs = previous?.digest === digest ? previous.refs : parsePackedRefs(data.toString('utf8'));

@@ -193,7 +193,9 @@ describe('a node rotates its certificate', () => {
       expect(reply.json.errors[0], fault).to.include({ path: '/certificate', code: 'invalid_certificate' });
       expect(reply.text).to.not.include(key.slice(40, 80));
     }
-    expectProblem(await rotate(old, { csr: 'nothing' }), 400, 'validation_failed');
+    const unread = await rotate(old, { csr: 'nothing' });
+    expectProblem(unread, 400, 'validation_failed');
+    expect(unread.json.errors[0]).to.include({ path: '/csr', code: 'invalid_csr' });
     await expectUnchanged();
   });
 

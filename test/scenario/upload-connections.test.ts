@@ -65,17 +65,26 @@ describe('after a bad upload the connection, and the server, go on', () => {
     expect((await hawser.client().get('/health/ready')).status, what).to.equal(200);
   };
 
-  const codeOf = (reply: WireReply | null) =>
-    reply ? `${reply.status} ${JSON.parse(reply.text).code}` : 'cut';
+  /** Status and code; where the body as a whole is at fault, or its archive, the code of that fault behind a colon. */
+  const codeOf = (reply: WireReply | null) => {
+    if (!reply) return 'cut';
+    const { code, errors = [] } = JSON.parse(reply.text);
+    const fault = errors.find(({ path }: { path: string }) => path === '' || path === '/archive');
+    return `${reply.status} ${fault ? `${code}: ${fault.code}` : code}`;
+  };
 
   it('for each kind of refusal, with the length declared or in chunks', async () => {
     const files = { [MAIN]: 'x' };
     const big = { [MAIN]: 'x', big: Buffer.alloc(FAR_TOO_MUCH) };
     const bad: [what: string, code: string, body: Buffer][] = [
       ['path', '400 invalid_path', formOf({ fields: { name: 'new' }, files: { ...files, '../x': 'y' } })],
-      ['archive', '400 validation_failed', formOf({ fields: { name: 'new' }, archive: Buffer.from('x') })],
+      [
+        'archive',
+        '400 validation_failed: invalid_archive',
+        formOf({ fields: { name: 'new' }, archive: Buffer.from('x') }),
+      ],
       ['slip', '400 invalid_path', formOf({ fields: { name: 'new' }, archive: makeZip([{ name: '../x' }]) })],
-      ['form', '400 validation_failed', good().subarray(0, 5_000)],
+      ['form', '400 validation_failed: malformed_multipart', good().subarray(0, 5_000)],
       ['field', '400 validation_failed', formOf({ fields: { name: 'new', what: 'x' }, files })],
       ['no file', '400 validation_failed', formOf({ fields: { name: 'new' } })],
       ['taken', '409 name_taken', formOf({ fields: { name: 'there' }, files })],
