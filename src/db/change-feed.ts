@@ -15,9 +15,9 @@ export interface ChangeListener {
 }
 
 type Change = [seq: number, kind: ChangeKind, key: string];
-type Position = [generation: number, oldest: number, newest: number];
+type Position = [generation: number, accessGeneration: number, oldest: number, newest: number];
 
-const SELECT_POSITION = `select value, coalesce((select seq from changes order by seq limit 1), 0),
+const SELECT_POSITION = `select value, (select value from access_generation where id = 1), coalesce((select seq from changes order by seq limit 1), 0),
     coalesce((select seq from changes order by seq desc limit 1), 0)
   from generation where id = 1`;
 
@@ -29,6 +29,7 @@ export class ChangeFeed {
   private seenVersion = -1;
   private seenChange: number;
   private seenGeneration = 0;
+  private seenAccessGeneration = 0;
   private isCurrent = false;
 
   /** @param handle one that does not write: SQLite counts for it the commits of all others */
@@ -38,12 +39,17 @@ export class ChangeFeed {
     this.changes = handle
       .prepare<[number], Change>('select seq, kind, key from changes where seq > ? order by seq')
       .raw();
-    this.seenChange = this.position.get()?.[2] ?? 0;
+    this.seenChange = this.position.get()?.[3] ?? 0;
   }
 
   /** The generation as of the last look. */
   get generation(): number {
     return this.seenGeneration;
+  }
+
+  /** Differs after every change of who may do what: roles, grants, users, and credentials that were ended. */
+  get accessGeneration(): number {
+    return this.seenAccessGeneration;
   }
 
   subscribe(listener: ChangeListener): void {
@@ -62,8 +68,9 @@ export class ChangeFeed {
     const version = this.dataVersion.get() ?? 0;
     if (version === this.seenVersion) return;
     this.seenVersion = version;
-    const [generation, oldest, newest] = this.position.get() ?? [0, 0, 0];
+    const [generation, accessGeneration, oldest, newest] = this.position.get() ?? [0, 0, 0, 0];
     this.seenGeneration = generation;
+    this.seenAccessGeneration = accessGeneration;
     if (newest === this.seenChange) return;
     if (oldest > this.seenChange + 1 || newest < this.seenChange) this.lose(newest);
     else this.pass();

@@ -11,6 +11,7 @@ import { reportsMigration } from './migrations/0006-reports.ts';
 import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
 import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
 import { changesMigration } from './migrations/0009-changes.ts';
+import { accessChangesMigration } from './migrations/0011-access-changes.ts';
 import type { Schema } from './schema.ts';
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -23,6 +24,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-retention-runs': retentionRunsMigration,
   '0008-node-counts': nodeCountsMigration,
   '0009-changes': changesMigration,
+  '0011-access-changes': accessChangesMigration,
 };
 
 /** The steps of this release, in their order. */

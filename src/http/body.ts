@@ -1,20 +1,24 @@
 /** Request bodies: read under a limit that counts while it streams, then parsed strictly. */
 
 import type { IncomingMessage } from 'node:http';
+import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import type { BodyShare } from './body-budget.ts';
+import { ByteCollector } from './byte-collector.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * @param limit bytes
- * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is no UTF-8, or not there
+ * The text of a JSON body.
+ * @throws HawserError unsupported_media_type, validation_failed for what is no UTF-8, or not there, and what `readBytes`
+ *   throws
  */
-export async function readJsonText(request: IncomingMessage, limit: number): Promise<string> {
+export async function readJsonText(request: IncomingMessage, reading: Reading): Promise<string> {
   // Of nothing there is no wrong type.
   if (request.headers['content-type'] === undefined && !hasBody(request)) throw malformedJson();
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
-  const bytes = await readBytes(request, limit);
+  const bytes = await readBytes(request, reading);
   try {
     return decodeUtf8(bytes);
   } catch {
@@ -40,19 +44,18 @@ const malformedJson = () => invalidField('', 'The body is not JSON in UTF-8', 'm
 
 /**
  * A document of any of these media types, as it came.
- * @param limit bytes
- * @throws HawserError unsupported_media_type or payload_too_large
+ * @throws HawserError unsupported_media_type, and what `readBytes` throws
  */
 export async function readDocument(
   request: IncomingMessage,
   mediaTypes: readonly string[],
-  limit: number,
+  reading: Reading,
 ): Promise<{ mediaType: string; bytes: Buffer }> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
   if (!mediaTypes.includes(mediaType)) throw unsupported(mediaTypes);
   refuseEncoded(request);
-  return { mediaType, bytes: await readBytes(request, limit) };
+  return { mediaType, bytes: await readBytes(request, reading) };
 }
 
 /** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
@@ -60,11 +63,15 @@ const FORM_BYTES = 32 * 1024;
 
 /**
  * The fields of an HTML form without files (`application/x-www-form-urlencoded`).
- * @throws HawserError unsupported_media_type; payload_too_large; malformed_body for what is not encoded so, in UTF-8;
- *   validation_failed for a field that comes twice
+ * @throws HawserError what `readDocument` throws; malformed_body for what is not encoded so, in UTF-8; validation_failed
+ *   for a field that comes twice
  */
-export async function readForm(request: IncomingMessage): Promise<Record<string, string>> {
-  const { bytes } = await readDocument(request, ['application/x-www-form-urlencoded'], FORM_BYTES);
+export async function readForm(
+  request: IncomingMessage,
+  share: Reading['share'],
+): Promise<Record<string, string>> {
+  const reading = { limit: FORM_BYTES, share };
+  const { bytes } = await readDocument(request, ['application/x-www-form-urlencoded'], reading);
   const pairs = decodeForm(bytes);
   const fields = new Map(pairs);
   if (fields.size < pairs.length) throw invalidField('', 'The form has a field twice');
@@ -106,28 +113,115 @@ function refuseEncoded(request: IncomingMessage): void {
 /** How much of a refused body is still taken off the wire, so that its sender gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 
+/** A body must keep this up: so much of it in each span of time, or all of it before that. */
+export interface Pace {
+  /** Bytes in the first span. */
+  first: number;
+  /** Bytes in each span after that. */
+  later: number;
+  /** Milliseconds. */
+  span: number;
+}
+
+/** The first MiB within 30 s, then 1 KiB/s (rights.md section 1). */
+export const PACE: Pace = { first: 1024 * 1024, later: 30 * 1024, span: 30 * SECOND };
+
 /**
- * The whole body.
- * @throws HawserError payload_too_large, as soon as the limit is passed; malformed_body when it is cut off
+ * After so many chunks in one turn of the event loop no more is read from the socket in that turn, which would go on for
+ * megabytes: a body may come byte by byte, and the others wait meanwhile.
  */
-export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLong = () => tooLarge(`The body is larger than the limit of ${limit} bytes`);
-  const chunks: Buffer[] = [];
-  let size = 0;
+const CHUNKS_IN_A_TURN = 1_000;
+
+/** How a body is read: the most bytes it may have, what it holds in memory meanwhile, and how fast it must come. */
+export interface Reading {
+  limit: number;
+  share: Pick<BodyShare, 'reserve'>;
+  pace?: Pace;
+}
+
+/**
+ * The whole body. Read by events rather than by the request's iterator, which makes a promise for each chunk: somebody
+ * may send a chunk for each byte.
+ * @throws HawserError payload_too_large, as soon as the limit is passed; malformed_body when it is cut off;
+ *   body_timeout when it comes too slowly; unavailable where no more memory is to be had for it
+ */
+export async function readBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
   try {
-    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLong();
-    // Left early, the iterator must not destroy the request: the answer still has to go out on its socket.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      size += chunk.length;
-      if (size > limit) throw tooLong();
-      chunks.push(chunk as Buffer);
-    }
+    if (Number(request.headers['content-length'] ?? 0) > reading.limit) throw tooLong(reading.limit);
+    return await collect(request, reading);
   } catch (error) {
     discardBody(request);
-    if (error instanceof HawserError) throw error;
-    throw new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause: error });
+    throw error;
   }
-  return Buffer.concat(chunks);
+}
+
+const tooLong = (limit: number) => tooLarge(`The body is larger than the limit of ${limit} bytes`);
+
+function collect(request: IncomingMessage, { limit, share, pace = PACE }: Reading): Promise<Buffer> {
+  const bytes = new ByteCollector((size) => share.reserve(size));
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      clearInterval(clock);
+      request.off('data', take).off('end', finish).off('close', cutOff).off('error', cutOff);
+      act();
+    };
+    const fail = (error: unknown) => settle(() => reject(error));
+    const finish = () => settle(() => resolve(bytes.toBuffer()));
+    const cutOff = (cause?: unknown) =>
+      fail(new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause }));
+    const take = (chunk: Buffer): void => {
+      turns.note();
+      try {
+        if (bytes.length + chunk.length > limit) throw tooLong(limit);
+        bytes.append(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const turns = new Turns(request);
+    let owed = pace.first;
+    const clock = setInterval(() => {
+      if (bytes.length < owed) fail(tooSlow());
+      owed = bytes.length + pace.later;
+    }, pace.span);
+    if (request.destroyed && !request.readableEnded) cutOff();
+    else request.on('data', take).on('end', finish).on('close', cutOff).on('error', cutOff);
+  });
+}
+
+/** Gives the others a turn when a body comes in very many chunks. */
+class Turns {
+  private readonly request: IncomingMessage;
+  private chunks = 0;
+
+  constructor(request: IncomingMessage) {
+    this.request = request;
+  }
+
+  note(): void {
+    this.chunks += 1;
+    if (this.chunks === 1) setImmediate(this.end);
+    if (this.chunks === CHUNKS_IN_A_TURN) process.nextTick(this.pause);
+  }
+
+  /**
+   * In a tick of its own, behind the one in which the request lets its socket go on. The socket and not the request, which
+   * would keep an object for each chunk that was read already.
+   */
+  private readonly pause = (): void => {
+    this.request.socket.pause();
+  };
+
+  private readonly end = (): void => {
+    const isPaused = this.chunks >= CHUNKS_IN_A_TURN;
+    this.chunks = 0;
+    if (isPaused) this.request.socket.resume();
+  };
+}
+
+function tooSlow(): HawserError {
+  const message = 'The body comes too slowly: a MiB, or all of it, within 30 seconds, then 1 KiB a second';
+  return new HawserError('timed_out', 'body_timeout', message);
 }
 
 /**

@@ -1,20 +1,46 @@
 /** Puts together what comes in pieces over a connection. */
 
-/** Bytes that come in pieces of any size. A sender of single bytes must not cost an object for each of them. */
+/** Bytes of the first block. Each further one is as large as all before it together, up to the largest. */
+const SMALLEST_BLOCK = 1024;
+const LARGEST_BLOCK = 256 * 1024;
+
+/**
+ * Bytes that come in pieces of any size, copied into blocks: a piece is let go of at once, so a sender of single bytes
+ * costs no object for each of them. The blocks are at most twice as large as what has come.
+ */
 export class ByteCollector {
   length = 0;
   private readonly blocks: Buffer[] = [];
-  private pieces: Buffer[] = [];
+  private last = Buffer.alloc(0);
+  /** Bytes of the last block that are taken. */
+  private taken = 0;
+  private readonly onBlock: (bytes: number) => void;
 
-  append(piece: Buffer): void {
-    this.length += piece.length;
-    if (this.pieces.push(piece) < 256) return;
-    this.blocks.push(Buffer.concat(this.pieces));
-    this.pieces = [];
+  /** @param onBlock told of each block before it is made; what it throws refuses the block */
+  constructor(onBlock: (bytes: number) => void = () => undefined) {
+    this.onBlock = onBlock;
   }
 
-  /** A copy, so that a small file does not keep the network's larger buffers alive. */
+  append(piece: Buffer): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.taken === this.last.length) this.addBlock();
+      const copied = piece.copy(this.last, this.taken, at);
+      this.taken += copied;
+      this.length += copied;
+      at += copied;
+    }
+  }
+
   toBuffer(): Buffer {
-    return Buffer.concat([...this.blocks, ...this.pieces], this.length);
+    const parts = [...this.blocks, this.last];
+    return Buffer.concat(parts, this.length);
+  }
+
+  private addBlock(): void {
+    const size = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, this.length));
+    this.onBlock(size);
+    if (this.taken > 0) this.blocks.push(this.last);
+    this.last = Buffer.allocUnsafeSlow(size);
+    this.taken = 0;
   }
 }

@@ -63,6 +63,11 @@ export function clientOf(request: IncomingMessage): Client {
   return connection;
 }
 
+/** Whether the connection is from a trusted proxy: then each of its requests may be another client's. */
+export function isProxied(socket: Socket): boolean {
+  return connections.get(socket)?.isProxied ?? false;
+}
+
 function proxiedClientOf(request: IncomingMessage, { address, table }: Connection): ProxiedClient {
   const known = proxiedClients.get(request);
   if (known !== undefined) return known;

@@ -34,6 +34,7 @@ export class PlainExchange implements Exchange {
     principal: undefined,
     logLevel: undefined,
     route: undefined,
+    leave: undefined,
   };
 
   constructor(req: IncomingMessage, res: ServerResponse, path: string, querystring: string) {

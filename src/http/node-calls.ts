@@ -1,40 +1,58 @@
-/** How many calls of nodes are carried out at once: a fleet that comes all at a time is told to come again. */
+/**
+ * How many calls of nodes are carried out at once: a fleet that comes all at a time is told to come again, and so is one
+ * node that has too many open. A call is open from when its body is there until its answer is on its way.
+ */
 
-import { type Awaitable, settle } from '../lib/awaitable.ts';
+import type { ServerResponse } from 'node:http';
 import { HawserError } from '../lib/errors.ts';
+import { Tally } from '../lib/tally.ts';
+
+/** Open calls of one node. An agent has one or two. */
+const OF_ONE_NODE = 8;
 
 /** Seconds; spread, so that those who were sent away do not come back together. */
 const RETRY_AFTER = { least: 5, most: 30 };
 
 export class NodeCalls {
   private readonly limit: number;
-  private running = 0;
+  private open = 0;
+  private readonly byNode = new Tally();
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** @throws HawserError unavailable `overloaded` beyond the limit; then the work is not begun */
-  run<T>(work: () => Awaitable<T>): Awaitable<T> {
-    if (this.running >= this.limit) throw overloaded();
-    this.running += 1;
-    return settle<T, T>(
-      work,
-      (value) => {
-        this.running -= 1;
-        return value;
-      },
-      (error) => {
-        this.running -= 1;
-        throw error;
-      },
-    );
+  /**
+   * @returns ends the call; to be called once
+   * @throws HawserError unavailable `overloaded` beyond the limits
+   */
+  enter(nodeId: string): () => void {
+    if (this.open >= this.limit || this.byNode.of(nodeId) >= OF_ONE_NODE) throw overloaded();
+    this.open += 1;
+    this.byNode.add(nodeId, 1);
+    return () => {
+      this.open -= 1;
+      this.byNode.add(nodeId, -1);
+    };
   }
 }
 
-function overloaded(): HawserError {
+/**
+ * Runs `then` once the answer has been handed to the connection: at once where the connection took all of it, else when
+ * the client has read enough, or has gone. An answer behind others that are not read waits for those.
+ */
+export function onceHandedOver(response: ServerResponse, then: () => void): void {
+  const { socket } = response;
+  const isTaken = response.writableEnded && socket !== null && !socket.writableNeedDrain;
+  if (isTaken || response.closed) then();
+  else response.once('close', then);
+}
+
+/** @param message what there is too much of */
+export function overloaded(
+  message = 'The server has as many calls of nodes as it can carry out; come again',
+): HawserError {
   const { least, most } = RETRY_AFTER;
   const retryAfter = least + Math.floor(Math.random() * (most - least + 1));
-  const message = 'The server has as many calls of nodes as it can carry out; come again';
   return new HawserError('unavailable', 'overloaded', message, { retryAfter });
 }

@@ -47,7 +47,10 @@ const OF_REQUESTS = {
     method_not_allowed: 'The path exists, the method on it does not; `Allow` lists those that do.',
   }),
   ...at(406, { not_acceptable: 'The Accept header rules out the only media type that there is.' }),
-  ...at(408, { request_timeout: 'The request did not arrive completely in time.' }),
+  ...at(408, {
+    body_timeout: 'The body came too slowly: a MiB, or all of it, within 30 seconds, then 1 KiB a second.',
+    request_timeout: 'The request did not arrive completely in time.',
+  }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
   ...at(413, { payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.' }),
   ...at(415, {
@@ -69,8 +72,11 @@ const OF_THE_SERVER = {
   ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
   ...at(503, {
     unavailable:
-      'The disk or the database cannot be used at the moment. Try again after `Retry-After` seconds.',
-    overloaded: 'More calls of nodes at a time than the server takes. Try again after `Retry-After` seconds.',
+      'The disk or the database cannot be used at the moment, or too many bodies are being sent at once. Try again ' +
+      'after `Retry-After` seconds.',
+    overloaded:
+      'More calls of nodes at a time than the server takes, or too many of this one. Try again after ' +
+      '`Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',
     git_timeout: 'Git took too long to answer, or the client to read.',

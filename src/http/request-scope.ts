@@ -6,6 +6,7 @@ import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { onceHandedOver } from './node-calls.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
@@ -60,6 +61,7 @@ export function requestScope(
     const { state } = ctx;
     state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     const conclude = (failure: HawserError | null): void => {
+      if (state.leave !== undefined) onceHandedOver(ctx.res, state.leave);
       if (state.streamedBytes !== undefined) endWhenSent(told, ctx, start);
       else end(told, ctx, start, failure);
     };
@@ -117,8 +119,9 @@ function answerFailure(ctx: Exchange, failure: HawserError): void {
   const answer = problemFor(ctx, failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here. Git asks
   // without credentials first, every time.
-  if (answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git')
-    answer.headers['Connection'] = 'close';
+  const isStale = answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git';
+  // Nothing else can come by a connection on which a body has not ended.
+  if (isStale || failure.kind === 'timed_out') answer.headers['Connection'] = 'close';
   respond(ctx, answer);
 }
 
@@ -154,7 +157,7 @@ function logRequest(log: Log, level: Level, ctx: Exchange, { milliseconds, failu
 
 function failureLevel(failure: HawserError): 'error' | 'warn' | 'info' {
   if (failure.kind === 'internal' || failure.kind === 'storage_full') return 'error';
-  // So the disk and the database say; somebody must see to them, where all else of this kind passes by itself.
-  if (failure.code === 'unavailable') return 'error';
+  // A fault of the disk or the database: somebody must see to it, where all else of this kind passes by itself.
+  if (failure.code === 'unavailable' && failure.cause !== undefined) return 'error';
   return failure.kind === 'unavailable' ? 'warn' : 'info';
 }

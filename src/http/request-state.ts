@@ -12,6 +12,8 @@ export interface RequestState {
   caller?: 'git';
   /** Set once a route is found. */
   route?: Route | undefined;
+  /** Set once an open call of a node is counted: ends it. */
+  leave?: (() => void) | undefined;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
 }

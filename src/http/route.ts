@@ -84,7 +84,7 @@ export interface RequestFacts {
   certificate: PeerCertificateFacts | null;
   /** Whether a certificate that came in a body, its issuers behind it, chains to the configured node CA. */
   wouldChain(chain: readonly X509Certificate[]): boolean;
-  /** Epoch milliseconds at which the request came in. */
+  /** Epoch milliseconds at which the call is carried out, which is when its body is there. */
   now: number;
   /** A header by its lower-case name. */
   header(name: string): string | undefined;

@@ -76,6 +76,7 @@ function handle(
   if (route.caller) state.caller = route.caller;
   const answer = server.serve(route, {
     request: ctx.req,
+    response: ctx.res,
     params,
     query: ctx.query,
     over: signalOfEnd(ctx),

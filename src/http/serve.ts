@@ -1,7 +1,6 @@
 /** Carries out one route for one request: who, what, then the handler, then the answer's conditions. */
 
-import type { X509Certificate } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { ZodType } from 'zod';
 import type { Database } from '../db/open.ts';
 import { resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
@@ -9,7 +8,6 @@ import type { Clock } from '../lib/clock.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { AnySubject } from '../security/access.ts';
-import { type Actor, actorOf } from '../security/audit.ts';
 import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
@@ -21,23 +19,14 @@ import {
   requireMetricsToken,
   sessionHolder,
 } from './authenticate.ts';
-import { hasBody, parseJson, readDocument, readForm, readJsonText } from './body.ts';
+import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
 import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
-import { clientOf, wouldChain } from './connections.ts';
+import { Facts, type MatchedRequest } from './matched-request.ts';
 import { NodeCalls } from './node-calls.ts';
-import type { RequestState } from './request-state.ts';
-import { admits, type Negotiator, notAcceptable } from './respond.ts';
-import type { Method, RequestFacts, Route } from './route.ts';
-import { openBody } from './stream-body.ts';
-import { readUpload, type Upload } from './uploads.ts';
+import { NodeConnections } from './node-connections.ts';
+import { admits, notAcceptable } from './respond.ts';
+import type { Method, Route } from './route.ts';
 import { validate } from './validation.ts';
-
-export interface RequestLimits {
-  jsonBytes: number;
-  reportBytes: number;
-  uploadBytes: number;
-  uploadFiles: number;
-}
 
 export interface ServeOptions {
   database: Database;
@@ -52,29 +41,19 @@ export interface ServeOptions {
   onNodeSeen(nodeId: string, now: number): void;
 }
 
-/** A request that has found its route. */
-export interface MatchedRequest {
-  request: IncomingMessage;
-  params: Record<string, string>;
-  query: Record<string, string | string[] | undefined>;
-  /** Aborted when the exchange is over, however it ended. */
-  over(): AbortSignal;
-  /** What the Accept header is judged by. */
-  negotiator: Negotiator;
-  /** Takes down who calls as soon as that is known, so that the log names them even when they are refused. */
-  state: RequestState;
-}
-
 export class RouteServer {
   private readonly options: ServeOptions;
   private readonly identifier: Identifier;
   private readonly nodeCalls: NodeCalls;
+  private readonly nodeConnections = new NodeConnections();
+  private readonly bodies: BodyReader;
   private readonly gets = new Map<string, Route>();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
     this.options = options;
     this.identifier = new Identifier(options.database);
     this.nodeCalls = new NodeCalls(options.nodeCallsAtOnce);
+    this.bodies = new BodyReader(options.limits);
     for (const route of routes) if (route.method === 'GET') this.gets.set(route.path, route);
   }
 
@@ -83,33 +62,83 @@ export class RouteServer {
    *   nodes alone, so that administrators can still come in and see to it
    */
   serve(route: Route, matched: MatchedRequest): Awaitable<Answer> {
-    const carryOut = () => this.carryOut(route, matched);
-    return route.access.kind.startsWith('node:') ? this.nodeCalls.run(carryOut) : carryOut();
+    const now = this.options.clock.now();
+    return andThen(this.lookAtCaller(route, matched, now), (look) => {
+      const { principal } = look.subject;
+      this.admit(route, matched, look.subject, now);
+      const asked = readAddress(route, matched);
+      return andThen(this.readBody(route, matched, principal), (read) => {
+        if (principal?.kind === 'node') matched.state.leave = this.nodeCalls.enter(principal.node.nodeId);
+        const turn = { route, matched, look, asked, read };
+        return CONDITIONAL_METHODS.has(route.method) ? this.carryOutInTurn(turn) : this.carryOut(turn);
+      });
+    });
   }
 
-  /** Each step is carried out at once where the one before need not wait, and for a poll none need. */
-  private carryOut(route: Route, matched: MatchedRequest): Awaitable<Answer> {
-    const { database, clock } = this.options;
-    const now = clock.now();
+  /** Finds who calls and whether they may. For a poll nothing is waited for: all of it is in memory. */
+  private lookAtCaller(route: Route, matched: MatchedRequest, now: number): Awaitable<Look> {
+    const { changes } = this.options.database;
     // Before anything is answered from memory: another process of this server may have written.
-    database.changes.catchUp();
+    changes.catchUp();
+    const { generation, accessGeneration } = changes;
     return andThen(this.identify(route, matched, now), (principal) => {
       matched.state.principal = principal;
-      return andThen(authorize(database, route.access, principal, matched.params), (subject) => {
-        this.admit(route, matched, subject, now);
-        return andThen(this.readInput(route, matched, subject, now), (input) =>
-          CONDITIONAL_METHODS.has(route.method)
-            ? this.writeInTurn(route, matched, principal, () => route.handle(input))
-            : route.handle(input),
-        );
-      });
+      return andThen(
+        authorize(this.options.database, route.access, principal, matched.params),
+        (subject) => ({
+          subject,
+          generation,
+          accessGeneration,
+        }),
+      );
+    });
+  }
+
+  /**
+   * Rights count at the moment of the deed: a body may come long after its head, and a lock may be waited for. While
+   * nothing was changed that rights rest on, which memory knows, the first look stands.
+   */
+  private lookAgain({ route, matched, look }: Turn, now: number): Awaitable<AnySubject> {
+    if (route.method === 'GET' || this.stands(look, now)) return look.subject;
+    return andThen(this.lookAtCaller(route, matched, now), ({ subject }) => subject);
+  }
+
+  private stands({ subject: { principal }, generation, accessGeneration }: Look, now: number): boolean {
+    const { changes } = this.options.database;
+    changes.catchUp();
+    if (changes.generation !== generation || changes.accessGeneration !== accessGeneration) return false;
+    if (principal === null) return true;
+    const endsAt =
+      principal.kind === 'user' ? principal.credentialEndsAt : principal.node.certificateNotAfter;
+    return endsAt === null || endsAt > now;
+  }
+
+  private carryOut(turn: Turn): Awaitable<Answer> {
+    const now = this.options.clock.now();
+    return andThen(this.lookAgain(turn, now), (subject) => turn.route.handle(toInput(turn, subject, now)));
+  }
+
+  /** With no other write of the same resource in between, so that what If-Match was compared with still stands. */
+  private carryOutInTurn(turn: Turn): Awaitable<Answer> {
+    const { route, matched } = turn;
+    const path = route.represents ?? route.path;
+    const isConditional = matched.request.headers['if-match'] !== undefined;
+    // What nobody can read has no validator that a write could be checked against.
+    if (!isConditional && !this.gets.has(path)) return this.carryOut(turn);
+    const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
+    return this.options.locks.run(resourceLock(resource), async () => {
+      if (isConditional) await this.requireCurrent(path, turn);
+      return this.carryOut(turn);
     });
   }
 
   /** What follows once it is known that the caller may use the route. */
   private admit(route: Route, matched: MatchedRequest, subject: AnySubject, now: number): void {
     const { principal } = subject;
-    if (principal?.kind === 'node') this.options.onNodeSeen(principal.node.nodeId, now);
+    if (principal?.kind === 'node') {
+      this.options.onNodeSeen(principal.node.nodeId, now);
+      this.nodeConnections.admit(principal.node.nodeId, matched);
+    }
     route.admit?.(subject, now);
     refuseUnacceptable(route, matched);
   }
@@ -131,97 +160,79 @@ export class RouteServer {
     return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
   }
 
-  private readInput(
-    route: Route,
-    matched: MatchedRequest,
-    { principal, resource, node }: AnySubject,
-    now: number,
-  ): Awaitable<Parameters<Route['handle']>[0]> {
-    const params = route.params ? parsePath(route, matched.params) : matched.params;
-    const query = route.query ? validate(route.query, { ...matched.query }, 'query') : undefined;
-    const facts = new Facts(matched, now);
-    const read = route.body ? this.readBody(route, matched) : NO_BODY;
-    // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
-    return andThen(read, ({ body, files, file, text }) => {
-      return { principal, resource, node, params, query, body, files, file, text, facts };
-    });
+  private readBody(route: Route, matched: MatchedRequest, principal: Principal | null): Awaitable<ReadBody> {
+    return route.body === undefined ? NO_BODY : this.bodies.read(route.body, { ...matched, principal });
   }
 
   /**
-   * Checks If-Match and writes with no other write of the same resource in between, conditional or not. The current
-   * validator is that of the GET which the route represents, asked in the caller's own name.
+   * The current validator is that of the GET which the route represents, asked in the caller's own name.
+   * @throws HawserError precondition_failed
    */
-  private writeInTurn(
-    route: Route,
-    matched: MatchedRequest,
-    principal: Principal | null,
-    write: () => Awaitable<Answer>,
-  ): Promise<Answer> {
-    const path = route.represents ?? route.path;
-    const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
-    const ifMatch = matched.request.headers['if-match'];
-    // What nobody can read has no validator that a write could be checked against.
-    if (ifMatch === undefined && !this.gets.has(path)) return Promise.resolve(write());
-    return this.options.locks.run(resourceLock(resource), async () => {
-      // What has no GET has no validator to know, and whether it is there the handler finds out.
-      const isAny = ifMatch !== undefined && namesAny(ifMatch) && !this.gets.has(path);
-      if (ifMatch !== undefined && !isAny)
-        requireMatch(ifMatch, await this.current(path, matched, principal));
-      return write();
-    });
+  private async requireCurrent(path: string, turn: Turn): Promise<void> {
+    const ifMatch = turn.matched.request.headers['if-match'] ?? '';
+    // What has no GET has no validator to know, and whether it is there the handler finds out.
+    if (namesAny(ifMatch) && !this.gets.has(path)) return;
+    const { principal } = await this.lookAgain(turn, this.options.clock.now());
+    requireMatch(ifMatch, await this.current(path, turn, principal));
   }
 
-  private async current(
-    path: string,
-    matched: MatchedRequest,
-    principal: Principal | null,
-  ): Promise<Current> {
-    const get = this.gets.get(path);
-    if (get === undefined) return null;
+  private async current(path: string, turn: Turn, principal: Principal | null): Promise<Current> {
+    const route = this.gets.get(path);
+    if (route === undefined) return null;
+    const matched = { ...turn.matched, query: {} };
     try {
-      const subject = await authorize(this.options.database, get.access, principal, matched.params);
-      const input = await this.readInput(get, { ...matched, query: {} }, subject, this.options.clock.now());
-      return { etag: etagOf(await get.handle(input)) };
+      const subject = await authorize(this.options.database, route.access, principal, matched.params);
+      const asked = readAddress(route, matched);
+      const input = toInput({ matched, asked, read: NO_BODY }, subject, this.options.clock.now());
+      return { etag: etagOf(await route.handle(input)) };
     } catch (error) {
       // Who may not read it knows no validator of it, so none that is sent can be the current one.
       if (error instanceof HawserError && ['not_found', 'forbidden'].includes(error.kind)) return null;
       throw error;
     }
   }
-
-  private async readBody(route: Route, { request, over }: MatchedRequest): Promise<ReadBody> {
-    const { limits } = this.options;
-    const spec = route.body;
-    if (spec === undefined) return NO_BODY;
-    if (spec.kind === 'json') {
-      if (spec.isOptional && !hasBody(request))
-        return { ...NO_BODY, body: validate(spec.schema, {}, 'body') };
-      const text = await readJsonText(request, limits[spec.limit ?? 'jsonBytes']);
-      return { ...NO_BODY, body: validate(spec.schema, parseJson(text), 'body'), text };
-    }
-    if (spec.kind === 'stream') {
-      const stream = openBody(request, { ...spec, over: over() });
-      return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
-    }
-    if (spec.kind === 'document') {
-      const document = await readDocument(request, spec.mediaTypes, limits.jsonBytes);
-      return { ...NO_BODY, body: validate(spec.schema, document, 'body') };
-    }
-    if (spec.kind === 'form')
-      return { ...NO_BODY, body: validate(spec.schema, await readForm(request), 'form') };
-    const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
-    const { fields, files, file } = await readUpload(
-      request,
-      { bytes, files: spec.file ? 1 : limits.uploadFiles },
-      { fields: spec.fields, file: spec.file?.name },
-    );
-    return { ...NO_BODY, body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
-  }
 }
 
-type ReadBody = { body: unknown; text: string } & Pick<Upload, 'files' | 'file'>;
+/** Who calls, and what rights were like when that was found. */
+interface Look {
+  subject: AnySubject;
+  generation: number;
+  accessGeneration: number;
+}
 
-const NO_BODY: ReadBody = { body: undefined, files: [], file: null, text: '' };
+/** A request whose body is there. */
+interface Turn {
+  route: Route;
+  matched: MatchedRequest;
+  look: Look;
+  asked: Asked;
+  read: ReadBody;
+}
+
+/** What the path and the query say, as the route's schemas give it. */
+interface Asked {
+  params: unknown;
+  query: unknown;
+}
+
+function readAddress(route: Route, { params, query }: MatchedRequest): Asked {
+  return {
+    params: route.params ? parsePath(route.params, params) : params,
+    query: route.query ? validate(route.query, { ...query }, 'query') : undefined,
+  };
+}
+
+function toInput(
+  { matched, asked: { params, query }, read }: Pick<Turn, 'matched' | 'asked' | 'read'>,
+  { principal, resource, node }: AnySubject,
+  now: number,
+): Parameters<Route['handle']>[0] {
+  const { body, files, file, text } = read;
+  // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
+  const facts = new Facts(matched, now);
+  return { principal, resource, node, params, query, body, files, file, text, facts };
+}
+
 const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
 
 /** Before anything is changed: a caller who then got 406 would take the change for refused. */
@@ -232,47 +243,8 @@ function refuseUnacceptable(route: Route, { negotiator }: MatchedRequest): void 
 }
 
 /** A path parameter that breaks its schema names nothing. */
-function parsePath(route: Route, params: Record<string, string>): unknown {
-  const result = route.params?.safeParse(params);
-  if (result && !result.success) throw notFound('Nothing has this address');
-  return result?.data;
-}
-
-/** What few handlers ask for is found only when they do. */
-class Facts implements RequestFacts {
-  readonly requestId: string;
-  readonly now: number;
-  private readonly matched: MatchedRequest;
-
-  constructor(matched: MatchedRequest, now: number) {
-    this.requestId = matched.state.requestId;
-    this.now = now;
-    this.matched = matched;
-  }
-
-  get actor(): Actor {
-    const { principal = null } = this.matched.state;
-    return actorOf(principal, this);
-  }
-
-  get address(): string {
-    return clientOf(this.matched.request).address;
-  }
-
-  get certificate(): RequestFacts['certificate'] {
-    const { peer, isTrusted } = clientOf(this.matched.request);
-    return peer && { ...peer.describe(), isTrusted };
-  }
-
-  wouldChain(chain: readonly X509Certificate[]): boolean {
-    return wouldChain(this.matched.request.socket, chain);
-  }
-
-  get over(): AbortSignal {
-    return this.matched.over();
-  }
-
-  header(name: string): string | undefined {
-    return this.matched.request.headers[name]?.toString();
-  }
+function parsePath(schema: ZodType, params: Record<string, string>): unknown {
+  const result = schema.safeParse(params);
+  if (!result.success) throw notFound('Nothing has this address');
+  return result.data;
 }

@@ -41,7 +41,7 @@ function accessGeneration(db: Db) {
   return db.selectFrom('access_generation').select('value').where('id', '=', 1).as('generation');
 }
 
-type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes'>;
+type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes' | 'credentialEndsAt'>;
 
 export class Identifier {
   private readonly database: Database;
@@ -69,7 +69,8 @@ export class Identifier {
     const isDue = expiresAt - row.expires_at > NOTE_INTERVAL;
     const renewal = write.updateTable('sessions').set({ expires_at: expiresAt });
     const renew = isDue && (await isNoted(renewal.where('token_hash', '=', hash).execute()));
-    const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null };
+    const credentialEndsAt = renew ? expiresAt : row.expires_at;
+    const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null, credentialEndsAt };
     return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
   }
 
@@ -92,7 +93,8 @@ export class Identifier {
       await isNoted(use.where('id', '=', row.tokenId).execute());
     }
     const scopes = new Set(JSON.parse(row.scopes) as string[]);
-    return this.describeUser(row, { authMethod: 'Token', credentialId: row.tokenId, scopes });
+    const credential = { authMethod: 'Token' as const, credentialId: row.tokenId, scopes };
+    return this.describeUser(row, { ...credential, credentialEndsAt: row.expires_at });
   }
 
   /**

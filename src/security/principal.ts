@@ -15,6 +15,8 @@ export interface UserPrincipal {
   credentialId: string;
   /** Null for a session: it may use all that its user holds. */
   scopes: ReadonlySet<string> | null;
+  /** Epoch milliseconds at which the session or token ends by itself; null for never. */
+  credentialEndsAt: number | null;
   /** Effective: held by the user's and groups' roles and, for a token, named by its scopes. */
   permissions: ReadonlySet<Permission>;
   requirePasswordChange: boolean;

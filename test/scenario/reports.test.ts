@@ -222,7 +222,7 @@ describe('a report', () => {
       const flood = await Promise.all(Array.from({ length: 200 }, () => report(node, 'Get', getOutput())));
       const taken = flood.filter(({ status }) => status === 201).length;
       const refused = flood.find(({ status }) => status === 429);
-      // The clock runs on while they come in: a few more than the burst.
+      // The clock runs on while they come in, a few at a time: some more than the burst.
       expect(taken).to.be.within(120, 190);
       expect(new Set(flood.map(({ status }) => status))).to.deep.equal(new Set([201, 429]));
       expect(refused?.json).to.include({ code: 'rate_limited', status: 429 });

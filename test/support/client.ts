@@ -80,9 +80,11 @@ interface Connection {
 }
 
 function connect(target: Target, identity?: Identity): Connection {
+  // A node keeps within what it may have open at once.
+  const options = { keepAlive: true, ...(identity && { maxSockets: 8 }) };
   const agent = target.isPlain
-    ? new PlainAgent({ keepAlive: true })
-    : new Agent({ keepAlive: true, ca: target.ca, ...identity });
+    ? new PlainAgent(options)
+    : new Agent({ ...options, ca: target.ca, ...identity });
   return { send: (wire) => send(agent, target, wire), close: () => agent.destroy() };
 }
 

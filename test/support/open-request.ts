@@ -4,29 +4,67 @@ import { request } from 'node:https';
 import type { Identity, Target } from './client.ts';
 
 export interface OpenRequest {
-  /** Sends the body and ends it. */
-  end(body: string): void;
+  /** Sends more of the body. */
+  write(part: string | Buffer): void;
+  /** Sends the body, or the rest of it, and ends it. */
+  end(body: string | Buffer): void;
+  /** Goes away without the answer. */
+  abandon(): void;
   status: Promise<number>;
+  /** The problem's code; empty for an answer that is no problem. */
+  code: Promise<string>;
+}
+
+export interface OpenCall {
+  method: string;
+  path: string;
+  /** Beside `Content-Type: application/json`, which they may replace. */
+  headers?: Record<string, string>;
 }
 
 /** Resolves once the server has taken up the request, which it says by asking for the body (RFC 9110 10.1.1). */
 export function openRequest(
   { port, ca }: Target,
-  identity: Identity,
-  { method, path }: { method: string; path: string },
+  identity: Identity | null,
+  { method, path, headers }: OpenCall,
 ): Promise<OpenRequest> {
-  const headers = { 'Content-Type': 'application/json', Expect: '100-continue' };
-  const outgoing = request({ host: 'localhost', port, ca, ...identity, method, path, headers });
-  const status = new Promise<number>((resolve, reject) => {
+  const sent = { 'Content-Type': 'application/json', Expect: '100-continue', ...headers };
+  const outgoing = request({
+    host: 'localhost',
+    port,
+    ca,
+    ...identity,
+    method,
+    path,
+    headers: sent,
+    agent: false,
+  });
+  const answer = new Promise<{ status: number; text: string }>((resolve, reject) => {
     outgoing.once('error', reject);
     outgoing.once('response', (incoming) => {
-      incoming.resume();
-      resolve(incoming.statusCode ?? 0);
+      let text = '';
+      incoming.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text }));
+      incoming.on('error', reject);
     });
   });
+  // A test need not ask for both, nor for either.
+  const status = answer.then((it) => it.status);
+  const code = answer.then(({ text }) => (text.startsWith('{') ? String(JSON.parse(text).code ?? '') : ''));
+  for (const promise of [status, code]) promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
     outgoing.once('error', reject);
-    outgoing.once('continue', () => resolve({ end: (body) => outgoing.end(body), status }));
+    outgoing.once('continue', () =>
+      resolve({
+        write: (part) => outgoing.write(part),
+        end: (body) => outgoing.end(body),
+        abandon: () => outgoing.destroy(),
+        status,
+        code,
+      }),
+    );
     outgoing.flushHeaders();
   });
 }

@@ -1,7 +1,7 @@
 /** One TLS connection driven by hand: a body in pieces of the test's choosing, and what is answered meanwhile. */
 
 import { connect, type TLSSocket } from 'node:tls';
-import type { Target } from './client.ts';
+import type { Identity, Target } from './client.ts';
 
 export interface WireReply {
   status: number;
@@ -29,9 +29,10 @@ export class Wire {
     });
   }
 
-  static open({ port, ca }: Target): Promise<Wire> {
+  /** @param from the certificate to show, and the address of this machine to come from */
+  static open({ port, ca }: Target, from: Partial<Identity & { localAddress: string }> = {}): Promise<Wire> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost' });
+      const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost', ...from });
       socket.once('error', reject);
       socket.once('secureConnect', () => {
         socket.off('error', reject);
@@ -58,6 +59,11 @@ export class Wire {
     this.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]));
   }
 
+  /** Reads nothing of what comes, until `reply` is asked for. */
+  stopReading(): void {
+    this.socket.pause();
+  }
+
   /** Says goodbye; what was sent before still arrives. */
   end(): void {
     this.socket.end();
@@ -69,6 +75,7 @@ export class Wire {
 
   /** The next answer, null when the connection ends before it is complete. */
   async reply(): Promise<WireReply | null> {
+    this.socket.resume();
     for (;;) {
       const reply = this.takeReply();
       if (reply !== null || this.isOver) return reply;

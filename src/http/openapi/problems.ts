@@ -50,17 +50,16 @@ function ofInput(route: Route): ProblemName[] {
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');
   switch (body.kind) {
-    case 'json':
-      return [...codes, INVALID, 'malformed_body'];
     case 'upload': {
       const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path'];
       return [...codes, INVALID, ...ofFiles];
     }
     case 'stream':
       return [...codes, 'malformed_body'];
+    case 'json':
     case 'document':
     case 'form':
-      return [...codes, INVALID, 'malformed_body'];
+      return [...codes, INVALID, 'malformed_body', 'body_timeout'];
   }
 }
 

@@ -1,0 +1,86 @@
+/** How much memory the bodies that are being read may hold, and how much of it one caller may hold. */
+
+import { HawserError } from '../lib/errors.ts';
+
+const MIB = 1024 * 1024;
+
+/** Bytes of all bodies together. */
+const ALL = 64 * MIB;
+/** Bytes of one caller, so that the others have room, whatever that one sends. */
+const OF_ONE_CALLER = ALL / 2;
+/** Bytes of all callers that are not known yet: they never take the room of those who are. */
+const OF_STRANGERS = ALL / 4;
+/** Bodies that callers not yet known send from one address. */
+const STRANGERS_AT_ONCE = 8;
+/** Seconds. */
+const RETRY_AFTER = 5;
+
+/** Whose body is read. */
+export interface BodySender {
+  /** The id of a user or node; of a caller not yet known the source of the request, as `sourceOf` gives it. */
+  key: string;
+  isKnown: boolean;
+}
+
+/** What one body holds of the budget. */
+export interface BodyShare {
+  /** @throws HawserError `unavailable` when so much more is not to be had */
+  reserve(bytes: number): void;
+  /** Gives back all of it. */
+  close(): void;
+}
+
+interface Held {
+  bodies: number;
+  bytes: number;
+}
+
+export class BodyBudget {
+  private readonly senders = new Map<string, Held>();
+  private readonly all: number;
+  private readonly ofOne: number;
+  private bytes = 0;
+  private strangersBytes = 0;
+
+  /** @param largest bytes of the largest body that a route takes, which must fit even where it is set very high */
+  constructor(largest: number) {
+    this.all = Math.max(ALL, 2 * largest);
+    this.ofOne = Math.max(OF_ONE_CALLER, 2 * largest);
+  }
+
+  /** @throws HawserError `unavailable` for the ninth body at once from an address of callers that are not known yet */
+  open({ key, isKnown }: BodySender): BodyShare {
+    const held = this.senders.get(key) ?? { bodies: 0, bytes: 0 };
+    if (!isKnown && held.bodies >= STRANGERS_AT_ONCE)
+      throw unavailable('Too many requests from this address are sending a body');
+    held.bodies += 1;
+    this.senders.set(key, held);
+    let own = 0;
+    const count = (bytes: number) => {
+      own += bytes;
+      held.bytes += bytes;
+      this.bytes += bytes;
+      if (!isKnown) this.strangersBytes += bytes;
+    };
+    return {
+      reserve: (bytes) => {
+        const strangers = isKnown ? 0 : this.strangersBytes;
+        const fits =
+          this.bytes + bytes <= this.all &&
+          held.bytes + bytes <= this.ofOne &&
+          strangers + bytes <= OF_STRANGERS;
+        if (!fits) throw unavailable('The server is reading as many bodies as it has memory for');
+        count(bytes);
+      },
+      close: () => {
+        count(-own);
+        held.bodies -= 1;
+        if (held.bodies === 0) this.senders.delete(key);
+      },
+    };
+  }
+}
+
+function unavailable(message: string): HawserError {
+  return new HawserError('unavailable', 'unavailable', message, { retryAfter: RETRY_AFTER });
+}

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import { encodeForm } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { getOutput } from '../support/dsc-results.ts';
+import { createToken, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
+import { openRequest } from '../support/open-request.ts';
+import { addUser, grant, type Person } from '../support/people.ts';
+
+const MAIN = 'main.dsc.yaml';
+const PASSWORD = 'a-long-enough-password';
+const BOUNDARY = 'a-boundary';
+const HOUR = 3_600_000;
+
+/** Each caller sends the head of a call, loses a right, and only then sends the body. */
+describe('a body that comes after its sender has lost the right to what it asks for', () => {
+  let hawser: Hawser;
+  let people = 0;
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+  });
+  after(() => hawser.close());
+
+  const person = (...roles: string[]) => {
+    people += 1;
+    return addUser(hawser, `person-${people}`, ...roles);
+  };
+  const open = (headers: Record<string, string>, method: string, path: string) =>
+    openRequest(hawser.target(), null, { method, path, headers });
+  const deactivate = async ({ userId, username }: Person) => {
+    const body = { username, email: `${username}@example.org`, isActive: false };
+    expect((await hawser.admin.put(`/api/v1/users/${userId}`, body)).status).to.equal(200);
+  };
+  const newUser = (username: string) =>
+    JSON.stringify({ username, email: `${username}@example.org`, password: PASSWORD });
+  const usersNamed = async (username: string) =>
+    (await hawser.admin.get('/api/v1/users?take=1000')).json.filter(
+      (user: { username: string }) => user.username === username,
+    ).length;
+
+  it('is 401 of an administrator who was deactivated, and turns nobody on again', async () => {
+    const caller = await person('Administrator');
+    const path = `/api/v1/users/${caller.userId}`;
+    const late = await open({ Cookie: caller.session }, 'PUT', path);
+    await deactivate(caller);
+    const { username } = caller;
+    late.end(JSON.stringify({ username, email: `${username}@example.org`, isActive: true }));
+    expect([await late.status, await late.code]).to.deep.equal([401, 'unauthenticated']);
+    expect((await hawser.admin.get(path)).json.isActive).to.equal(false);
+  });
+
+  it('is 401 of a token that was revoked, and makes no user', async () => {
+    const caller = await person('Administrator');
+    const reply = await caller.client.post('/api/v1/auth/tokens', { name: 'ci', scopes: ['users.manage'] });
+    const late = await open({ Authorization: `Bearer ${reply.json.token}` }, 'POST', '/api/v1/users');
+    const revoked = await caller.client.delete(`/api/v1/auth/tokens/${reply.json.tokenId}`);
+    expect(revoked.status).to.equal(204);
+    late.end(newUser('by-a-revoked-token'));
+    expect([await late.status, await late.code]).to.deep.equal([401, 'unauthenticated']);
+    expect(await usersNamed('by-a-revoked-token')).to.equal(0);
+  });
+
+  it('is 401 of a token that has ended meanwhile by itself', async () => {
+    const caller = await person('Administrator');
+    const expiresAt = new Date(hawser.clock.now() + HOUR).toISOString();
+    const wish = { name: 'short', scopes: ['users.manage'], expiresAt };
+    const { token } = (await caller.client.post('/api/v1/auth/tokens', wish)).json;
+    const late = await open({ Authorization: `Bearer ${token}` }, 'POST', '/api/v1/users');
+    hawser.clock.advance(HOUR + 1);
+    late.end(newUser('by-an-ended-token'));
+    expect(await late.status).to.equal(401);
+    expect(await usersNamed('by-an-ended-token')).to.equal(0);
+  });
+
+  it('is 401 of a session that was signed out', async () => {
+    const caller = await person('Administrator');
+    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
+    expect((await caller.client.post('/api/v1/auth/logout')).status).to.equal(204);
+    late.end(newUser('by-an-ended-session'));
+    expect(await late.status).to.equal(401);
+    expect(await usersNamed('by-an-ended-session')).to.equal(0);
+  });
+
+  it('is 403 of somebody whose role was taken away', async () => {
+    const caller = await person('Administrator');
+    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
+    const roles = `/api/v1/users/${caller.userId}/roles`;
+    expect((await hawser.admin.put(roles, { roleIds: [] })).status).to.equal(200);
+    late.end(newUser('by-a-former-role'));
+    expect([await late.status, await late.code]).to.deep.equal([403, 'forbidden']);
+    expect(await usersNamed('by-a-former-role')).to.equal(0);
+  });
+
+  it('is 404 without the grant, 403 with a lower one, and done with the one that is enough', async () => {
+    const caller = await person('Author');
+    const path = '/api/v1/configurations/web';
+    const answers: unknown[] = [];
+    for (const left of [null, 'Read', 'Modify'] as const) {
+      await grant(hawser, caller, 'web', 'Manage');
+      const late = await open({ Cookie: caller.session }, 'PATCH', path);
+      await grant(hawser, caller, 'web', left);
+      late.end(JSON.stringify({ description: `as ${left}` }));
+      answers.push([await late.status, (await hawser.admin.get(path)).json.description]);
+    }
+    expect(answers).to.deep.equal([
+      [404, null],
+      [403, null],
+      [200, 'as Modify'],
+    ]);
+  });
+
+  it('is 404 of files without the grant, and leaves no draft', async () => {
+    const caller = await person('Author');
+    await grant(hawser, caller, 'web', 'Manage');
+    const headers = { Cookie: caller.session, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
+    const path = '/api/v1/configurations/web/versions';
+    const late = await open(headers, 'POST', path);
+    await grant(hawser, caller, 'web', null);
+    late.end(encodeForm({ fields: { version: '9.0.0' }, files: { [MAIN]: 'resources: []\n' } }, BOUNDARY));
+    expect(await late.status).to.equal(404);
+    expect((await hawser.admin.get(`${path}/9.0.0`)).status).to.equal(404);
+    expect(hawser.git('configurations/web.git', 'for-each-ref')).not.to.include('9.0.0');
+  });
+
+  it('is judged before If-Match is', async () => {
+    const caller = await person('Author');
+    await grant(hawser, caller, 'web', 'Manage');
+    const headers = { Cookie: caller.session, 'If-Match': '"not-the-current-one"' };
+    const late = await open(headers, 'PATCH', '/api/v1/configurations/web');
+    await grant(hawser, caller, 'web', null);
+    late.end(JSON.stringify({ description: 'whatever' }));
+    expect(await late.status).to.equal(404);
+  });
+
+  it('is 401 of somebody whose password was reset, which ends the session', async () => {
+    const caller = await person('Administrator');
+    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/groups');
+    const reset = await hawser.admin.post(`/api/v1/users/${caller.userId}/reset-password`, {
+      newPassword: 'another-long-password',
+    });
+    expect(reset.status).to.equal(204);
+    late.end(JSON.stringify({ name: 'by-somebody-reset' }));
+    expect(await late.status).to.equal(401);
+  });
+
+  it('is 401 of a node that was deleted', async () => {
+    const { nodeId, identity } = await hawser.registerNode('deleted.example.org');
+    const path = `/api/v1/nodes/${nodeId}/reports`;
+    const late = await openRequest(hawser.target(), identity, { method: 'POST', path });
+    expect((await hawser.admin.delete(`/api/v1/nodes/${nodeId}`)).status).to.equal(204);
+    late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
+    expect(await late.status).to.equal(401);
+  });
+
+  it('goes on with what its sender still holds when others have changed', async () => {
+    const caller = await person('Administrator');
+    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/users');
+    await deactivate(await person('Viewer'));
+    late.end(newUser('by-somebody-who-still-may'));
+    expect(await late.status).to.equal(201);
+    expect(await usersNamed('by-somebody-who-still-may')).to.equal(1);
+  });
+
+  it('counts from its own moment: a registration key that has ended by then is rejected', async () => {
+    const expiresAt = new Date(hawser.clock.now() + HOUR).toISOString();
+    const { key } = (await hawser.admin.post('/api/v1/admin/registration-keys', { expiresAt })).json;
+    const call = { method: 'POST', path: '/api/v1/nodes/register' };
+    const identity = await makeClientCertificate({ commonName: 'late.example.org' });
+    const late = await openRequest(hawser.target(), identity, call);
+    hawser.clock.advance(HOUR + 1);
+    late.end(JSON.stringify({ registrationKey: key, fqdn: 'late.example.org' }));
+    expect([await late.status, await late.code]).to.deep.equal([403, 'registration_key_rejected']);
+  });
+
+  it('is of a session that still stands, whoever else signs in', async () => {
+    const caller = await person('Administrator');
+    const late = await open({ Cookie: caller.session }, 'POST', '/api/v1/groups');
+    await signIn(hawser.client(), caller.username, PASSWORD);
+    await createToken(hawser.client(), caller.session, ['users.manage']);
+    late.end(JSON.stringify({ name: 'by-one-of-two-sessions' }));
+    expect(await late.status).to.equal(201);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ByteCollector } from '../../../src/http/byte-collector.ts';
+
+describe('a byte collector', () => {
+  it('gives back what came, in whatever pieces', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 5_000 })), (pieces) => {
+        const bytes = new ByteCollector();
+        for (const piece of pieces) bytes.append(Buffer.from(piece));
+        expect(bytes.toBuffer().equals(Buffer.concat(pieces))).to.equal(true);
+        expect(bytes.length).to.equal(bytes.toBuffer().length);
+      }),
+    );
+  });
+
+  it('holds at most twice what has come, also when it comes byte by byte', () => {
+    let held = 0;
+    const bytes = new ByteCollector((block) => (held += block));
+    let excess = 0;
+    const piece = Buffer.from('x');
+    for (let count = 1; count <= 1_000_000; count += 1) {
+      bytes.append(piece);
+      // The first block is there from the first byte on.
+      if (count > 1_024) excess = Math.max(excess, held - 2 * count);
+    }
+    expect(excess).to.equal(0);
+    expect(bytes.toBuffer().equals(Buffer.alloc(1_000_000, 'x'))).to.equal(true);
+  });
+
+  it('keeps nothing of the piece itself', () => {
+    const piece = Buffer.from('before');
+    const bytes = new ByteCollector();
+    bytes.append(piece);
+    piece.write('after!');
+    expect(bytes.toBuffer().toString()).to.equal('before');
+  });
+});
