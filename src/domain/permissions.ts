@@ -58,6 +58,11 @@ export function highestLevel(levels: readonly GrantLevel[]): GrantLevel | null {
   return levels.reduce<GrantLevel | null>((best, level) => (reaches(best, level) ? best : level), null);
 }
 
+/** The lower of two levels; none is lower than any. */
+export function lowerLevel(one: GrantLevel | null, other: GrantLevel | null): GrantLevel | null {
+  return other === null || reaches(one, other) ? other : one;
+}
+
 export interface BuiltInRole {
   id: string;
   name: string;

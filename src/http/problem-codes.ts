@@ -92,7 +92,8 @@ const OF_IDENTITY = {
       'one answer for all of these.',
   }),
   ...at(403, {
-    beyond_own_permissions: 'Nobody hands out or takes away permissions that they do not hold themselves.',
+    beyond_own_permissions:
+      'Nobody hands out permissions or grants that they do not hold themselves; the detail names the first of them.',
   }),
   ...at(409, {
     last_administrator: 'Nobody who is active would be Administrator any more.',

@@ -42,10 +42,8 @@ const ConfigurationChecksum = z
 const PULL = {
   method: 'GET',
   description:
-    'Which version it is, is decided at each call, so what is published reaches nodes at their next poll. A user who ' +
-    'may read a composite gets the files of its children with it.',
+    'Which version it is, is decided at each call, so what is published reaches nodes at their next poll.',
   tags: ['Pull'],
-  access: { kind: 'node:self-or-reader' },
   problems: ['no_configuration_assigned', [404, 'no_eligible_version'], ...READING_REPOSITORIES],
 } as const;
 
@@ -53,10 +51,15 @@ export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {
   return [checksumRoute(resolver), bundleRoute(resolver, bundles), configurationRoute(resolver)];
 }
 
+function accessTo(resolver: Resolver) {
+  return { kind: 'node:self-or-reader', contentOf: (node: KnownNode) => manifestOf(resolver, node) } as const;
+}
+
 function checksumRoute(resolver: Resolver): Route {
   const answers = new WeakMap<Manifest, Answer>();
   return route({
     ...PULL,
+    access: accessTo(resolver),
     id: 'getNodeConfigurationChecksum',
     path: POLL_PATH,
     summary: 'Poll the checksum of what the node gets',
@@ -64,8 +67,8 @@ function checksumRoute(resolver: Resolver): Route {
       200: { description: 'The checksum, also as ETag', schema: ConfigurationChecksum },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    handle({ node }) {
-      return andThen(manifestOf(resolver, node), (manifest) => {
+    handle({ node, content }) {
+      return andThen(content ?? manifestOf(resolver, node), (manifest) => {
         // One manifest serves many nodes and polls, so its answer is written out once.
         const known = answers.get(manifest);
         if (known !== undefined) return known;
@@ -91,6 +94,7 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
   const answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
   return route({
     ...PULL,
+    access: accessTo(resolver),
     id: 'downloadNodeBundle',
     path: '/api/v1/nodes/{nodeId}/configuration/bundle',
     summary: 'Download what the node gets as a ZIP',
@@ -105,8 +109,8 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
       },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    handle({ node }) {
-      return andThen(manifestOf(resolver, node), (manifest) =>
+    handle({ node, content }) {
+      return andThen(content ?? manifestOf(resolver, node), (manifest) =>
         andThen(bundles.get(manifest), (bundle) => {
           const known = answers.get(bundle);
           // Two configurations may have the same content, and so one bundle.
@@ -130,6 +134,7 @@ function bundleAnswer({ configurationName, version, checksum }: Manifest, { byte
 function configurationRoute(resolver: Resolver): Route {
   return route({
     ...PULL,
+    access: accessTo(resolver),
     id: 'getNodeConfiguration',
     path: '/api/v1/nodes/{nodeId}/configuration',
     summary: 'Read the entry-point document of what the node gets',
@@ -141,8 +146,8 @@ function configurationRoute(resolver: Resolver): Route {
       },
       304: { description: 'The checksum in If-None-Match still holds' },
     },
-    async handle({ node }) {
-      const manifest = await manifestOf(resolver, node);
+    async handle({ node, content }) {
+      const manifest = content ?? (await manifestOf(resolver, node));
       const file = (await resolver.files(manifest)).find(({ path }) => path === manifest.entryPoint);
       if (file === undefined) throw internal('repository_damaged', 'The version lacks its entry point');
       return download(await file.read(), mediaTypeOf(file.path), manifest.checksum);

@@ -19,6 +19,8 @@ export interface Delivered {
   configurationId: string;
   configurationVersion: string;
   prereleaseChannel: string | null;
+  /** Whether the node gets it as a child of a composite. */
+  isChild: boolean;
   /** The merged whole against the version's schema. */
   problems: readonly FieldError[];
 }
@@ -51,6 +53,7 @@ interface Part {
   plan: ConfigurationPlan;
   links: readonly ScopeLink[];
   prereleaseChannel: string | null;
+  isChild?: true;
 }
 
 /** Where no scope gives a document, it is as if one set nothing. */
@@ -83,6 +86,7 @@ export class Explainer {
       configurationId: configuration.id,
       configurationVersion: plan.tag.version,
       prereleaseChannel,
+      isChild: part.isChild ?? false,
       problems: problemsOf(plan, definitions, documents.length === 0 ? NOTHING_SET : merged),
       scopes,
       merged,
@@ -125,7 +129,7 @@ export class Explainer {
       const { prereleaseChannel } = assignment;
       const composite = await planner.plan(assignment, generation);
       const child = composite.kind === 'composite' && composite.children.find((each) => each.name === name);
-      if (child) return { plan: child, links, prereleaseChannel };
+      if (child) return { plan: child, links, prereleaseChannel, isChild: true };
     }
     const isAssigned = assignment?.configurationId === id;
     const wish = isAssigned ? assignment : { ...WITHOUT_WISHES, configurationId: id };

@@ -2,6 +2,7 @@
 
 import type { KnownNode } from '../db/node-lookup.ts';
 import type { GrantKind, GrantLevel, Permission } from '../domain/permissions.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import type { NodePrincipal, Principal, UserPrincipal } from './principal.ts';
 
 /** Nobody is asked who they are. */
@@ -52,9 +53,19 @@ interface NodeOrPermissionAccess {
   permission: Permission;
 }
 
-/** The node itself, or a user with nodes.read and Read on what is assigned to it, parameters included. */
-interface NodeOrReaderAccess {
+/** What a node gets, as far as access depends on it: the configurations that it is made of. */
+export interface NodeContent {
+  parts: readonly { configurationName: string }[];
+}
+
+/**
+ * The node itself, or a user with nodes.read and Read on all that the node gets: on what is assigned to it, and on each
+ * configuration in it and its parameters.
+ */
+interface NodeOrReaderAccess<C extends NodeContent = NodeContent> {
   kind: 'node:self-or-reader';
+  /** What the node gets now. Asked when a user calls; for the node itself the handler finds it out. */
+  contentOf(node: KnownNode): Awaitable<C>;
 }
 
 export type Access =
@@ -83,13 +94,17 @@ export type Subject<A extends Access> = A extends PublicAccess
       ? { principal: UserPrincipal; resource: GrantedResource }
       : A extends NodeSelfAccess
         ? { principal: NodePrincipal; node: KnownNode }
-        : A extends NodeOrPermissionAccess | NodeOrReaderAccess
-          ? { principal: Principal; node: KnownNode }
-          : { principal: UserPrincipal };
+        : A extends NodeOrReaderAccess<infer C>
+          ? // The very content that a user's grants were checked on; of the node itself nothing was checked.
+            { principal: Principal; node: KnownNode; content?: C }
+          : A extends NodeOrPermissionAccess
+            ? { principal: Principal; node: KnownNode }
+            : { principal: UserPrincipal };
 
 /** The same before the route's own kind of access is known. */
 export interface AnySubject {
   principal: Principal | null;
   resource?: GrantedResource | undefined;
   node?: KnownNode | undefined;
+  content?: NodeContent | undefined;
 }

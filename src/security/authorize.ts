@@ -1,13 +1,13 @@
 /** May this caller use this route? Decided here for every route: 401, 403 or, for what may not be seen, 404. */
 
-import type { Assignment, KnownNode } from '../db/node-lookup.ts';
+import type { KnownNode } from '../db/node-lookup.ts';
 import type { Database, Db } from '../db/open.ts';
 import { type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Access, AnySubject, GrantedResource } from './access.ts';
-import { heldLevel } from './grants.ts';
+import type { Access, AnySubject, GrantedResource, NodeContent } from './access.ts';
+import { grantedToUser, heldLevel, levelWith } from './grants.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
@@ -66,8 +66,7 @@ async function authorizeUser(
     case 'node:self-or-reader': {
       requirePermission(principal, 'nodes.read');
       const node = knownNode(database, params);
-      await requireReadable(database.read, principal, node.assignment);
-      return { principal, node };
+      return { principal, node, content: await readableContent(database.read, principal, access, node) };
     }
   }
 }
@@ -91,22 +90,39 @@ function knownNode(database: Database, params: PathParameters): KnownNode {
   return node;
 }
 
-async function requireReadable(
+/**
+ * What the node gets, once it is known that the user may read all of it: what is assigned before anything is asked of
+ * it, and then each configuration that this very content is made of.
+ */
+async function readableContent(
   db: Db,
   principal: UserPrincipal,
-  assignment: Assignment | null,
-): Promise<void> {
-  if (assignment === null) return;
-  const { configurationId, compositeId } = assignment;
-  const levels =
-    configurationId === null
-      ? [await heldLevel(db, principal, 'composite', compositeId ?? '')]
-      : [
-          await heldLevel(db, principal, 'configuration', configurationId),
-          await heldLevel(db, principal, 'parameters', configurationId),
-        ];
-  if (!levels.every((level) => reaches(level, 'Read'))) throw notFound('No configuration that you may read');
+  access: Extract<Access, { kind: 'node:self-or-reader' }>,
+  node: KnownNode,
+): Promise<NodeContent> {
+  const { configurationId = null, compositeId = null } = node.assignment ?? {};
+  if (configurationId !== null) await requireReadable(db, principal, [configurationId]);
+  if (compositeId === null) return access.contentOf(node);
+  if ((await heldLevel(db, principal, 'composite', compositeId)) === null) throw unreadable();
+  const content = await access.contentOf(node);
+  const names = content.parts.map((part) => part.configurationName);
+  const children = await db.selectFrom('configurations').select('id').where('name', 'in', names).execute();
+  if (children.length < names.length) throw unreadable();
+  const ids = children.map(({ id }) => id);
+  await requireReadable(db, principal, ids);
+  return content;
 }
+
+/** @throws HawserError not_found unless the user may read all of these configurations and their parameters */
+async function requireReadable(db: Db, principal: UserPrincipal, ids: readonly string[]): Promise<void> {
+  const granted = await grantedToUser(db, principal.userId, ids);
+  const isReadable = (id: string) =>
+    levelWith(granted, principal, 'configuration', id) !== null &&
+    levelWith(granted, principal, 'parameters', id) !== null;
+  if (!ids.every(isReadable)) throw unreadable();
+}
+
+const unreadable = () => notFound('No configuration that you may read');
 
 /** Finds the named thing and the caller's level on it: unreadable is 404, readable but too low is 403. */
 export async function grantedResource(

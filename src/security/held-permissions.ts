@@ -47,6 +47,17 @@ export async function heldPermissions(db: Db, userId: string): Promise<ReadonlyS
   return new Set(rows.map((row) => row.permission as Permission));
 }
 
+/** What each member of the group holds by it. */
+export async function permissionsOfGroup(db: Db, groupId: string): Promise<ReadonlySet<Permission>> {
+  const rows = await db
+    .selectFrom('role_permissions')
+    .innerJoin('group_roles', 'group_roles.role_id', 'role_permissions.role_id')
+    .select('role_permissions.permission')
+    .where('group_roles.group_id', '=', groupId)
+    .execute();
+  return new Set(rows.map((row) => row.permission as Permission));
+}
+
 function groupRolesOf(db: Db, userId: string) {
   return db
     .selectFrom('group_roles')

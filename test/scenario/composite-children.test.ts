@@ -305,8 +305,19 @@ describe('the children of a composite', () => {
     const item = await ok(201, addChild(seeing, 'adas', '1.0.0', 'c'));
     await grant(hawser, ada, 'c', null);
     const path = `${childrenOf('adas', '1.0.0')}/${item.id}`;
-    await ok(200, ada.client.put(path, { order: 4 }));
+    for (const change of [{ order: 4 }, { activeVersion: null }, { activeVersion: '1.0.0' }, {}]) {
+      const taken = await expectProblem(ada.client.put(path, change), 404, 'not_found');
+      expect(taken.json).to.deep.equal(hidden.json);
+    }
+    // Which versions and drafts there are, nobody finds out who may not read them.
+    const drafted = await expectProblem(ada.client.put(path, { activeVersion: '8.8.8' }), 404, 'not_found');
+    expect(drafted.json).to.deep.equal(hidden.json);
+    await expectProblem(blind.put(path, { order: 4 }), 404, 'not_found');
+    await ok(200, hawser.admin.put(path, { order: 4 }));
     await ok(200, publishComposite(ada.client, 'adas', '1.0.0'));
+    await ok(201, addCompositeDraft(ada.client, 'adas', '1.1.0'));
+    const other = await ok(201, addChild(hawser.admin, 'adas', '1.1.0', 'c'));
+    await ok(204, ada.client.delete(`${childrenOf('adas', '1.1.0')}/${other.id}`));
   });
 
   it('cannot be deleted while any version of a composite, a draft too, has them', async () => {

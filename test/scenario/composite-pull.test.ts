@@ -310,22 +310,90 @@ describe('a node pulls a composite', () => {
     await expectProblem(assign('first', 'site', { isComposite: 'true' }), 400, 'validation_failed');
   });
 
-  it('and a user may look at it with nodes.read and Read on the composite', async () => {
+  it('and a user may look at it with nodes.read and Read on the composite and each child', async () => {
     const bob = await addUser(hawser, 'bob', 'Operator');
     await ok(204, assign('watched', 'site'));
     const node = await nodeNamed('watched');
-    const parts = ['', '/checksum', '/bundle'];
-    for (const what of parts) await expectProblem(bob.client.get(pathOf(node, what)), 404, 'not_found');
+    const views = ['', '/checksum', '/bundle'];
+    const isHidden = async (client = bob.client) => {
+      for (const what of views) {
+        const hidden = await expectProblem(client.get(pathOf(node, what)), 404, 'not_found', what);
+        expect(hidden.text).to.not.match(/site|web|base/);
+      }
+    };
     const body = { configurationName: 'site', isComposite: true };
+    await isHidden();
     await expectProblem(bob.client.put(pathOf(node), body), 404, 'not_found');
     const grant = { principalType: 'User', principalId: bob.userId, level: 'Read' };
-    await ok(204, hawser.admin.put('/api/v1/composite-configurations/site/permissions', grant));
-    for (const what of parts) {
+    const grants = (thing: string) => `/api/v1/${thing}/permissions`;
+    const needed = ['composite-configurations/site', 'configurations/web', 'configurations/base'];
+    for (const thing of needed) {
+      await isHidden();
+      await ok(204, hawser.admin.put(grants(thing), grant));
+    }
+    for (const what of views) {
       const theirs = await node.client.get(pathOf(node, what));
       expect((await bob.client.get(pathOf(node, what))).bytes.equals(theirs.bytes), what).to.equal(true);
     }
     await ok(204, bob.client.put(pathOf(node), body));
-    const blind = await bob.withToken('nodes.read', 'configurations.grants');
-    await expectProblem(blind.get(pathOf(node)), 404, 'not_found');
+    await isHidden(await bob.withToken('nodes.read', 'configurations.grants'));
+    await isHidden(await bob.withToken('nodes.read', 'composite-configurations.grants'));
+    const both = await bob.withToken(
+      'nodes.read',
+      'configurations.grants',
+      'composite-configurations.grants',
+    );
+    for (const what of views) await ok(200, both.get(pathOf(node, what)));
+    // A child that is taken from its reader is taken with every composite that has it.
+    for (const thing of needed) {
+      await ok(204, hawser.admin.delete(`${grants(thing)}/User/${bob.userId}`));
+      await isHidden();
+      await ok(204, hawser.admin.put(grants(thing), grant));
+      await ok(200, bob.client.get(pathOf(node, '/bundle')));
+    }
+  });
+
+  it('and with a new version a new child, which its readers must be able to read too', async () => {
+    const cleo = await addUser(hawser, 'cleo', 'Viewer');
+    await publishWithChildren(hawser.admin, 'growing', '1.0.0', ['web']);
+    await ok(204, assign('grown', 'growing'));
+    const node = await nodeNamed('grown');
+    const grant = { principalType: 'User', principalId: cleo.userId, level: 'Read' };
+    for (const thing of ['composite-configurations/growing', 'configurations/web']) {
+      await ok(204, hawser.admin.put(`/api/v1/${thing}/permissions`, grant));
+    }
+    const before = await cleo.client.get(pathOf(node, '/checksum'));
+    await ok(200, before);
+    await publishWithChildren(hawser.admin, 'growing', '1.1.0', ['web', 'other']);
+    const known = { 'If-None-Match': String(before.headers['etag']) };
+    for (const what of ['', '/checksum', '/bundle']) {
+      await expectProblem(cleo.client.get(pathOf(node, what), known), 404, 'not_found', what);
+      expect((await node.client.get(pathOf(node, what))).status, what).to.equal(200);
+    }
+    await ok(204, hawser.admin.put('/api/v1/configurations/other/permissions', grant));
+    await ok(200, cleo.client.get(pathOf(node, '/bundle')));
+  });
+
+  it('whose parameters are explained child by child, to those who may read the child', async () => {
+    const dora = await addUser(hawser, 'dora', 'Viewer');
+    await ok(204, assign('explained', 'site'));
+    const node = await nodeNamed('explained');
+    const grant = { principalType: 'User', principalId: dora.userId, level: 'Read' };
+    const { id } = await ok(200, hawser.admin.get('/api/v1/configurations/web'));
+    const { id: otherId } = await ok(200, hawser.admin.get('/api/v1/configurations/other'));
+    const explain = (what: string, configurationId: string) =>
+      dora.client.get(`/api/v1/nodes/${node.nodeId}/parameters/${what}?configurationId=${configurationId}`);
+    const WHAT = ['provenance', 'resolution'];
+    for (const what of WHAT) await expectProblem(explain(what, id), 404, 'not_found');
+    for (const name of ['web', 'other']) {
+      await ok(204, hawser.admin.put(`/api/v1/configurations/${name}/parameters/permissions`, grant));
+    }
+    for (const what of WHAT) {
+      await expectProblem(explain(what, id), 404, 'not_found', what);
+      // What the node does not get says nothing of a composite.
+      await ok(200, explain(what, otherId));
+    }
+    await ok(204, hawser.admin.put('/api/v1/configurations/web/permissions', grant));
+    for (const what of WHAT) await ok(200, explain(what, id));
   });
 });

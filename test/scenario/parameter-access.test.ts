@@ -120,6 +120,48 @@ describe('who may do what with parameters', function () {
     await expectLevel(bob.client, null, 'none');
   });
 
+  it('a grant of their own that a token may not use bounds it, and lets nothing fall back above it', async () => {
+    const narrow = await bob.withToken('configurations.grants');
+    const wide = await bob.withToken('configurations.grants', 'parameters.grants');
+    for (const configuration of LEVELS) {
+      for (const parameters of LEVELS) {
+        await onConfiguration(configuration);
+        await onParameters(parameters);
+        const lower = LEVELS[Math.min(LEVELS.indexOf(configuration), LEVELS.indexOf(parameters))] ?? null;
+        await expectLevel(narrow, lower, `${configuration}, but on them`);
+        await expectLevel(wide, parameters, `${configuration}, and on them`);
+      }
+    }
+    await onConfiguration(null);
+    await expectLevel(narrow, null, 'nothing on the configuration');
+    await onParameters(null);
+    const { id: groupId } = await ok(201, hawser.admin.post('/api/v1/groups', { name: 'Readers' }));
+    await ok(200, hawser.admin.put(`/api/v1/groups/${groupId}/members`, { userIds: [bob.userId] }));
+    await ok(
+      204,
+      hawser.admin.put(PERMISSIONS, { principalType: 'Group', principalId: groupId, level: 'Read' }),
+    );
+    await onConfiguration('Manage');
+    await expectLevel(narrow, 'Read', 'bounded by a group');
+    await ok(204, hawser.admin.delete(`/api/v1/groups/${groupId}`));
+    await expectLevel(narrow, 'Manage', 'bounded no more');
+    await onConfiguration(null);
+  });
+
+  it('nor does an override on configurations lift what a token may not use', async () => {
+    const root = await addUser(hawser, 'bounded', 'Administrator');
+    await onParameters('Read', root);
+    await onConfiguration('Modify', root);
+    await expectLevel(root.client, 'Manage', 'session');
+    await expectLevel(await root.withToken('configurations.admin-override'), 'Read', 'configurations');
+    await expectLevel(await root.withToken('configurations.grants'), 'Read', 'grants');
+    await expectLevel(await root.withToken('parameters.admin-override'), 'Manage', 'parameters');
+    await onParameters(null, root);
+    // The token may use the grant and not the override, whatever its owner has by the override.
+    await expectLevel(await root.withToken('configurations.grants'), 'Modify', 'without one on them');
+    await onConfiguration(null, root);
+  });
+
   it('an override opens all of them, by a token only with the scope for it', async () => {
     const root = await addUser(hawser, 'root', 'Administrator');
     await expectLevel(root.client, 'Manage', 'session');

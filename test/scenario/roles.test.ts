@@ -234,6 +234,8 @@ describe('roles', () => {
       await expectProblem(rita.put(roleOf(own.id), less), ...beyond);
       await expectProblem(rita.put(roleOf(own.id), { ...more, name: 'Renamed' }), ...beyond);
       expect((await ok(200, hawser.admin.get(roleOf(own.id)))).permissions).to.deep.equal(more.permissions);
+      await expectProblem(rita.delete(roleOf(own.id)), ...beyond);
+      await ok(200, hawser.admin.put(roleOf(own.id), less));
       await ok(204, rita.delete(roleOf(own.id)));
     });
 
@@ -254,7 +256,8 @@ describe('roles', () => {
       await expectProblem(other.get(ROLES), 403, 'forbidden');
       await expectProblem(other.post(ROLES, wish), 403, 'forbidden');
       await expectProblem(other.delete(roleOf(role.id)), 403, 'forbidden');
-      await ok(204, roles.delete(roleOf(role.id)));
+      await expectProblem(roles.delete(roleOf(role.id)), 403, 'beyond_own_permissions');
+      await ok(204, both.delete(roleOf(role.id)));
     });
 
     it('what a role loses, its holders lose with their very next request', async () => {

@@ -27,19 +27,23 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   await make(`${composites}/web/versions`, { version: '1.0.0' });
   const child = await make(`${composites}/web/versions/1.0.0/children`, { childConfigurationName: 'web' });
   const key = await make('/api/v1/admin/registration-keys', {});
-  const user = await make('/api/v1/users', {
-    ...{ username: 'somebody', email: 'somebody@example.org', password: 'a-password-of-somebody' },
-  });
+  const makeUser = (username: string) =>
+    make('/api/v1/users', {
+      ...{ username, email: `${username}@example.org`, password: 'a-password-of-somebody' },
+    });
+  // Who holds a grant is nobody's to manage who does not hold it too.
+  const user = await makeUser('somebody');
+  const grantee = await makeUser('grantee');
   const group = await make('/api/v1/groups', { name: 'some group' });
   const role = await make('/api/v1/roles', { name: 'some role', permissions: [] });
   const external = { provider: 'entra', externalGroupId: 'g-1', externalGroupName: 'G 1', groupId: group.id };
   const mapping = await make('/api/v1/groups/external-mappings', external);
   const tokens = await admin.get('/api/v1/auth/tokens');
   await admin.put('/api/v1/configurations/web/permissions', {
-    ...{ principalType: 'User', principalId: user.id, level: 'Read' },
+    ...{ principalType: 'User', principalId: grantee.id, level: 'Read' },
   });
   await admin.put(`${composites}/web/permissions`, {
-    ...{ principalType: 'User', principalId: user.id, level: 'Read' },
+    ...{ principalType: 'User', principalId: grantee.id, level: 'Read' },
   });
   const scopes = await prepareScopes(hawser, node.nodeId);
   const parameters = await prepareParameters(hawser, 'web');
@@ -62,7 +66,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   return {
     valuesOf: ({ path }) => ({
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
-      ...{ principalType: 'User', principalId: user.id, childId: child.id, keyId: key.id },
+      ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
       ...scopes,
       ...parameters,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',

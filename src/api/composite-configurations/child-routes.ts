@@ -56,7 +56,7 @@ function changeRoute(tools: CompositeTools): Route {
     method: 'PUT',
     path: `${CHILDREN}/{childId}`,
     summary: "Change a child's version or order",
-    description: 'A member that is left out stays.',
+    description: 'The caller needs Read on the child. A member that is left out stays.',
     body: { kind: 'json', schema: ChildChange },
     answers: { 200: { description: 'The item as it is now', schema: ItemView } },
     problems: CHANGING_DRAFTS,

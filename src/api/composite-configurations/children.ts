@@ -68,7 +68,10 @@ function detailsOf({ id, configuration, version, order }: CompositeChild) {
   return { childId: id, childConfigurationName: configuration, activeVersion: version, order };
 }
 
-/** @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version` */
+/**
+ * Changes a child that the caller may read: of another not even its versions can be asked.
+ * @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version`
+ */
 export async function changeChild(
   tools: CompositeTools,
   target: VersionTarget,
@@ -78,6 +81,8 @@ export async function changeChild(
   let changed: CompositeChild | undefined;
   await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
+    const name = child.configuration;
+    await grantedResource(tools.database.read, target.principal, 'configuration', 'Read', { name });
     if (activeVersion !== undefined) await requireVersion(tools, child.configuration, activeVersion);
     const version = activeVersion === undefined ? child.version : activeVersion;
     const after = { ...child, version, order: order ?? child.order };

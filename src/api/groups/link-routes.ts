@@ -26,8 +26,8 @@ const REPLACING = {
   method: 'PUT',
   represents: GROUP,
   description:
-    'Those who are new to the group get its roles, which may then hold no permission that the caller does not have; ' +
-    'the same goes for roles that are new to it. If-Match takes the ETag of the group.',
+    'Those who are new to the group get its roles and grants, none of which may then go beyond what the caller holds; ' +
+    'roles that are new to it may hold no permission that the caller does not have. If-Match takes the ETag of the group.',
   problems: ['beyond_own_permissions', 'last_administrator'],
 } as const;
 

@@ -4,7 +4,7 @@ import type { Database, Db } from '../../db/open.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { keepingAnAdministrator, requireOwnRoles } from '../../security/delegation.ts';
+import { keepingAnAdministrator, requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { requireGroup } from './change.ts';
 import {
@@ -35,8 +35,12 @@ interface Links {
   /** Those of the ids that exist. */
   known(trx: Db, ids: readonly string[]): Promise<Names>;
   current(trx: Db, groupId: string): Promise<Names>;
-  /** The roles that somebody gets by it. */
-  rolesGiven(trx: Db, groupId: string, added: readonly string[]): Promise<readonly string[]>;
+  /** @throws HawserError `beyond_own_permissions` when somebody gets by it what the caller does not hold */
+  requireOwn(
+    trx: Db,
+    principal: UserPrincipal,
+    given: { groupId: string; added: readonly string[] },
+  ): Promise<void>;
   add(trx: Db, groupId: string, ids: readonly string[]): Promise<void>;
   remove(trx: Db, groupId: string, ids: readonly string[]): Promise<void>;
 }
@@ -48,7 +52,7 @@ const MEMBERS: Links = {
   known: userNames,
   current: memberNames,
   // Who joins gets all that the group has.
-  rolesGiven: async (trx, groupId) => [...(await heldRoleNames(trx, groupId)).keys()],
+  requireOwn: (trx, principal, { groupId }) => requireOwnGroup(trx, principal, groupId),
   add: addMembers,
   remove: removeMembers,
 };
@@ -59,7 +63,7 @@ const ROLES: Links = {
   action: 'group.roles_changed',
   known: roleNames,
   current: heldRoleNames,
-  rolesGiven: async (_trx, _groupId, added) => added,
+  requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
   add: addRoles,
   remove: removeRoles,
 };
@@ -101,9 +105,7 @@ async function replaceLinks(
     const removed = without(current, wanted);
     if (added.size + removed.size === 0) return;
     const addedIds = [...added.keys()];
-    if (added.size > 0) {
-      await requireOwnRoles(trx, principal, await links.rolesGiven(trx, groupId, addedIds));
-    }
+    if (added.size > 0) await links.requireOwn(trx, principal, { groupId, added: addedIds });
     await keepingAnAdministrator(trx, async () => {
       if (removed.size > 0) await links.remove(trx, groupId, [...removed.keys()]);
       if (added.size > 0) await links.add(trx, groupId, addedIds);

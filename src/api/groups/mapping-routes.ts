@@ -8,7 +8,7 @@ import { idsInPath, Paging } from '../../http/schemas.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { requireOwnRoles } from '../../security/delegation.ts';
+import { requireOwnGroup } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { requireGroup } from './change.ts';
 import {
@@ -18,7 +18,6 @@ import {
   listMappings,
   type MappingRow,
 } from './mapping-queries.ts';
-import { heldRoleNames } from './queries.ts';
 import { ExternalMapping, NewExternalMapping } from './schemas.ts';
 import { toExternalMapping } from './views.ts';
 
@@ -57,7 +56,7 @@ function createRoute(database: Database): Route {
     path: MAPPINGS,
     summary: 'Map a group of an identity provider to a group here',
     description:
-      'Its members would get the roles of the group, which may hold no permission that the caller does not have.',
+      'Its members would get the roles and grants of the group, none of which may go beyond what the caller holds.',
     body: { kind: 'json', schema: NewExternalMapping },
     answers: { 201: { description: 'The mapping', schema: ExternalMapping } },
     problems: ['not_found', 'beyond_own_permissions', 'mapping_exists'],
@@ -92,7 +91,7 @@ function createMapping(
 ): Promise<MappingRow> {
   return database.write.transaction().execute(async (trx) => {
     const group = await requireGroup(trx, groupId);
-    await requireOwnRoles(trx, principal, [...(await heldRoleNames(trx, groupId)).keys()]);
+    await requireOwnGroup(trx, principal, groupId);
     const mapping = {
       ...{ id: newId(), provider, group_id: groupId, created_at: actor.at },
       ...{ external_group_id: externalGroupId, external_group_name: externalGroupName },

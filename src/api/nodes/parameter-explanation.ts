@@ -31,7 +31,10 @@ export async function explainParameters(
   if (node === null) throw notFound('No such node');
   const id = configurationId ?? assignedConfiguration(node);
   const configuration = await grantedResource(database.read, principal, 'parameters', 'Read', { id });
-  return explainer.explain(node, configuration);
+  const explanation = await explainer.explain(node, configuration);
+  // What it says of a composite's child is said of the composite's content, which takes Read on the child as well.
+  if (explanation.isChild) await grantedResource(database.read, principal, 'configuration', 'Read', { id });
+  return explanation;
 }
 
 function assignedConfiguration({ assignment }: KnownNode): string {

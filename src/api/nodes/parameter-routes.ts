@@ -24,7 +24,8 @@ const COMMON = {
   ],
 } as const;
 
-const ABOUT = `The caller also needs Read on the parameters of the configuration. One that the node does not get is \
+const ABOUT = `The caller also needs Read on the parameters of the configuration; where the node gets it as a child of \
+a composite, on the configuration as well. One that the node does not get is \
 explained as an assignment without a major version and channel would give it. Of a configuration that does not use \
 server-managed parameters nothing reaches the node: no scope has a version, and there are no problems.`;
 

@@ -9,6 +9,7 @@ import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
+import { requireOwnTakeover } from '../../security/delegation.ts';
 import { describeKey, findKey, insertKey, listKeys, type RegistrationKeyRow, revokeKey } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
@@ -32,9 +33,12 @@ function createRoute(database: Database): Route {
     method: 'POST',
     path: PATH,
     summary: 'Create a registration key',
+    description:
+      'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well.',
     body: { kind: 'json', schema: NewRegistrationKey },
     answers: { 201: { description: 'The key, shown this once', schema: RegistrationKey } },
-    async handle({ body, facts }) {
+    problems: ['beyond_own_permissions'],
+    async handle({ principal, body, facts }) {
       const { now } = facts;
       const expiresAt = body.expiresAt ?? now + DEFAULT_LIFETIME;
       if (expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
@@ -42,6 +46,7 @@ function createRoute(database: Database): Route {
       const { description, maxUses = null, allowReregistration } = body;
       const wish = { description, maxUses, allowReregistration };
       const row = await database.write.transaction().execute(async (trx) => {
+        if (allowReregistration) await requireOwnTakeover(trx, principal);
         const prefix = secret.slice(0, SHOWN_CHARACTERS);
         const key = await insertKey(trx, { id: newId(), secret, prefix, createdAt: now, expiresAt, ...wish });
         const details = { ...wish, expiresAt: toTimestamp(expiresAt) };

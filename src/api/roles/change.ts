@@ -7,7 +7,7 @@ import { nameKey } from '../../domain/names.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { requireOwn } from '../../security/delegation.ts';
+import { requireOwnPermissions } from '../../security/delegation.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import {
   addPermissions,
@@ -38,10 +38,10 @@ export function createRole(
   content: RoleContent,
 ): Promise<RoleWithPermissions> {
   const { name, description, permissions } = content;
-  requireOwn(principal, permissions);
   const times = { created_at: actor.at, modified_at: actor.at };
   const row = { id: newId(), name, name_key: nameKey(name), description, is_system: 0, ...times };
   return database.write.transaction().execute(async (trx) => {
+    await requireOwnPermissions(trx, principal, permissions);
     await orNameTaken(() => insertRole(trx, row));
     await addPermissions(trx, row.id, permissions);
     const details = { name, description, permissions };
@@ -64,7 +64,7 @@ export function replaceRole(
   return database.write.transaction().execute(async (trx) => {
     const before = await findCustomRole(trx, id);
     const held = await permissionsOfRole(trx, id);
-    requireOwn(principal, [...content.permissions, ...held]);
+    await requireOwnPermissions(trx, principal, [...content.permissions, ...held]);
     const { name, description } = content;
     const wanted: ReadonlySet<string> = new Set(content.permissions);
     const added = [...wanted].filter((permission) => !held.has(permission));
@@ -81,11 +81,19 @@ export function replaceRole(
   });
 }
 
-/** @throws HawserError not_found, `system_role` */
-export async function removeRole(database: Database, actor: Actor, id: string): Promise<void> {
+/**
+ * Takes the role from all who hold it, which is for those to do who could give it.
+ * @throws HawserError not_found, `system_role`, `beyond_own_permissions`
+ */
+export async function removeRole(
+  database: Database,
+  { principal, actor }: Caller,
+  id: string,
+): Promise<void> {
   await database.write.transaction().execute(async (trx) => {
     const role = await findCustomRole(trx, id);
     const permissions = [...(await permissionsOfRole(trx, id))];
+    await requireOwnPermissions(trx, principal, permissions);
     await deleteRole(trx, id);
     const { name, description } = role;
     const details = { name, description, permissions };

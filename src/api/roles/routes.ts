@@ -109,11 +109,12 @@ function deleteRoute(database: Database): Route {
     method: 'DELETE',
     path: ROLE,
     summary: 'Delete a role; all who hold it lose it',
+    description: 'The role may hold no permission that the caller does not have.',
     params: idsInPath('id'),
     answers: { 204: { description: 'Deleted' } },
-    problems: ['system_role'],
-    async handle({ params, facts }) {
-      await removeRole(database, facts.actor, params.id);
+    problems: ['system_role', 'beyond_own_permissions'],
+    async handle({ principal, params, facts }) {
+      await removeRole(database, { principal, actor: facts.actor }, params.id);
       return noContent();
     },
   });

@@ -23,12 +23,12 @@ function resetRoute(options: ResetOptions): Route {
     path: `${PATH}/reset-password`,
     summary: "Set a user's password",
     description:
-      'The user must change it at the next sign-in. Whoever sets a password could act as the user, so the caller ' +
-      'needs every permission that the user holds.',
+      'The user must change it at the next sign-in. Whoever sets a password could act as the user, so the caller needs ' +
+      'every permission and grant that the user holds. Of oneself nobody sets it here, but with change-password alone.',
     params: idsInPath('id'),
     body: { kind: 'json', schema: PasswordReset },
     answers: { 204: { description: 'Set; all sessions of the user and a lock have ended' } },
-    problems: ['service_account', 'beyond_own_permissions'],
+    problems: ['service_account', 'session_required', 'beyond_own_permissions'],
     async handle({ principal, params, body, facts }) {
       const reset = { userId: params.id, newPassword: body.newPassword };
       await resetPassword(options, principal, facts.actor, reset);
@@ -44,10 +44,13 @@ function unlockRoute({ database }: ResetOptions): Route {
     method: 'POST',
     path: `${PATH}/unlock`,
     summary: "End a user's lock",
+    description: 'The caller needs every permission and grant that the user holds.',
     params: idsInPath('id'),
     answers: { 204: { description: 'Not locked, and no failed sign-in counts any more' } },
-    async handle({ params, facts }) {
-      await database.write.transaction().execute((trx) => unlockUser(trx, facts.actor, params.id));
+    problems: ['beyond_own_permissions'],
+    async handle({ principal, params, facts }) {
+      const caller = { principal, actor: facts.actor };
+      await database.write.transaction().execute((trx) => unlockUser(trx, caller, params.id));
       return noContent();
     },
   });

@@ -2,11 +2,11 @@
 
 import type { Database, Db } from '../../db/open.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
-import { conflict, invalidField } from '../../lib/errors.ts';
+import { conflict, forbidden, invalidField } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
-import { requireOwnReach } from '../../security/delegation.ts';
+import { requireOwnUser } from '../../security/delegation.ts';
 import { hashPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { setAttemptState, setPassword } from '../auth/queries.ts';
@@ -26,8 +26,8 @@ export interface Reset {
 }
 
 /**
- * @throws HawserError not_found; conflict `service_account`; forbidden `beyond_own_permissions`; invalid
- *   `weak_password` at /newPassword
+ * @throws HawserError not_found; conflict `service_account`; forbidden `beyond_own_permissions`, and of one's own password
+ *   `session_required` or `forbidden`; invalid `weak_password` at /newPassword
  */
 export async function resetPassword(
   { database, dataDir, log }: ResetOptions,
@@ -35,6 +35,7 @@ export async function resetPassword(
   actor: Actor,
   { userId, newPassword }: Reset,
 ): Promise<void> {
+  refuseOwn(principal, userId);
   const { username } = await requireResettable(database.read, principal, userId);
   const fault = passwordFault(newPassword, username);
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
@@ -52,11 +53,19 @@ export async function resetPassword(
   });
 }
 
+/** One's own password is changed by those who know it, with change-password: a token or an open session must not do. */
+function refuseOwn({ userId: own, authMethod }: UserPrincipal, userId: string): void {
+  if (userId !== own) return;
+  if (authMethod === 'Token')
+    throw forbidden('A token may not set the password of its owner', 'session_required');
+  throw forbidden('Your own password is changed with POST /api/v1/auth/change-password');
+}
+
 async function requireResettable(db: Db, principal: UserPrincipal, userId: string): Promise<UserRow> {
   const row = await requireUser(db, userId);
   if (row.account_type === 'ServiceAccount') {
     throw conflict('service_account', 'A service account has no password');
   }
-  await requireOwnReach(db, principal, userId);
+  await requireOwnUser(db, principal, userId);
   return row;
 }

@@ -90,14 +90,16 @@ function changeRoute(database: Database): Route {
     method: 'PUT',
     path: `${PATH}/{id}`,
     summary: 'Change, deactivate or reactivate a user',
-    description: 'Deactivation ends all sessions and revokes all tokens at once; they do not come back.',
+    description:
+      'Deactivation ends all sessions and revokes all tokens at once; they do not come back. Reactivating or renaming a ' +
+      'user needs every permission and grant that the user holds.',
     params: idsInPath('id'),
     body: { kind: 'json', schema: UserChange },
     answers: { 200: { description: 'The user as it is now', schema: UserDetails } },
-    problems: ['name_taken', 'last_administrator'],
-    async handle({ params, body, facts }) {
+    problems: ['beyond_own_permissions', 'name_taken', 'last_administrator'],
+    async handle({ principal, params, body, facts }) {
       const user = await database.write.transaction().execute(async (trx) => {
-        const row = await changeUser(trx, facts.actor, params.id, body);
+        const row = await changeUser(trx, { principal, actor: facts.actor }, params.id, body);
         return describeUser(trx, row, facts.now);
       });
       return json(user);
@@ -112,11 +114,13 @@ function deleteRoute(database: Database): Route {
     method: 'DELETE',
     path: `${PATH}/{id}`,
     summary: 'Delete a user',
+    description: 'The name becomes free, so the caller needs every permission and grant that the user holds.',
     params: idsInPath('id'),
     answers: { 204: { description: 'Deleted, with all sessions, tokens, memberships and grants' } },
-    problems: ['last_administrator'],
-    async handle({ params, facts }) {
-      await database.write.transaction().execute((trx) => removeUser(trx, facts.actor, params.id));
+    problems: ['beyond_own_permissions', 'last_administrator'],
+    async handle({ principal, params, facts }) {
+      const caller = { principal, actor: facts.actor };
+      await database.write.transaction().execute((trx) => removeUser(trx, caller, params.id));
       return noContent();
     },
   });

@@ -94,8 +94,8 @@ export function describeAccess(access: Access): string {
       return `For the node itself, with its client certificate, and for users with \`${access.permission}\`.`;
     case 'node:self-or-reader':
       return (
-        'For the node itself, with its client certificate, and for users with `nodes.read` who may read what is ' +
-        'assigned to it, parameters included.'
+        'For the node itself, with its client certificate, and for users with `nodes.read` who may read all that it ' +
+        'gets: what is assigned to it, of a composite each child as well, and the parameters of each.'
       );
   }
 }
