@@ -116,7 +116,7 @@ const OF_NODES = {
       'No published version fits the major version and the prerelease channel of the assignment.',
   }),
   ...at(409, {
-    certificate_in_use: 'Another node holds this certificate, or is about to.',
+    certificate_in_use: 'Another node holds this certificate.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',

@@ -116,7 +116,7 @@ export class RouteServer {
 
   private identify(
     route: Route,
-    { request, state: { requestId } }: MatchedRequest,
+    { request, params, state: { requestId } }: MatchedRequest,
     now: number,
   ): Awaitable<Principal | null> {
     if (route.body?.kind === 'form') refuseCrossSite(request);
@@ -125,7 +125,9 @@ export class RouteServer {
       return null;
     }
     if (route.access.kind !== 'public') {
-      return authenticate(this.identifier, request, { requestId, now, takesBasic: route.caller === 'git' });
+      const takesBasic = route.caller === 'git';
+      const nodeId = params['nodeId'] ?? '';
+      return authenticate(this.identifier, request, { requestId, now, nodeId, takesBasic });
     }
     refuseCrossSiteSession(request);
     return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
