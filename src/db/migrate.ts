@@ -11,10 +11,11 @@ import { reportsMigration } from './migrations/0006-reports.ts';
 import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
 import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
 import { changesMigration } from './migrations/0009-changes.ts';
+import { announcedCertificatesMigration } from './migrations/0010-announced-certificates.ts';
 import { accessChangesMigration } from './migrations/0011-access-changes.ts';
 import type { Schema } from './schema.ts';
 
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
   '0002-settings-and-composites': settingsAndCompositesMigration,
   '0003-identity-and-audit': identityAndAuditMigration,
@@ -24,6 +25,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-retention-runs': retentionRunsMigration,
   '0008-node-counts': nodeCountsMigration,
   '0009-changes': changesMigration,
+  '0010-announced-certificates': announcedCertificatesMigration,
   '0011-access-changes': accessChangesMigration,
 };
 

@@ -19,7 +19,6 @@ export interface Assignment {
 
 export interface KnownNode {
   nodeId: string;
-  certificateState: 'current' | 'pending';
   /** Epoch milliseconds. */
   certificateNotAfter: number;
   assignment: Assignment | null;
@@ -40,7 +39,6 @@ type ScopeRow = [scopeTypeId: string, scopeTypeName: string, precedence: number,
 /** An array, because to make an object of as many names costs as much as to find the row. */
 type Row = [
   nodeId: string,
-  certificateState: 'current' | 'pending',
   certificateNotAfter: number,
   configurationId: string | null,
   compositeId: string | null,
@@ -50,9 +48,13 @@ type Row = [
 ];
 
 /** Without the nodes themselves: a certificate goes with its node. */
-const SELECT = `select c.node_id, c.state, c.not_after, a.configuration_id, a.composite_id, a.major_version,
+const SELECT = `select c.node_id, c.not_after, a.configuration_id, a.composite_id, a.major_version,
     a.prerelease_channel, (select value from generation where id = 1)
-  from node_certificates c left join assignments a on a.node_id = c.node_id`;
+  from node_certificates c left join assignments a on a.node_id = c.node_id
+  where c.state = 'current' and`;
+
+const SELECT_ANNOUNCED = `select 1 from node_certificates
+  where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
 
 /** The enabled scope types that apply to a node, in the order of merging. */
 const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
@@ -73,6 +75,7 @@ export class NodeLookup {
   private readonly feed: ChangeFeed;
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
+  private readonly announced: Statement<[string, string, string]>;
   private readonly scopes: Statement<[string], ScopeRow>;
   /** Those who hold a current certificate, by its thumbprint, for as long as the feed tells no other. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
@@ -80,8 +83,9 @@ export class NodeLookup {
   /** @param handle one that does not write */
   constructor(handle: SqliteHandle, feed: ChangeFeed) {
     this.feed = feed;
-    this.statement = handle.prepare<[string], Row>(`${SELECT} where c.thumbprint = ?`).raw();
-    this.byId = handle.prepare<[string], Row>(`${SELECT} where c.node_id = ? and c.state = 'current'`).raw();
+    this.statement = handle.prepare<[string], Row>(`${SELECT} c.thumbprint = ?`).raw();
+    this.byId = handle.prepare<[string], Row>(`${SELECT} c.node_id = ?`).raw();
+    this.announced = handle.prepare(SELECT_ANNOUNCED);
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     feed.subscribe({
       onChange: (kind, key) => kind === 'certificates' && this.known.delete(key),
@@ -89,7 +93,10 @@ export class NodeLookup {
     });
   }
 
-  /** @param thumbprint SHA-256 in upper-case hex; SHA-1 finds a certificate that was announced by that. */
+  /**
+   * The node whose current certificate this is; null where it is none's.
+   * @param thumbprint SHA-256 in upper-case hex
+   */
   byThumbprint(thumbprint: string): KnownNode | null {
     this.feed.catchUp();
     const known = this.known.get(thumbprint);
@@ -105,6 +112,11 @@ export class NodeLookup {
     return row ? toKnownNode(row) : null;
   }
 
+  /** Whether the node has announced the certificate of these two thumbprints, by either; in time or not. */
+  hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): boolean {
+    return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
+  }
+
   /** The scopes of a node in the order of merging; none of an unknown node. */
   scopesOf(nodeId: string): ScopeLink[] {
     return this.scopes.all(nodeId).map(toScopeLink);
@@ -112,9 +124,7 @@ export class NodeLookup {
 
   private find(thumbprint: string): KnownNode | null {
     const row = this.statement.get(thumbprint);
-    if (!row) return null;
-    const node = toKnownNode(row);
-    return node.certificateState === 'current' ? this.remember(thumbprint, node) : node;
+    return row ? this.remember(thumbprint, toKnownNode(row)) : null;
   }
 
   private remember(thumbprint: string, node: KnownNode): KnownNode {
@@ -124,13 +134,13 @@ export class NodeLookup {
 }
 
 function toKnownNode(row: Row): KnownNode {
-  const [nodeId, certificateState, certificateNotAfter, configurationId, compositeId] = row;
-  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
+  const [nodeId, certificateNotAfter, configurationId, compositeId] = row;
+  const [, , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, certificateState, certificateNotAfter, assignment, generation };
+  return { nodeId, certificateNotAfter, assignment, generation };
 }
 
 function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: ScopeRow): ScopeLink {

@@ -24,6 +24,7 @@ export interface NodeCheckInsTable {
   last_check_in: number;
 }
 
+/** A node has at most one certificate of each state. A current one is of one node alone, a pending one may be of many. */
 export interface NodeCertificatesTable {
   /** SHA-256 as 64 upper-case hex digits; of a pending one that was announced by SHA-1 that, 40 of them. */
   thumbprint: string;

@@ -15,6 +15,8 @@ interface Circumstances {
   requestId: string;
   /** Epoch milliseconds. */
   now: number;
+  /** Of the path; empty where it names no node. Only in a node's own path its announced certificate counts. */
+  nodeId: string;
   /** Whether a token may also come as the password of HTTP Basic, with any user name. */
   takesBasic: boolean;
 }
@@ -27,7 +29,7 @@ interface Circumstances {
 export function authenticate(
   identifier: Identifier,
   request: IncomingMessage,
-  { requestId, now, takesBasic }: Circumstances,
+  { requestId, now, nodeId, takesBasic }: Circumstances,
 ): Awaitable<Principal | null> {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
@@ -41,9 +43,9 @@ export function authenticate(
   if (peer === null) return null;
   const known = identifier.node(peer, now);
   // Before anything is verified, which behind a proxy is work.
-  if (known === null) identifier.refuseStranger(peer);
+  if (known === null) identifier.refuseStranger(peer, nodeId);
   if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
-  return known ?? identifier.announcedNode(peer, { requestId, address: client.address, now });
+  return known ?? identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
 }
 
 async function fromThisSite(request: IncomingMessage, principal: Promise<Principal>): Promise<Principal> {

@@ -1,7 +1,7 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
 import type { IncomingMessage } from 'node:http';
-import { sourceOf } from '../lib/address-set.ts';
+import { sourceOf } from '../lib/source-address.ts';
 import type { Principal } from '../security/principal.ts';
 import { hasBody, parseJson, readDocument, readForm, readJsonText } from './body.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';

@@ -75,8 +75,8 @@ const OF_THE_SERVER = {
       'The disk or the database cannot be used at the moment, or too many bodies are being sent at once. Try again ' +
       'after `Retry-After` seconds.',
     overloaded:
-      'More calls of nodes at a time than the server takes, or too many of this one. Try again after ' +
-      '`Retry-After` seconds.',
+      'More calls of nodes, or more checks of passwords, at a time than the server takes, or too many calls of this ' +
+      'node. Try again after `Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',
     git_timeout: 'Git took too long to answer, or the client to read.',
@@ -123,7 +123,7 @@ const OF_NODES = {
       'No published version fits the major version and the prerelease channel of the assignment.',
   }),
   ...at(409, {
-    certificate_in_use: 'Another node holds this certificate, or is about to.',
+    certificate_in_use: 'Another node holds this certificate.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',

@@ -108,9 +108,9 @@ export class RouteServer {
     changes.catchUp();
     if (changes.generation !== generation || changes.accessGeneration !== accessGeneration) return false;
     if (principal === null) return true;
-    const endsAt =
-      principal.kind === 'user' ? principal.credentialEndsAt : principal.node.certificateNotAfter;
-    return endsAt === null || endsAt > now;
+    // Whose certificate it is stands in memory anyway.
+    if (principal.kind === 'node') return false;
+    return principal.credentialEndsAt === null || principal.credentialEndsAt > now;
   }
 
   private carryOut(turn: Turn): Awaitable<Answer> {
@@ -145,7 +145,7 @@ export class RouteServer {
 
   private identify(
     route: Route,
-    { request, state: { requestId } }: MatchedRequest,
+    { request, params, state: { requestId } }: MatchedRequest,
     now: number,
   ): Awaitable<Principal | null> {
     if (route.body?.kind === 'form') refuseCrossSite(request);
@@ -154,7 +154,9 @@ export class RouteServer {
       return null;
     }
     if (route.access.kind !== 'public') {
-      return authenticate(this.identifier, request, { requestId, now, takesBasic: route.caller === 'git' });
+      const takesBasic = route.caller === 'git';
+      const nodeId = params['nodeId'] ?? '';
+      return authenticate(this.identifier, request, { requestId, now, nodeId, takesBasic });
     }
     refuseCrossSiteSession(request);
     return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;

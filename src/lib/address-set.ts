@@ -10,23 +10,6 @@ export function plainAddress(address: string): string {
   return address.replace(MAPPED, '');
 }
 
-/**
- * What limits by address count as one caller: an IPv4 address, or the /64 that an IPv6 address is in, which is the least
- * that a site is given (RFC 6177).
- */
-export function sourceOf(address: string): string {
-  const plain = plainAddress(address);
-  if (isIP(plain) !== 6) return plain;
-  const [head = '', tail] = (plain.split('%', 1)[0] ?? '').split('::');
-  const groupsOf = (text = '') => text.split(':').filter(Boolean);
-  // An IPv4 address at the end stands for two groups.
-  const behind = groupsOf(tail).length + (plain.includes('.') ? 1 : 0);
-  const left = groupsOf(head);
-  const zeros = tail === undefined ? [] : new Array(Math.max(0, 8 - left.length - behind)).fill('0');
-  const network = [...left, ...zeros, ...groupsOf(tail)].slice(0, 4);
-  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
-}
-
 /** Whether the text is an address or a range. `/0` is none: that would be everybody. */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== null;

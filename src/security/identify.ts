@@ -7,7 +7,7 @@ import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
 import { PermissionCache } from './held-permissions.ts';
-import { refuseUnannounced, takeIntoUse } from './pending-certificates.ts';
+import { takeIntoUse, unknownCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
@@ -98,33 +98,38 @@ export class Identifier {
   }
 
   /**
-   * @returns null when the certificate is not the current one of any node: one may have announced it
+   * @returns null when the certificate is not the current one of any node: some may have announced it
    * @throws HawserError unauthenticated when it has expired
    */
   node({ thumbprint }: PresentedCertificate, now: number): NodePrincipal | null {
     const node = this.database.nodeLookup.byThumbprint(thumbprint);
-    if (node?.certificateState !== 'current') return null;
+    if (node === null) return null;
     if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
     return { kind: 'node', node };
   }
 
-  /** @throws HawserError unauthenticated when the certificate, which no node has, is not one to come either */
-  refuseStranger(presented: PresentedCertificate): void {
-    refuseUnannounced(this.database, presented.describe());
+  /**
+   * Strangers get no further than this, which is at most one indexed read.
+   * @param nodeId of the path
+   * @throws HawserError unauthenticated when that node has not announced the certificate, which no node has
+   */
+  refuseStranger(presented: PresentedCertificate, nodeId: string): void {
+    const { thumbprint, sha1Thumbprint } = presented.describe();
+    if (!this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint))
+      throw unknownCertificate();
   }
 
   /**
-   * The node whose next certificate this is, which it becomes by this call.
-   * @throws HawserError unauthenticated when no node has announced it, or not in these words, or too long ago
+   * The node of the path, whose certificate this becomes by this call; another one where that has just been quicker.
+   * @throws HawserError unauthenticated when the node has not announced it, or not in these words, or too long ago
    */
   async announcedNode(
     presented: PresentedCertificate,
-    circumstances: { requestId: string; address: string; now: number },
+    circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
-    const certificate = presented.describe();
-    await takeIntoUse(this.database, certificate, circumstances);
+    await takeIntoUse(this.database, presented.describe(), circumstances);
     const node = this.node(presented, circumstances.now);
-    if (node === null) throw unauthenticated('No node is registered with this certificate');
+    if (node === null) throw unknownCertificate();
     return node;
   }
 

@@ -1,6 +1,8 @@
 /**
- * Certificates that nodes have announced to come with next. The first use of one makes it the node's certificate and
- * ends the one before it, in one transaction: at every moment the node can come in with one of the two.
+ * Certificates that nodes have announced to come with next. To announce one is a claim, which any number of nodes may
+ * make; to come with it is the proof. The first call that comes with it in the path of a node that announced it makes it
+ * that node's certificate, ends the one before it and all other claims to it, in one transaction: at every moment the
+ * node can come in with one of the two.
  */
 
 import type { Selectable } from 'kysely';
@@ -14,6 +16,11 @@ import type { CertificateDescription } from './certificates.ts';
 
 type CertificateRow = Selectable<NodeCertificatesTable>;
 
+/** What is kept of a certificate that a node is pinned by; the SHA-1 is null where it is not known. */
+export type PinnedCertificate = Omit<CertificateDescription, 'sha1Thumbprint'> & {
+  sha1Thumbprint: string | null;
+};
+
 /** How long an announced certificate may take to come. */
 const PENDING_LIFETIME = DAY;
 
@@ -23,26 +30,21 @@ export function lapsedBefore(now: number): number {
 }
 
 interface Circumstances {
+  /** Of the node in whose path the certificate has come. */
+  nodeId: string;
   requestId: string;
   address: string;
   now: number;
 }
 
-/**
- * Strangers get no further than this, which is one more indexed read.
- * @throws HawserError unauthenticated when nobody has announced the certificate
- */
-export function refuseUnannounced(
-  { nodeLookup }: Database,
-  { thumbprint, sha1Thumbprint }: CertificateDescription,
-): void {
-  if (!nodeLookup.byThumbprint(thumbprint) && !nodeLookup.byThumbprint(sha1Thumbprint)) throw unknown();
-}
+/** One answer, whether nobody has announced the certificate, or others have. */
+export const unknownCertificate = () => unauthenticated('No node is registered with this certificate');
 
 /**
- * Makes an announced certificate the only one of its node; nothing where it is that already.
+ * Makes an announced certificate the only one of the node in whose path it has come; nothing where it is some node's
+ * already.
  * @param certificate what the connection has shown, trusted where a node CA is configured
- * @throws HawserError unauthenticated when no node has announced it, it came too late, has expired, or is not as
+ * @throws HawserError unauthenticated when that node has not announced it, it came too late, has expired, or is not as
  *   announced
  */
 export async function takeIntoUse(
@@ -53,10 +55,39 @@ export async function takeIntoUse(
   const isInTime = await database.write
     .transaction()
     .execute((trx) => switchCertificate(trx, certificate, circumstances));
-  if (!isInTime) throw unknown();
+  if (!isInTime) throw unknownCertificate();
 }
 
-const unknown = () => unauthenticated('No node is registered with this certificate');
+/** Makes this the node's only certificate. It has been shown now, so all announcements of it end, whoever made them. */
+export async function pinCertificate(
+  trx: Db,
+  nodeId: string,
+  certificate: PinnedCertificate,
+  now: number,
+): Promise<void> {
+  const { thumbprint, sha1Thumbprint } = certificate;
+  await trx.deleteFrom('node_certificates').where('node_id', '=', nodeId).execute();
+  await trx
+    .deleteFrom('node_certificates')
+    .where('thumbprint', 'in', [thumbprint, sha1Thumbprint ?? thumbprint])
+    .where('state', '=', 'pending')
+    .execute();
+  await insertCertificate(trx, { nodeId, state: 'current', now }, certificate);
+}
+
+/** Only beside a certificate of the other state: a node has one of each. */
+export async function insertCertificate(
+  trx: Db,
+  { nodeId, state, now }: { nodeId: string; state: CertificateRow['state']; now: number },
+  { thumbprint, sha1Thumbprint, subject, notBefore, notAfter }: PinnedCertificate,
+): Promise<void> {
+  const names = { thumbprint, sha1_thumbprint: sha1Thumbprint, subject };
+  const times = { not_before: notBefore, not_after: notAfter, created_at: now };
+  await trx
+    .insertInto('node_certificates')
+    .values({ node_id: nodeId, state, ...names, ...times })
+    .execute();
+}
 
 /** @returns whether it was in time; what was not is removed here, and the removal must stand */
 async function switchCertificate(
@@ -64,43 +95,48 @@ async function switchCertificate(
   certificate: CertificateDescription,
   circumstances: Circumstances,
 ): Promise<boolean> {
-  const { now } = circumstances;
-  const row = await findAnnounced(trx, certificate);
-  if (row === undefined) return false;
-  if (row.state === 'current') return true;
-  if (row.created_at <= lapsedBefore(now)) {
-    await trx.deleteFrom('node_certificates').where('thumbprint', '=', row.thumbprint).execute();
+  const { nodeId, now } = circumstances;
+  // Another call has been quicker. Whose certificate it is now, the caller finds out.
+  if (await isInUse(trx, certificate)) return true;
+  const announced = await findAnnounced(trx, nodeId, certificate);
+  if (announced === undefined) return false;
+  if (announced.created_at <= lapsedBefore(now)) {
+    const own = trx.deleteFrom('node_certificates').where('node_id', '=', nodeId);
+    await own.where('state', '=', 'pending').execute();
     return false;
   }
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
-  if (!isAsAnnounced(row, certificate)) {
+  if (!isAsAnnounced(announced, certificate)) {
     throw unauthenticated('The certificate differs from its announcement in subject or notAfter');
   }
-  await trx
-    .deleteFrom('node_certificates')
-    .where('node_id', '=', row.node_id)
-    .where('state', '=', 'current')
-    .execute();
-  await trx
-    .updateTable('node_certificates')
-    .set({ state: 'current', ...toColumns(certificate) })
-    .where('thumbprint', '=', row.thumbprint)
-    .execute();
-  await recordSwitch(trx, row.node_id, certificate.thumbprint, circumstances);
+  await pinCertificate(trx, nodeId, certificate, now);
+  await recordSwitch(trx, certificate.thumbprint, circumstances);
   return true;
 }
 
-/** By SHA-256 first: only what no node has pinned may have been announced by its SHA-1. */
-async function findAnnounced(
+async function isInUse(trx: Db, { thumbprint }: CertificateDescription): Promise<boolean> {
+  const row = await trx
+    .selectFrom('node_certificates')
+    .select('node_id')
+    .where('thumbprint', '=', thumbprint)
+    .where('state', '=', 'current')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A node has announced one certificate at most, by its SHA-256 or its SHA-1. */
+function findAnnounced(
   trx: Db,
+  nodeId: string,
   { thumbprint, sha1Thumbprint }: CertificateDescription,
 ): Promise<CertificateRow | undefined> {
-  const rows = await trx
+  return trx
     .selectFrom('node_certificates')
     .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'pending')
     .where('thumbprint', 'in', [thumbprint, sha1Thumbprint])
-    .execute();
-  return rows.find((row) => row.thumbprint === thumbprint) ?? rows[0];
+    .executeTakeFirst();
 }
 
 /** SHA-1 alone would not do: two certificates of one SHA-1 can be made, though not to one that is given. */
@@ -110,22 +146,10 @@ function isAsAnnounced(row: CertificateRow, { subject, notAfter }: CertificateDe
   );
 }
 
-/** Pinned for good is the SHA-256 of what has come. */
-function toColumns({ thumbprint, sha1Thumbprint, subject, notBefore, notAfter }: CertificateDescription) {
-  return {
-    thumbprint,
-    sha1_thumbprint: sha1Thumbprint,
-    subject,
-    not_before: notBefore,
-    not_after: notAfter,
-  };
-}
-
 async function recordSwitch(
   trx: Db,
-  nodeId: string,
   thumbprint: string,
-  { requestId, address, now }: Circumstances,
+  { nodeId, requestId, address, now }: Circumstances,
 ): Promise<void> {
   const actor = { type: 'Node', id: nodeId, name: null, tokenId: null, address, requestId, at: now } as const;
   const details = { thumbprint };

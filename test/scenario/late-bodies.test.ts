@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { getOutput } from '../support/dsc-results.ts';
-import { createToken, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
+import {
+  createKey,
+  createToken,
+  type Hawser,
+  publishConfiguration,
+  signIn,
+  startHawser,
+} from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
 import { addUser, grant, type Person } from '../support/people.ts';
 
@@ -148,6 +155,19 @@ describe('a body that comes after its sender has lost the right to what it asks 
     const path = `/api/v1/nodes/${nodeId}/reports`;
     const late = await openRequest(hawser.target(), identity, { method: 'POST', path });
     expect((await hawser.admin.delete(`/api/v1/nodes/${nodeId}`)).status).to.equal(204);
+    late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
+    expect(await late.status).to.equal(401);
+  });
+
+  it('is 401 of a certificate that its node has replaced', async () => {
+    const { nodeId, identity, fqdn } = await hawser.registerNode('replaced.example.org');
+    const late = await openRequest(hawser.target(), identity, {
+      method: 'POST',
+      path: `/api/v1/nodes/${nodeId}/reports`,
+    });
+    const registrationKey = await createKey(hawser.admin, { allowReregistration: true });
+    const next = hawser.client(await makeClientCertificate({ commonName: fqdn }));
+    expect((await next.post('/api/v1/nodes/register', { registrationKey, fqdn })).status).to.equal(200);
     late.end(JSON.stringify({ operation: 'Get', result: getOutput() }));
     expect(await late.status).to.equal(401);
   });

@@ -20,7 +20,8 @@ export interface PasswordChange {
 
 /**
  * @throws HawserError invalid `current_password_incorrect`, or `validation_failed` for a new one that is too weak
- *   or the same; rate_limited beyond 30 attempts a minute, since a stolen session must not find the password out
+ *   or the same; rate_limited beyond 30 attempts a minute, since a stolen session must not find the password out, or
+ *   too many at once; unavailable `overloaded` where too many of others wait
  */
 export async function changePassword(
   { database, dataDir, log }: { database: Database; dataDir: string; log: Log },
@@ -30,13 +31,14 @@ export async function changePassword(
   const { userId } = principal;
   const fault = passwordFault(newPassword, principal.username);
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
-  await throttle(database, `user ${userId}`, now);
+  const source = `user ${userId}`;
+  await throttle(database, source, now);
   const proven = (await findAccount(database.read, userId))?.password_hash ?? null;
-  if (!(await verifyPassword(currentPassword, proven))) throw incorrect();
+  if (!(await verifyPassword(currentPassword, proven, source))) throw incorrect();
   if (newPassword.normalize('NFKC') === currentPassword.normalize('NFKC')) {
     throw invalidField('/newPassword', 'The new password must differ from the current one', 'same_password');
   }
-  const hash = await hashPassword(newPassword);
+  const hash = await hashPassword(newPassword, source);
   await database.write.transaction().execute(async (trx) => {
     await requireUnchanged(trx, userId, proven);
     const keepSession = principal.credentialId;

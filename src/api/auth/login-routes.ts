@@ -58,7 +58,7 @@ function signInRoute(options: AuthOptions): Route {
         headers: { 'Set-Cookie': 'The session' },
       },
     },
-    problems: ['invalid_credentials', 'rate_limited'],
+    problems: ['invalid_credentials', 'overloaded', 'rate_limited'],
     async handle({ body, facts }) {
       const { address, now, actor } = facts;
       const { sessionSecret } = await signIn(options, { ...body, address, now, actor });
@@ -77,7 +77,7 @@ function changePasswordRoute(options: AuthOptions): Route {
     access: SESSION,
     body: { kind: 'form', schema: ChangePasswordForm },
     answers: { 303: { description: 'To the page; all other sessions of the user have ended' } },
-    problems: ['current_password_incorrect', 'rate_limited'],
+    problems: ['current_password_incorrect', 'overloaded', 'rate_limited'],
     async handle({ principal, body, facts }) {
       const { repeatedPassword, ...passwords } = body;
       if (repeatedPassword !== passwords.newPassword)

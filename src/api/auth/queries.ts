@@ -70,12 +70,12 @@ export async function endAccess(db: Db, userId: string, now: number): Promise<vo
 }
 
 /**
- * Counts an attempt from an address within its running minute.
+ * Counts an attempt from a source, which the column `address` names, within its running minute.
  * @returns attempts in this window, this one included, and when the window began
  */
 export async function countAttempt(
   db: Db,
-  address: string,
+  source: string,
   now: number,
   windowLength: number,
 ): Promise<{ attempts: number; windowStart: number }> {
@@ -85,7 +85,7 @@ export async function countAttempt(
     .execute();
   const row = await db
     .insertInto('login_attempts')
-    .values({ address, window_start: now, attempts: 1 })
+    .values({ address: source, window_start: now, attempts: 1 })
     .onConflict((conflict) =>
       conflict
         .column('address')

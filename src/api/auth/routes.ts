@@ -43,7 +43,7 @@ function loginRoute(options: AuthOptions): Route {
         headers: { 'Set-Cookie': 'The session' },
       },
     },
-    problems: ['invalid_credentials', 'rate_limited'],
+    problems: ['invalid_credentials', 'overloaded', 'rate_limited'],
     async handle({ body, facts }) {
       const { address, now, actor } = facts;
       const attempt = { ...body, address, now, actor };
@@ -131,7 +131,7 @@ function changePasswordRoute(options: AuthOptions): Route {
     access: { kind: 'user', session: true, duringPasswordChange: true },
     body: { kind: 'json', schema: ChangePassword },
     answers: { 204: { description: 'Changed; all other sessions of the user have ended' } },
-    problems: ['current_password_incorrect', 'rate_limited'],
+    problems: ['current_password_incorrect', 'overloaded', 'rate_limited'],
     async handle({ principal, body, facts }) {
       await changePassword(options, principal, { ...body, now: facts.now, actor: facts.actor });
       return noContent();

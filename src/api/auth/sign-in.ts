@@ -1,10 +1,14 @@
-/** Sign-in: one answer and about one duration for every cause of refusal; lock and throttle are counted in SQL. */
+/**
+ * Sign-in: one answer and about one duration for every cause of refusal. Lock and throttle are counted in SQL; how many
+ * checks may wait, each process counts for itself.
+ */
 
 import type { Database, Db } from '../../db/open.ts';
 import { MINUTE } from '../../lib/clock.ts';
-import { unauthenticated } from '../../lib/errors.ts';
+import { HawserError, unauthenticated } from '../../lib/errors.ts';
 import { newSecret } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
 import { verifyPassword } from '../../security/passwords.ts';
@@ -34,21 +38,26 @@ type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
 /**
  * Checks a user name and password and opens a session. Each attempt that is not throttled leaves one entry in the
  * audit trail, whether there is such a user or not.
- * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute
+ * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute, or too many at
+ *   once; unavailable `overloaded` where too many of others wait
  */
 export async function signIn(
-  { database, log, onSignIn }: SignInTools,
+  tools: SignInTools,
   attempt: SignIn,
 ): Promise<{ account: Account; sessionSecret: string }> {
+  const { database, log, onSignIn } = tools;
   const { address, now, actor } = attempt;
-  await throttle(database, address, now, (trx) =>
+  const source = sourceOf(address);
+  await throttle(database, source, now, (trx) =>
     recordRefusal(trx, actor, undefined, 'too many attempts'),
   ).catch((error: unknown) => {
     onSignIn('too many attempts');
     throw error;
   });
   const found = await findAccountByName(database.read, attempt.username);
-  const matches = await verifyPassword(attempt.password, found?.password_hash ?? null);
+  const matches = await verifyPassword(attempt.password, found?.password_hash ?? null, source).catch(
+    (error: unknown) => refuseUnchecked(tools, actor, error),
+  );
   const sessionSecret = newSecret();
   // Read again inside the transaction: another attempt may have locked the account meanwhile.
   const outcome = await database.write.transaction().execute(async (trx) => {
@@ -74,6 +83,21 @@ export async function signIn(
   if (outcome.account) return { account: outcome.account, sessionSecret };
   log.info({ reason: outcome.refusal, address }, 'sign-in refused');
   throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
+}
+
+/** Too many wait. Nothing was learned of the account, so nothing is counted against it or told of it. */
+async function refuseUnchecked(
+  { database, onSignIn }: SignInTools,
+  actor: Actor,
+  error: unknown,
+): Promise<never> {
+  if (error instanceof HawserError) {
+    onSignIn('too many at once');
+    await database.write
+      .transaction()
+      .execute((trx) => recordRefusal(trx, actor, undefined, 'too many at once'));
+  }
+  throw error;
 }
 
 /** The name is told of a known account alone: what else was typed may be a password in the wrong field. */

@@ -9,7 +9,7 @@ const MAX_ATTEMPTS_PER_WINDOW = 30;
 const WINDOW = MINUTE;
 
 /**
- * Counts an attempt from one source, such as a client's address.
+ * Counts an attempt from one source, such as what a client's address counts as (`sourceOf`).
  * @param onFirstRefusal runs in the transaction that counts the first attempt too many of a window
  * @throws HawserError rate_limited beyond 30 attempts a minute
  */

@@ -4,10 +4,11 @@ import type { Database } from '../../db/open.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { countAttempt } from '../auth/queries.ts';
 
-/** Entries per address and minute: a flood of refusals must not fill the disk. */
+/** Entries per address (IPv6: /64) and minute: a flood of refusals must not fill the disk. */
 const MAX_ENTRIES_PER_WINDOW = 100;
 const WINDOW = MINUTE;
 
@@ -38,8 +39,9 @@ export async function noteRefusal(
   const reason = error instanceof KeyRejected ? error.reason : reasonOf(error);
   log.warn({ requestId, fqdn, address, reason }, 'registration refused');
   onRegistration(reason);
+  const source = `registration ${sourceOf(address ?? '')}`;
   await database.write.transaction().execute(async (trx) => {
-    const { attempts } = await countAttempt(trx, `registration ${address}`, actor.at, WINDOW);
+    const { attempts } = await countAttempt(trx, source, actor.at, WINDOW);
     if (attempts > MAX_ENTRIES_PER_WINDOW) return;
     const last = attempts === MAX_ENTRIES_PER_WINDOW ? { furtherNotRecorded: true } : {};
     const details = { fqdn, reason, ...last };

@@ -7,8 +7,9 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
+import { pinCertificate } from '../../security/pending-certificates.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
-import { type CertificateRow, listCertificateHolders, replaceCertificates } from './certificate-queries.ts';
+import { type CertificateRow, hasAnnounced, listCertificateHolders } from './certificate-queries.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
 import { KeyRejected, noteRefusal } from './registration-refusal.ts';
 
@@ -110,11 +111,12 @@ async function admit(
 ): Promise<string> {
   const key = await requireGoodKey(trx, request);
   const known = await findNodeByFqdn(trx, fqdn);
-  const holders = await listCertificateHolders(trx, certificate, request.now);
+  const holders = await listCertificateHolders(trx, certificate);
   if (holders.some((holder) => holder !== known?.id)) {
     throw conflict('certificate_in_use', 'Another node holds this certificate');
   }
-  if (known && holders.length > 0) {
+  // With the one that it is about to rotate to, the node is the one it was too.
+  if (known && (holders.length > 0 || (await hasAnnounced(trx, known.id, certificate, request.now)))) {
     await updateReported(trx, known.id, request.settings);
     return known.id;
   }
@@ -124,7 +126,7 @@ async function admit(
   const nodeId = known?.id ?? newId();
   if (known) await updateReported(trx, nodeId, request.settings);
   else await insertNode(trx, { id: nodeId, fqdn, now: request.now, settings: request.settings });
-  await replaceCertificates(trx, nodeId, certificate, request.now);
+  await pinCertificate(trx, nodeId, certificate, request.now);
   await countUse(trx, key.id);
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
   const action = known ? 'node.reregistered' : 'node.registered';

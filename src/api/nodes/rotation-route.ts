@@ -91,8 +91,9 @@ export function rotationRoute(options: RotationOptions): Route {
     summary: 'Announce the certificate that the node will come with next',
     description:
       'Exactly one of three forms: what the certificate is like, the certificate, or a csr. The current certificate ' +
-      'works until the first call with the new one, which ends it. A new one that does not come within 24 hours is ' +
-      'forgotten. To announce the current certificate takes an announcement back.',
+      'works until the first call with the new one, which ends it. Only a call with this nodeId in its path counts. A ' +
+      'new one that does not come within 24 hours is forgotten, and so is one that another node has shown meanwhile: ' +
+      'several may announce the same. To announce the current certificate takes an announcement back.',
     tags: ['Nodes'],
     access: { kind: 'node:self' },
     body: { kind: 'json', schema: Rotation },

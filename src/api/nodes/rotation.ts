@@ -71,7 +71,7 @@ export async function announceCertificate(
       await deletePending(trx, nodeId);
       return false;
     }
-    const holders = await listCertificateHolders(trx, next, now);
+    const holders = await listCertificateHolders(trx, next);
     if (holders.some((holder) => holder !== nodeId)) {
       throw conflict('certificate_in_use', 'Another node holds this certificate');
     }

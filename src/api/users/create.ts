@@ -25,7 +25,7 @@ export async function createUser(database: Database, actor: Actor, wish: UserWis
   if (fault !== null) throw invalidField('/password', fault, 'weak_password');
   // Asked here so that a name that is taken costs no hash; whoever is quicker meanwhile, the insertion finds.
   if (await findAccountByName(database.read, username)) throw nameTaken();
-  const passwordHash = password === null ? null : await hashPassword(password);
+  const passwordHash = password === null ? null : await hashPassword(password, `user ${actor.id}`);
   const mustChange = accountType === 'User' && wish.requirePasswordChange;
   return database.write.transaction().execute(async (trx) => {
     const account = { id: newId(), username, email, accountType, passwordHash, mustChange, now: actor.at };

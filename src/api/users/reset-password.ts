@@ -39,7 +39,7 @@ export async function resetPassword(
   const { username } = await requireResettable(database.read, principal, userId);
   const fault = passwordFault(newPassword, username);
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
-  const hash = await hashPassword(newPassword);
+  const hash = await hashPassword(newPassword, `user ${principal.userId}`);
   await database.write.transaction().execute(async (trx) => {
     // The user may have gone, or have been given more, while this was hashing.
     await requireResettable(trx, principal, userId);

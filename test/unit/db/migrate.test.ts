@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
+import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
+import { MIGRATIONS } from '../../../src/db/migrate.ts';
 import { openDatabase } from '../../../src/db/open.ts';
 
 describe('migrations', () => {
@@ -29,6 +31,18 @@ describe('migrations', () => {
         .pluck()
         .all(),
     );
+  /** The database of an earlier release, whose last step that was. */
+  async function migrateTo(step: string): Promise<void> {
+    const db = new Kysely<unknown>({
+      dialect: new SqliteDialect({ database: new SqliteDatabase(join(folder, 'hawser.db')) }),
+    });
+    const { error } = await new Migrator({
+      db,
+      provider: { getMigrations: async () => MIGRATIONS },
+    }).migrateTo(step);
+    await db.destroy();
+    if (error) throw error;
+  }
   const open = () => openDatabase(folder).then((database) => database.close());
 
   it('that fail leave the database as it was, so that the former release goes on with it', async () => {
@@ -39,6 +53,48 @@ describe('migrations', () => {
     inDatabase((handle) => handle.exec('drop table report_counts'));
     await open();
     expect(tables()).to.include.members(['users', 'reports', 'report_counts']);
+  });
+
+  it('let many nodes announce one certificate, and keep those that nodes have or had announced', async () => {
+    await migrateTo('0009-changes');
+    inDatabase((handle) => {
+      for (const node of ['n1', 'n2'])
+        handle
+          .prepare(
+            `insert into nodes (id, fqdn, status, lcm_status, created_at) values (?, ?, 'Idle', 'Idle', 1)`,
+          )
+          .run(node, node);
+      const certificate = handle.prepare(`insert into node_certificates
+        (thumbprint, node_id, state, subject, not_before, not_after, created_at, sha1_thumbprint)
+        values (?, ?, ?, ?, 1, 2, 3, ?)`);
+      certificate.run('AA', 'n1', 'current', 'CN=n1', '11');
+      certificate.run('BB', 'n1', 'pending', 'CN=next', null);
+      certificate.run('CC', 'n2', 'current', 'CN=n2', null);
+    });
+    const list = () =>
+      inDatabase((handle) => handle.prepare('select * from node_certificates order by thumbprint').all());
+    const before = list();
+    expect(before).to.have.length(3);
+    const database = await openDatabase(folder);
+    try {
+      expect(list()).to.deep.equal(before);
+      expect(database.nodeLookup.byThumbprint('AA')).to.include({ nodeId: 'n1' });
+      expect(database.nodeLookup.byThumbprint('BB')).to.equal(null);
+      expect(database.nodeLookup.hasAnnounced('n1', 'BB', '-')).to.equal(true);
+      const add = (thumbprint: string, state: string) =>
+        sql`insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
+          values (${thumbprint}, 'n2', ${state}, 'CN=n2', 1, 2, 3)`.execute(database.write);
+      await add('BB', 'pending');
+      expect(database.nodeLookup.hasAnnounced('n2', 'BB', '-')).to.equal(true);
+      // What a node has shown is still of that node alone, and caches hear of every change.
+      await sql`delete from node_certificates where node_id = 'n2'`.execute(database.write);
+      expect(String(await add('AA', 'current').catch((error) => error))).to.match(/UNIQUE/);
+      await sql`delete from nodes where id = 'n1'`.execute(database.write);
+      expect(database.nodeLookup.byThumbprint('AA')).to.equal(null);
+    } finally {
+      await database.close();
+    }
+    expect(tables()).to.not.include('kept_certificates');
   });
 
   it('of a newer release are not passed over by an older one', async () => {

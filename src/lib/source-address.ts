@@ -1,0 +1,36 @@
+/** What an address counts as where attempts are counted: a household or a machine, not one of its many addresses. */
+
+import { isIPv6 } from 'node:net';
+
+/**
+ * The address itself of IPv4; the /64 of IPv6, which is the least that one subscriber is given (RFC 6177) and from which
+ * anybody takes as many addresses as they like. An IPv4 address that comes as an IPv6 one (RFC 4291 2.5.5.2) counts as
+ * what it is. Whatever is no address counts as itself.
+ */
+export function sourceOf(address: string): string {
+  // The zone of a link-local address says by which link it came.
+  const plain = address.replace(/%.*$/s, '');
+  if (!isIPv6(plain)) return address;
+  const groups = groupsOf(plain);
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 255])
+      .join('.');
+  }
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** The eight groups of 16 bits. */
+function groupsOf(address: string): number[] {
+  // The URL parser brings every spelling to one, without a dotted end.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical.split('::').map(readGroups);
+  const zeros = new Array<number>(8 - head.length - tail.length).fill(0);
+  return [...head, ...zeros, ...tail];
+}
+
+function readGroups(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}
