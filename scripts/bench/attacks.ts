@@ -127,7 +127,7 @@ function toRow({ name, label, waitLimit, timed }: Attack, measured: Measured): A
   const memoryLimit = 2 * (traffic.sent + traffic.received) + MEMORY_SLACK;
   const faults = {
     waits: polls.longest > waitLimit,
-    polls: polls.wrong + polls.unanswered > 0,
+    polls: polls.wrong > 0,
     memory: memory > memoryLimit,
     time: timed !== undefined && (traffic.took === null || traffic.took > timed.limit),
   };
@@ -222,7 +222,7 @@ export function formatAttacks(rows: AttacksResults): string {
     `${row.ratio.toFixed(1)} x`,
     String(row.waitLimit),
     String(row.polls.polls),
-    String(row.polls.wrong + row.polls.unanswered),
+    String(row.polls.wrong),
     row.polls.ownDelay.toFixed(0),
     megabytes(row.memory),
     megabytes(row.memoryLimit),

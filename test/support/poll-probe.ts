@@ -44,6 +44,7 @@ export type ProbeOrder =
 export type ProbeReport = { kind: 'ended'; poll: Poll } | { kind: 'open'; polls: Poll[] };
 
 const INTERVAL = 20;
+const START_LIMIT = 30_000;
 
 /** Milliseconds of a clock that all processes of this machine share and nobody sets. */
 export function machineTime(): number {
@@ -74,6 +75,7 @@ export class PollProbe {
    * 200 on with the ETag that it gave.
    * @param interval milliseconds
    * @returns once a poll is answered
+   * @throws Error when none is within half a minute
    */
   static async start(
     target: Target,
@@ -85,7 +87,9 @@ export class PollProbe {
     const path = `/api/v1/nodes/${nodeId}/configuration/checksum`;
     const { cert, key } = identity;
     probe.tellChild({ kind: 'start', target, identity: { cert, key }, path, interval });
+    const timer = setTimeout(() => probe.kill(), START_LIMIT);
     await probe.answered(1);
+    clearTimeout(timer);
     return probe;
   }
 
@@ -146,6 +150,11 @@ export class PollProbe {
       if (this.isOver) listener();
     });
   }
+}
+
+/** Those that were due and answered between two moments of `machineTime`, such as the begin and the end of an attack. */
+export function answeredBetween(polls: readonly Poll[], begin: number, end: number): Poll[] {
+  return polls.filter((poll) => poll.start >= begin && poll.status !== null && (poll.end ?? end) < end);
 }
 
 /** @param now of `machineTime`, up to which a poll without an answer has waited */

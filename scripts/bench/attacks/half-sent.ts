@@ -22,8 +22,10 @@ export const HALF_SENT: Attack = {
     const { cert, key } = identity;
     const secureContext = createSecureContext({ ca: site.endpoint.ca, cert, key });
     const call = halfSent(
-      `/api/v1/nodes/${nodeId}/reports`,
-      JSON.stringify({ operation: 'Test', result: { hadErrors: false, filler: 'x'.repeat(400) } }),
+      // Not a report, of which the server takes a number for each node before it reads them.
+      'PUT',
+      `/api/v1/nodes/${nodeId}/lcm-status`,
+      JSON.stringify({ lcmStatus: 'Testing', filler: 'x'.repeat(400) }),
     );
     return async () => {
       await inLanes(LANES, site.amount(PLACES.full, PLACES.quick) + 100, async () => {

@@ -9,7 +9,7 @@ const FILE_BYTES = 64 * 1024;
 const VALIDATIONS = 16;
 const VALIDATED_BYTES = 84_000;
 const CHARACTERS = 1_000_000;
-const LEAVES = 15_000;
+const LEAVES = 10_000;
 
 export const PROVENANCE: Attack = {
   name: 'provenance',
@@ -39,7 +39,7 @@ export const VALIDATIONS_AT_ONCE: Attack = {
     });
     const { author } = site;
     const path = '/api/v1/configurations/validated/parameters/validate';
-    const bytes = Buffer.from(`parameters:\n  list: [${'1,'.repeat(VALIDATED_BYTES / 2 - 15)}1]\n`);
+    const bytes = Buffer.from(`parameters:\n  list: [${'12,'.repeat(VALIDATED_BYTES / 3 - 10)}12]\n`);
     return async () => {
       const body = { bytes, type: 'application/yaml' };
       await Promise.all(

@@ -8,14 +8,14 @@ export function requestHead(method: string, path: string, ...lines: string[]): s
   return [`${method} ${path} HTTP/1.1`, 'Host: localhost', ...lines, '', ''].join('\r\n');
 }
 
-/** A POST of JSON that says how long it is, and ends in the middle of its body. */
-export function halfSent(path: string, body: string): string {
+/** A request with JSON that says how long it is, and ends in the middle of its body. */
+export function halfSent(method: string, path: string, body: string): string {
   const length = Buffer.byteLength(body);
-  const head = requestHead('POST', path, 'Content-Type: application/json', `Content-Length: ${length}`);
+  const head = requestHead(method, path, 'Content-Type: application/json', `Content-Length: ${length}`);
   return head + body.slice(0, Math.ceil(length / 2));
 }
 
-/** Like `halfSent`, of unknown length: the head of a request whose body comes in chunks. */
+/** The head of a POST whose body comes in chunks. */
 export function chunkedHead(path: string, type: string, ...lines: string[]): string {
   return requestHead('POST', path, `Content-Type: ${type}`, 'Transfer-Encoding: chunked', ...lines);
 }
