@@ -1,12 +1,14 @@
 /**
  * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --only PART] [-- --json FILE]`; docs/benchmarks.md says what the parts and numbers mean.
+ * `npm run bench [-- --quick] [-- --only PART] [-- --rows NAME,...] [-- --server FILE] [-- --json FILE]`; docs/benchmarks.md says what the parts and numbers mean.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ATTACKS } from './attacks/rows.ts';
+import { formatAttacks, measureAttacks } from './attacks.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
@@ -54,6 +56,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['start', part(measureStart, formatStart)],
   ['publish', part(measurePublishing, formatPublishing)],
   ['workers', part(measureWorkers, formatWorkers)],
+  ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];
 
@@ -134,21 +137,30 @@ function progress(message: string): void {
 }
 
 function readOptions() {
-  const options = { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } } as const;
+  const text = { type: 'string' } as const;
+  const options = { quick: { type: 'boolean' }, only: text, rows: text, server: text, json: text } as const;
   const { values } = parseArgs({ options });
   if (values.only !== undefined && !PARTS.includes(values.only))
     throw new Error(`--only takes one of ${PARTS.join(', ')}`);
-  return values;
+  const names = ATTACKS.map(({ name }) => name);
+  const rows = values.rows?.split(',') ?? names;
+  if (!rows.every((row) => names.includes(row))) throw new Error(`--rows takes of ${names.join(', ')}`);
+  return { ...values, rows };
+}
+
+function effortOf({ quick = false, rows }: { quick?: boolean | undefined; rows: string[] }): Effort {
+  const effort = quick ? QUICK : FULL;
+  return { ...effort, attacks: { ...effort.attacks, rows: (name) => rows.includes(name) } };
 }
 
 async function main(): Promise<void> {
-  const { quick, only, json } = readOptions();
+  const { quick, only, rows, server, json } = readOptions();
   if (process.platform !== 'linux')
     throw new Error('the bench reads CPU times from /proc, so it needs Linux');
-  const effort = quick ? QUICK : FULL;
+  const effort = effortOf({ quick, rows });
   const folder = mkdtempSync(join(tmpdir(), 'hawser-bench-'));
   for (const name of ['template', 'small', 'large']) mkdirSync(join(folder, name));
-  const processes = new Processes();
+  const processes = new Processes(server && resolve(server));
   const cleanUp = async () => {
     await processes.close();
     rmSync(folder, { recursive: true, force: true });

@@ -44,10 +44,13 @@ export function clientsOfBare({ clients, answer }: Probed): LoadClient[] {
   return clients.map((client) => ({ ...client, body: answer.body }));
 }
 
-/** A client with the session of the first administrator. */
-export async function signIn(endpoint: Endpoint): Promise<Client> {
+/** A client with the session of a user; default: the first administrator. */
+export async function signIn(
+  endpoint: Endpoint,
+  { username, password } = { username: 'admin', password: ADMIN_PASSWORD },
+): Promise<Client> {
   const client = makeUncheckedClient(endpoint);
-  const login = await client.post('/api/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD });
+  const login = await client.post('/api/v1/auth/login', { username, password });
   expect(login.status === 200, 'a sign-in', login);
   return client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });
 }

@@ -56,6 +56,12 @@ export interface Crowd {
 /** All children of a bench, so that none outlives it. */
 export class Processes {
   private readonly children: ChildProcess[] = [];
+  private readonly program: string;
+
+  /** @param program the built server, of this checkout or another */
+  constructor(program = '.build/main.js') {
+    this.program = program;
+  }
 
   /**
    * Hawser as `npm start` runs it, on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
@@ -67,7 +73,7 @@ export class Processes {
   ): Promise<ServerProcess> {
     const logFile = join(folder, 'log.jsonl');
     const output = openSync(logFile, 'w');
-    const child = spawn(process.execPath, [...nodeOptions, '.build/main.js'], {
+    const child = spawn(process.execPath, [...nodeOptions, this.program], {
       cwd: ROOT,
       stdio: ['ignore', output, output],
       env: { ...settingsOf(folder), HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD, ...settings },
@@ -82,7 +88,7 @@ export class Processes {
 
   /** `hawser backup` beside the server that runs on `folder`. @throws Error with its own words when it fails */
   async backUp(folder: string, file: string): Promise<void> {
-    const child = spawn(process.execPath, ['.build/main.js', 'backup', file], {
+    const child = spawn(process.execPath, [this.program, 'backup', file], {
       ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
     });
     this.children.push(child);
@@ -138,7 +144,8 @@ export class Processes {
     await Promise.all(this.children.map(end));
   }
 
-  private fork(script: string): ChildProcess {
+  /** @param script a path below this folder */
+  fork(script: string): ChildProcess {
     const path = join(import.meta.dirname, script);
     const child = fork(path, { cwd: ROOT, execArgv: ['--import', 'tsx'], serialization: 'advanced' });
     this.children.push(child);

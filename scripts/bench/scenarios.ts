@@ -74,6 +74,7 @@ export interface Effort {
   records: RecordAmounts;
   /** The site of the part on starts. */
   start: FleetSize;
+  attacks: AttackAmounts;
 }
 
 /** Of the part on parameters. */
@@ -90,6 +91,15 @@ export interface ParameterAmounts {
    * a batch of the one before still owed.
    */
   settleMs: number;
+}
+
+/** Of the part on attacks. */
+export interface AttackAmounts {
+  isQuick: boolean;
+  /** How long polls are looked at before an attack. */
+  idleMs: number;
+  /** Which attacks, by their names. */
+  rows(name: string): boolean;
 }
 
 /** Of the part on nodes and reports. */
@@ -116,6 +126,7 @@ export const FULL: Effort = {
     ...{ listRequests: 40, reportRoundMs: 2 * SECOND, idleWritesMs: 20 * SECOND },
   },
   start: { configurations: 1_000, nodes: 100_000 },
+  attacks: { isQuick: false, idleMs: 2 * SECOND, rows: () => true },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -130,4 +141,5 @@ export const QUICK: Effort = {
     ...{ listRequests: 10, reportRoundMs: SECOND / 2, idleWritesMs: SECOND },
   },
   start: { configurations: 100, nodes: 2_000 },
+  attacks: { isQuick: true, idleMs: SECOND, rows: () => true },
 };
