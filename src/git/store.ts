@@ -71,7 +71,8 @@ export class GitStore {
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
     this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, onOperation, leftBefore };
     const locks = options.locks ?? new LocalLocks();
-    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs, locks };
+    const { beforeWrite = async () => undefined } = options;
+    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
     this.parameters = new ParameterStore({ ...poolTools, ...this.tools }, this.blobInfos, {
       temporary: join(this.root, TEMPORARY),

@@ -151,7 +151,7 @@ export class RouteServer {
    * Checks If-Match and writes with no other write of the same resource in between, conditional or not. The current
    * validator is that of the GET which the route represents, asked in the caller's own name.
    */
-  private writeInTurn(
+  private async writeInTurn(
     route: Route,
     matched: MatchedRequest,
     principal: Principal | null,
@@ -161,7 +161,8 @@ export class RouteServer {
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
     const ifMatch = matched.request.headers['if-match'];
     // What nobody can read has no validator that a write could be checked against.
-    if (ifMatch === undefined && !this.gets.has(path)) return Promise.resolve(write());
+    if (ifMatch === undefined && !this.gets.has(path)) return write();
+    await this.options.database.requireWritable();
     return this.options.locks.run(resourceLock(resource), async () => {
       // What has no GET has no validator to know, and whether it is there the handler finds out.
       const isAny = ifMatch !== undefined && namesAny(ifMatch) && !this.gets.has(path);
