@@ -1,0 +1,198 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { REPOSITORY_KINDS } from '../../src/git/types.ts';
+import type { Reply } from '../support/client.ts';
+import {
+  addVersion,
+  CONFIGURATIONS,
+  create,
+  MAIN,
+  ok,
+  publish,
+  versionsOf,
+} from '../support/configurations.ts';
+import { databaseWrites } from '../support/database-writes.ts';
+import { testOutput } from '../support/dsc-results.ts';
+import { eventually } from '../support/eventually.ts';
+import { rowsOf } from '../support/failing-database.ts';
+import { expectRefusal, type Write } from '../support/fault-sweep.ts';
+import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type Holder, holdDatabase } from '../support/held-database.ts';
+import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { repositoryWrites } from '../support/repository-writes.ts';
+import { RUNS } from '../support/retention.ts';
+
+const HELD = { status: 503, code: 'unavailable' };
+
+describe('while another process holds the database', function () {
+  this.timeout(120_000);
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let holder: Holder | null = null;
+  /** One of every kind. */
+  let writes: Write[];
+
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    node = await hawser.registerNode('web-1.example.org');
+    await assign(hawser, node, 'polled');
+    // Made anew for each of those of repositories, which share variables.
+    const ofRepositories = repositoryWrites(hawser).map(
+      (_, index) => repositoryWrites(hawser)[index] as Write,
+    );
+    writes = [...ofRepositories, ...databaseWrites(hawser, node)];
+    for (const write of writes) await write.setUp?.();
+  });
+  after(() => hawser?.close());
+  afterEach(() => release());
+
+  const hold = async (statement?: string) => {
+    holder = await holdDatabase(hawser.dataDir, statement);
+  };
+  const release = async () => {
+    await holder?.release();
+    holder = null;
+  };
+  const refs = () =>
+    REPOSITORY_KINDS.flatMap((kind) =>
+      readdirSync(`${hawser.reposDir}/${kind}`)
+        .sort()
+        .map((name) => [`${kind}/${name}`, hawser.git(`${kind}/${name}`, 'for-each-ref')]),
+    );
+  const state = () => ({ refs: refs(), rows: rowsOf(hawser.dataDir) });
+
+  /** @param first the number of the first of them */
+  const prepare = async (chosen: readonly Write[], first: number) => {
+    for (const [index, write] of chosen.entries()) await write.prepare?.(first + index);
+    return chosen.map(({ what, status, send }, index) => ({ what, status, send: () => send(first + index) }));
+  };
+
+  /** Sends each, and tells in which order the answers came. */
+  const follow = (answered: string[], calls: readonly { what: string; send(): Promise<Reply> }[]) =>
+    calls.map(async ({ what, send }) => {
+      const reply = await send();
+      answered.push(what);
+      return reply;
+    });
+
+  /** The caller's own, and what it is answered before any of the writes that wait. */
+  const read = async () => {
+    const session = hawser.client().with({ Cookie: hawser.session });
+    const { checksum } = await ok(200, poll(node));
+    const paths = [`/api/v1/nodes/${node.nodeId}/lcm-config`, `${configurationPath(node)}/bundle`];
+    for (const path of paths) expect((await node.client.get(path)).status, path).to.equal(200);
+    expect((await poll(node, checksum)).status).to.equal(304);
+    await ok(200, hawser.admin.get(`${CONFIGURATIONS}/polled/versions`));
+    await ok(200, session.get('/api/v1/auth/me'));
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.repositories).to.equal('Ok');
+  };
+
+  it('answers polls and reads, and refuses every write after a while with no row and no ref changed', async () => {
+    const calls = await prepare(writes, 100);
+    const before = state();
+    await hold();
+    // The last use of the token and the end of the session are to be noted by now.
+    hawser.clock.advance(120_000);
+    const answered: string[] = [];
+    const replies = follow(answered, calls);
+    await read();
+    expect(answered, 'answered before the reads').to.deep.equal([]);
+    for (const [index, reply] of (await Promise.all(replies)).entries()) {
+      await expectRefusal(reply, HELD, calls[index]?.what ?? '');
+      expect(Number(reply.headers['retry-after'])).to.be.greaterThan(0);
+    }
+    expect(state()).to.deep.equal(before);
+    const fault = 'Degraded: nothing can be written (unavailable)';
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.database).to.equal(fault);
+    await release();
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.database).to.equal('Ok');
+    const runs = await ok(200, hawser.admin.get(RUNS));
+    expect(runs.filter((run: { completedAt: string | null }) => run.completedAt === null)).to.deep.equal([]);
+    const warnings = hawser.log().match(/check-ins could not be written/g) ?? [];
+    expect(warnings, 'said once, not every second').to.have.length(1);
+  });
+
+  it('carries writes out that were asked for while it was held for a moment', async () => {
+    // Without those that are about the same as another.
+    const same = ['rotation', 'the end of an assignment', 'the end of a tag', 'the end of a user'];
+    const calls = await prepare(
+      writes.filter(({ what }) => !same.includes(what)),
+      200,
+    );
+    await hold();
+    const answered: string[] = [];
+    const replies = follow(answered, calls);
+    await read();
+    // So that all have come to the database.
+    await sleep(1_000);
+    expect(answered, 'answered before the release').to.deep.equal([]);
+    await release();
+    for (const [index, reply] of (await Promise.all(replies)).entries())
+      expect(reply.status, `${calls[index]?.what}: ${reply.text}`).to.equal(calls[index]?.status);
+  });
+
+  it('keeps nobody waiting longer because others wait for the same configuration', async () => {
+    await ok(201, create(hawser.admin, 'queued'));
+    const versions = Array.from({ length: 10 }, (_, index) => `2.${index}.0`);
+    for (const version of versions) await ok(201, addVersion(hawser.admin, 'queued', { version }));
+    await hold();
+    const answered: string[] = [];
+    const publishings = follow(
+      answered,
+      versions.map((what) => ({ what, send: () => publish(hawser.admin, 'queued', what) })),
+    );
+    await Promise.race(publishings);
+    // It is tried again for as long as each of the others was.
+    const description = { json: { description: 'asked for later' } };
+    const path = `${CONFIGURATIONS}/polled`;
+    const [later] = follow(answered, [
+      { what: 'later', send: () => hawser.admin.call('PATCH', path, description) },
+    ]);
+    await expectRefusal((await later) as Reply, HELD, 'later');
+    expect(answered).to.have.length(versions.length + 1);
+    expect(answered.at(-1)).to.equal('later');
+    for (const reply of await Promise.all(publishings)) await expectRefusal(reply, HELD, 'publishing');
+    await release();
+    for (const version of versions) await ok(200, publish(hawser.admin, 'queued', version));
+    expect((await ok(200, hawser.admin.get(versionsOf('queued')))).length).to.equal(11);
+  });
+
+  it('keeps reports in their order, and refuses each when its own time is over', async () => {
+    const path = `/api/v1/nodes/${node.nodeId}/reports`;
+    const report = { operation: 'Test', result: testOutput([]) };
+    const count = async () => (await ok(200, hawser.admin.get(`${path}?take=1000`))).length;
+    const before = await count();
+    await hold();
+    const answered: string[] = [];
+    const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
+    await sleep(1_500);
+    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
+    for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
+    await release();
+    for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);
+    expect(await count()).to.equal(before + 1);
+  });
+
+  it('writes down afterwards who has called meanwhile', async () => {
+    const tokens = hawser.client().with({ Cookie: hawser.session });
+    const lastUse = async (): Promise<string> => {
+      const all: { name: string; lastUsedAt: string }[] = await ok(200, tokens.get('/api/v1/auth/tokens'));
+      return all.find(({ name }) => name === 'test')?.lastUsedAt ?? '';
+    };
+    const lastCheckIn = async (): Promise<string> =>
+      (await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`))).lastCheckIn;
+    await hold('BEGIN EXCLUSIVE');
+    hawser.clock.advance(600_000);
+    const use = hawser.clock.now();
+    await ok(200, hawser.admin.get(`${CONFIGURATIONS}/polled`));
+    await ok(200, poll(node));
+    expect(Date.parse(await lastUse())).to.be.below(use);
+    await release();
+    // The session's end is to be noted, and with it what could not be.
+    await ok(200, tokens.get('/api/v1/auth/me'));
+    await eventually(async () => expect(Date.parse(await lastUse())).to.be.at.least(use), 8_000);
+    await eventually(async () => expect(Date.parse(await lastCheckIn())).to.be.at.least(use), 8_000);
+  });
+});
