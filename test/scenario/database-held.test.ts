@@ -1,8 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
-import type { Reply } from '../support/client.ts';
+import { type Client, type Identity, makeClient, type Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
 import {
   addVersion,
   CONFIGURATIONS,
@@ -17,11 +20,23 @@ import { testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { rowsOf } from '../support/failing-database.ts';
 import { expectRefusal, type Write } from '../support/fault-sweep.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import {
+  ADMIN_PASSWORD,
+  ALL_SCOPES,
+  createKey,
+  createToken,
+  git,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  signIn,
+  startHawser,
+} from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
 
 const HELD = { status: 503, code: 'unavailable' };
 
@@ -169,6 +184,8 @@ describe('while another process holds the database', function () {
     const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
     await sleep(1_500);
     const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
+    await ok(200, poll(node));
+    expect(answered, 'answered before the poll').to.deep.equal([]);
     for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
     await release();
     for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);
@@ -194,5 +211,81 @@ describe('while another process holds the database', function () {
     await ok(200, tokens.get('/api/v1/auth/me'));
     await eventually(async () => expect(Date.parse(await lastUse())).to.be.at.least(use), 8_000);
     await eventually(async () => expect(Date.parse(await lastCheckIn())).to.be.at.least(use), 8_000);
+  });
+});
+
+describe('a database that another process holds, and a server in processes of its own', function () {
+  this.timeout(180_000);
+  let folder: string;
+  let hawser: Spawned;
+  let holder: Holder | null = null;
+  const clients: Client[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-held-'));
+  });
+  afterEach(async () => {
+    await holder?.release();
+    holder = null;
+    for (const client of clients.splice(0)) client.close();
+    hawser.child.kill('SIGKILL');
+    await hawser.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('keeps none of two workers from answering, and lets both write again', async () => {
+    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    const target = await hawser.listening();
+    const clientOf = (identity?: Identity) => {
+      const client = makeClient(target, identity);
+      clients.push(client);
+      return client;
+    };
+    const session = await signIn(clientOf(), 'admin', ADMIN_PASSWORD);
+    const authorization = `Bearer ${await createToken(clientOf(), session, ALL_SCOPES)}`;
+    // Enough that both workers have some: connections are dealt out in turn.
+    const admins = Array.from({ length: 6 }, () => clientOf().with({ Authorization: authorization }));
+    const [admin] = admins as [Client];
+    const identity = await makeClientCertificate({ commonName: 'web-1.example.org' });
+    const nodes = Array.from({ length: 6 }, () => clientOf(identity));
+    const registrationKey = await createKey(admin);
+    const registration = { registrationKey, fqdn: 'web-1.example.org' };
+    const { nodeId } = await ok(200, (nodes[0] as Client).post('/api/v1/nodes/register', registration));
+    await publishConfiguration(admin, 'shared', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    const configuration = `/api/v1/nodes/${nodeId}/configuration`;
+    await ok(204, admin.put(configuration, { configurationName: 'shared' }));
+    const drafts = admins.map((_, index) => `2.${index}.0`);
+    for (const version of drafts) await ok(201, addVersion(admin, 'shared', { version }));
+    const refs = () => git(join(folder, 'repos/configurations/shared.git'), 'for-each-ref');
+    const before = refs();
+    holder = await holdDatabase(join(folder, 'data'));
+    let answered = 0;
+    const publishings = admins.map((client, index) =>
+      publish(client, 'shared', drafts[index] as string).finally(() => {
+        answered += 1;
+      }),
+    );
+    for (const node of nodes) await ok(200, node.get(`${configuration}/checksum`));
+    expect(answered, 'answered before the polls').to.equal(0);
+    for (const reply of await Promise.all(publishings)) await expectRefusal(reply, HELD, 'publishing');
+    expect(refs()).to.equal(before);
+    const again = admins.map((client, index) => publish(client, 'shared', drafts[index] as string));
+    await holder.release();
+    for (const reply of await Promise.all(again)) expect(reply.status, reply.text).to.equal(200);
+  });
+
+  it('ends a start with one sentence', async () => {
+    hawser = spawnHawser(folder);
+    await hawser.listening();
+    hawser.child.kill('SIGTERM');
+    await hawser.ended;
+    holder = await holdDatabase(join(folder, 'data'));
+    hawser = spawnHawser(folder);
+    const { code, stderr } = await hawser.ended;
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr:
+        'hawser: HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again\n',
+    });
   });
 });
