@@ -13,6 +13,8 @@ import type { CheckTools } from './version-checks.ts';
 export interface RepositoryTools extends CheckTools {
   log: Log;
   onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
+  /** Resolves once it can be told of a move of refs, and rejects where it cannot. */
+  beforeWrite: () => Promise<void>;
   leftBefore: () => number;
   onOperation: OnOperation;
 }
@@ -109,11 +111,17 @@ export abstract class LoadedRepository<Index> {
   }
 
   /** Moves a ref in the name of the lock's holder, under the lock only; false when it has another value than `from`. */
-  move(name: string, from: string | null, to: string | null): Promise<boolean> {
+  async move(name: string, from: string | null, to: string | null): Promise<boolean> {
+    await this.beforeWrite();
     const move = { name, from, to };
     // Before it is tried: where the disk fails, it may have moved all the same.
     this.moves.push(move);
     return moveRef(this.folder, move);
+  }
+
+  /** Before anything is moved that cannot be told of, or cannot be taken back. */
+  beforeWrite(): Promise<void> {
+    return this.tools.beforeWrite();
   }
 
   /** The holder's work has come to its end. */

@@ -25,7 +25,7 @@ export interface PoolTools {
   log: Log;
   packs: PackCaches;
   locks: Locks;
-  /** Resolves once what is written can be told of. */
+  /** Resolves once it can be told of a move of refs, and rejects where it cannot. */
   beforeWrite: () => Promise<void>;
 }
 

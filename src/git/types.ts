@@ -120,7 +120,7 @@ export interface GitStoreOptions {
    * @param isAwaited whether a write waits for it; false: a reader may, who must not wait for another process
    */
   onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
-  /** Called before a lock is taken and refs are moved under it; where the word of it could not be passed on, it rejects. */
+  /** Called before a lock is taken, and before refs are moved under it; rejects where that could not be told of. */
   beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;
   fs?: AtomicFs;

@@ -2,7 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
 import { type Client, type Identity, makeClient, type Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -211,6 +213,44 @@ describe('while another process holds the database', function () {
     await ok(200, tokens.get('/api/v1/auth/me'));
     await eventually(async () => expect(Date.parse(await lastUse())).to.be.at.least(use), 8_000);
     await eventually(async () => expect(Date.parse(await lastCheckIn())).to.be.at.least(use), 8_000);
+  });
+});
+
+describe('a database that is held from right after a version got its tag', function () {
+  this.timeout(60_000);
+
+  /** Takes hold of the database as soon as the tag is there. */
+  class HoldingFs extends AtomicFs {
+    other: SqliteDatabase.Database | null = null;
+    hasHeld = false;
+
+    override async rename(...[from, to, onRenamed]: Parameters<AtomicFs['rename']>): Promise<void> {
+      await super.rename(from, to, onRenamed);
+      if (!to.endsWith('refs/tags/v1.0.0') || this.hasHeld) return;
+      this.hasHeld = true;
+      this.other?.exec('BEGIN IMMEDIATE');
+    }
+  }
+
+  it('has the tag taken back, and is told of the version later', async () => {
+    const fs = new HoldingFs();
+    const hawser = await startHawser({}, fs);
+    try {
+      await ok(201, create(hawser.admin, 'web'));
+      const refs = () => hawser.git('configurations/web.git', 'for-each-ref');
+      const before = { refs: refs(), rows: rowsOf(hawser.dataDir) };
+      fs.other = new SqliteDatabase(join(hawser.dataDir, 'hawser.db'));
+      await expectRefusal(await publish(hawser.admin, 'web', '1.0.0'), HELD, 'publishing');
+      expect(fs.hasHeld).to.equal(true);
+      expect({ refs: refs(), rows: rowsOf(hawser.dataDir) }).to.deep.equal(before);
+      const shown = await ok(200, hawser.admin.get(`${versionsOf('web')}/1.0.0`));
+      expect(shown.status).to.equal('Draft');
+      fs.other.close();
+      await ok(200, publish(hawser.admin, 'web', '1.0.0'));
+    } finally {
+      fs.other?.close();
+      await hawser.close();
+    }
   });
 });
 
