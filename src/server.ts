@@ -59,7 +59,7 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
   const { database, store, locks, metrics } = site;
   const { config, clock, log, part } = options;
   const isLeader = part?.isLeader ?? true;
-  const checkIns = new CheckIns(database.write, log);
+  const checkIns = new CheckIns(database, log);
   const { reposDir: root, searchPath } = config;
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });

@@ -83,7 +83,9 @@ export async function openSite({ config, clock, log, fs, part }: ServerOptions):
     ...(fs && { fs }),
     locks,
     ...(part && { leftBefore: part.leftBefore }),
-    onRefsMoved: (repository) => noteRefsMoved(database.write, repository, clock.now()),
+    onRefsMoved: (repository, isAwaited) =>
+      noteRefsMoved(isAwaited ? database.write : database.writeNow, repository, clock.now()),
+    beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });
   // A process that has the stores to itself knows of its own moves.

@@ -34,6 +34,17 @@ export function breaksReference(error: unknown): boolean {
   return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
 }
 
+/** Whether another process holds the database, so that nothing of the statement was done. */
+export function isHeld(error: unknown): boolean {
+  return error instanceof SqliteDatabase.SqliteError && /^SQLITE_BUSY(?:_|$)/.test(error.code);
+}
+
+/** Ends a start. */
+export function databaseHeld(): HawserError {
+  const message = 'HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again';
+  return new HawserError('unavailable', 'unavailable', message);
+}
+
 /** Result codes, with all that extend them (sqlite.org/rescode.html), of faults that pass or can be mended meanwhile. */
 const PASSING = /^SQLITE_(?:BUSY|IOERR|READONLY|CANTOPEN|PROTOCOL|NOMEM)(?:_|$)/;
 
@@ -44,7 +55,9 @@ export function translateDatabaseError(error: unknown): unknown {
     return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
   }
   if (PASSING.test(error.code)) {
-    const message = 'The database cannot be used at the moment';
+    const message = isHeld(error)
+      ? 'Another process holds the database; try again'
+      : 'The database cannot be used at the moment';
     const options = { cause: error, retryAfter: DISK_RETRY_AFTER };
     return new HawserError('unavailable', 'unavailable', message, options);
   }

@@ -3,10 +3,12 @@
  * next one gathers; nobody waits for company that may not come.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { HawserError } from '../lib/errors.ts';
-import { translateDatabaseError } from './errors.ts';
+import { isHeld, translateDatabaseError } from './errors.ts';
 import type { Schema } from './schema.ts';
+import { PATIENCE, PAUSE } from './writer.ts';
 
 /** A batch keeps the writer, and the event loop, for some milliseconds at most. */
 const MAX_ITEMS = 256;
@@ -26,6 +28,8 @@ export interface GroupCommitOptions<T, R> {
 
 interface Waiting<T, R> {
   item: T;
+  /** As `performance.now()` counts: until then it is tried again while another process holds the database. */
+  until: number;
   resolve(value: R): void;
   reject(error: unknown): void;
 }
@@ -36,6 +40,7 @@ export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
   private isDraining = false;
 
+  /** @param db one that fails at once while another process holds the database: each item has a time of its own */
   constructor(db: Kysely<Schema>, options: GroupCommitOptions<T, R>) {
     this.db = db;
     this.options = options;
@@ -47,7 +52,7 @@ export class GroupCommit<T, R> {
    */
   submit(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, until: performance.now() + PATIENCE, resolve, reject });
       if (!this.isDraining) void this.drain();
     });
   }
@@ -84,10 +89,19 @@ export class GroupCommit<T, R> {
         else resolve(outcome);
       }
     } catch (error) {
+      if (isHeld(error)) return this.putBack(batch, error);
       // A fault of the disk is everybody's. Of any other, whichever caused it must not take its neighbours along.
       const isShared = translateDatabaseError(error) instanceof HawserError;
       if (batch.length > 1 && !isShared) for (const waiting of batch) await this.commit([waiting]);
       else for (const { reject } of batch) reject(error);
     }
+  }
+
+  /** To the front of the queue, but for those that have been tried for long enough. */
+  private async putBack(batch: readonly Waiting<T, R>[], error: unknown): Promise<void> {
+    const now = performance.now();
+    this.waiting.unshift(...batch.filter(({ until }) => until > now));
+    for (const { until, reject } of batch) if (until <= now) reject(error);
+    await sleep(PAUSE);
   }
 }

@@ -2,6 +2,7 @@
 
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { internal } from '../lib/errors.ts';
+import { databaseHeld, isHeld } from './errors.ts';
 import { initialMigration } from './migrations/0001-initial.ts';
 import { settingsAndCompositesMigration } from './migrations/0002-settings-and-composites.ts';
 import { identityAndAuditMigration } from './migrations/0003-identity-and-audit.ts';
@@ -32,10 +33,14 @@ export const MIGRATIONS: Record<string, Migration> = {
 /** The steps of this release, in their order. */
 export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS);
 
-/** @throws HawserError `migration_failed` when a step fails; the database is then as it was before. */
+/**
+ * @throws HawserError `migration_failed` when a step fails, or unavailable where another process holds the database; it
+ *   is then as it was before
+ */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
+  if (isHeld(error)) throw databaseHeld();
   if (error)
     throw internal('migration_failed', 'The database could not be brought to the newest form', error);
 }

@@ -15,10 +15,13 @@ export class WriteHealth {
    * @param isOpen whether a transaction goes on, so that nothing is written yet
    */
   note(event: LogEvent, isOpen: boolean): void {
-    if (event.level === 'error') {
-      const failure = translateDatabaseError(event.error);
-      if (failure instanceof HawserError) this.fault = failure.code;
-    } else if (!isOpen && WRITE.test(event.query.sql)) this.fault = null;
+    if (event.level === 'error') this.noteFailure(event.error);
+    else if (!isOpen && WRITE.test(event.query.sql)) this.fault = null;
+  }
+
+  noteFailure(error: unknown): void {
+    const failure = translateDatabaseError(error);
+    if (failure instanceof HawserError) this.fault = failure.code;
   }
 
   /** The code of what writes fail with, such as `insufficient_storage`; null while they succeed. */

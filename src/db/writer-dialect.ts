@@ -1,9 +1,5 @@
-/**
- * Kysely's SQLite dialect for the one handle that writes: timed, and taking turns where several processes write to one
- * file. A turn is waited for without holding up the event loop, which SQLite's own waiting would.
- */
+/** Kysely's SQLite dialect for the one handle that writes: in turns, patient as far as it is told to be, and timed. */
 
-import type { Database as SqliteHandle } from 'better-sqlite3';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,10 +7,8 @@ import {
   type Driver,
   SqliteAdapter,
   SqliteDialect,
-  SqliteDriver,
 } from 'kysely';
-import { DATABASE_WRITES } from '../domain/lock-names.ts';
-import type { Locks, Release } from '../lib/locks.ts';
+import type { Turn, Writer } from './writer.ts';
 
 /** Both in milliseconds; whoever holds the connection has a statement or a transaction, and its flush of the disk. */
 export interface WriteWatch {
@@ -25,27 +19,23 @@ export interface WriteWatch {
 export const UNWATCHED: WriteWatch = { onWriteWaited: () => undefined, onWritten: () => undefined };
 
 export interface WriterOptions {
+  /** Milliseconds for which a write is tried again while another process holds the database. */
+  patience: number;
   watch: WriteWatch;
-  /** Null where no other process of this server writes. */
-  locks: Locks | null;
-}
-
-interface WriterConfig {
-  database: SqliteHandle;
 }
 
 export class WriterDialect extends SqliteDialect {
-  private readonly config: WriterConfig;
+  private readonly writer: Writer;
   private readonly options: WriterOptions;
 
-  constructor(config: WriterConfig, options: WriterOptions) {
-    super(config);
-    this.config = config;
+  constructor(writer: Writer, options: WriterOptions) {
+    super({ database: writer.handle });
+    this.writer = writer;
     this.options = options;
   }
 
   override createDriver(): Driver {
-    return new WriterDriver(this.config, this.options);
+    return new WriterDriver(this.writer, this.options);
   }
 
   override createAdapter(): DialectAdapter {
@@ -60,44 +50,43 @@ class UndoingAdapter extends SqliteAdapter {
   }
 }
 
-class WriterDriver extends SqliteDriver {
-  private readonly handle: SqliteHandle;
+class WriterDriver implements Driver {
+  private readonly writer: Writer;
   private readonly options: WriterOptions;
-  /** Of the one who holds the connection, which no two do at once. */
-  private heldSince = 0;
-  private release: Release | null = null;
 
-  constructor(config: WriterConfig, options: WriterOptions) {
-    super(config);
-    this.handle = config.database;
+  constructor(writer: Writer, options: WriterOptions) {
+    this.writer = writer;
     this.options = options;
   }
 
-  /** Kysely hands the one connection out for a single statement or a whole transaction. */
-  override async acquireConnection(): ReturnType<SqliteDriver['acquireConnection']> {
-    const { locks, watch } = this.options;
-    const start = performance.now();
-    const connection = await super.acquireConnection();
-    if (locks) this.release = await locks.acquire(DATABASE_WRITES, 'alone');
-    this.heldSince = performance.now();
-    watch.onWriteWaited(this.heldSince - start);
-    return connection;
+  async init(): Promise<void> {}
+
+  /** Kysely asks for it for a single statement or a whole transaction. */
+  acquireConnection(): Promise<Turn> {
+    return this.writer.begin(this.options.patience);
   }
 
-  override async releaseConnection(): Promise<void> {
-    this.options.watch.onWritten(performance.now() - this.heldSince);
-    this.release?.();
-    this.release = null;
-    await super.releaseConnection();
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    const turn = connection as Turn;
+    turn.end();
+    this.options.watch.onWriteWaited(turn.waited);
+    this.options.watch.onWritten(turn.held);
   }
 
   /** At once: one that reads first could not write any more after another process has written. */
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** Not where SQLite has done so by itself, as for a disk that is full: the failure would hide what it failed with. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.handle.inTransaction) await super.rollbackTransaction(connection);
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
   }
+
+  /** Not where SQLite has done so by itself, as for a disk that is full: the failure would hide what it failed with. */
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.writer.handle.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+
+  /** Whoever opened the handle closes it. */
+  async destroy(): Promise<void> {}
 }

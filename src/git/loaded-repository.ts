@@ -12,7 +12,9 @@ import type { CheckTools } from './version-checks.ts';
 
 export interface RepositoryTools extends CheckTools {
   log: Log;
-  onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
+  /** Resolves once it can be told of a move of refs, and rejects where it cannot. */
+  beforeWrite: () => Promise<void>;
   leftBefore: () => number;
   onOperation: OnOperation;
 }
@@ -34,6 +36,8 @@ export abstract class LoadedRepository<Index> {
   protected readonly damage: Damage;
   /** Whether a change of refs is still to be told of. */
   protected owed = false;
+  /** Whether the log has been told that this cannot be told of at the moment. */
+  private isDelayed = false;
   /** What the holder of the lock has moved, or tried to: it stands once the holder's work has come to its end. */
   private moves: RefMove[] = [];
   /** Oids of refs that look like versions and are none, of which the log has been told. */
@@ -107,11 +111,17 @@ export abstract class LoadedRepository<Index> {
   }
 
   /** Moves a ref in the name of the lock's holder, under the lock only; false when it has another value than `from`. */
-  move(name: string, from: string | null, to: string | null): Promise<boolean> {
+  async move(name: string, from: string | null, to: string | null): Promise<boolean> {
+    await this.beforeWrite();
     const move = { name, from, to };
     // Before it is tried: where the disk fails, it may have moved all the same.
     this.moves.push(move);
     return moveRef(this.folder, move);
+  }
+
+  /** Before anything is moved that cannot be told of, or cannot be taken back. */
+  beforeWrite(): Promise<void> {
+    return this.tools.beforeWrite();
   }
 
   /** The holder's work has come to its end. */
@@ -177,15 +187,22 @@ export abstract class LoadedRepository<Index> {
   }
 
   /** Says that refs moved and waits for it to be taken in; what fails stays owed and the watch tries again. */
-  async tell(): Promise<void> {
+  async tell(isAwaited = true): Promise<void> {
     // Down before the call: a change noticed while it runs must be told of again.
     this.owed = false;
     try {
-      await this.tools.onRefsMoved(this.ref);
+      await this.tools.onRefsMoved(this.ref, isAwaited);
+      this.isDelayed = false;
     } catch (error) {
       this.owed = true;
       throw error;
     }
+  }
+
+  /** As `tell`, but waits for nothing: what fails stays owed. */
+  async tellWhenPossible(): Promise<void> {
+    this.owed = true;
+    await this.tellIfOwed();
   }
 
   /** After the repository's end, or when it cannot be read any more. */
@@ -260,6 +277,10 @@ export abstract class LoadedRepository<Index> {
 
   /** Nobody waits for this word, so its failure is no failure of the reading. */
   private async tellIfOwed(): Promise<void> {
-    if (this.owed) await this.tell().catch((error) => this.warn(error, 'could not pass on that refs moved'));
+    if (!this.owed) return;
+    await this.tell(false).catch((error) => {
+      if (!this.isDelayed) this.warn(error, 'could not pass on that refs moved; this is tried again');
+      this.isDelayed = true;
+    });
   }
 }

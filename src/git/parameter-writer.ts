@@ -90,6 +90,7 @@ export class ParameterWriter implements LockedParameters {
 
   async deleteVersions(refs: readonly ParameterVersionRef[]): Promise<void> {
     if (refs.length === 0) return;
+    await this.repository.beforeWrite();
     try {
       await timed(this.tools.onOperation, 'delete', () =>
         guardDisk(() => this.repository.remove(this.index, refs)),

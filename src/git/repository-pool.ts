@@ -25,6 +25,8 @@ export interface PoolTools {
   log: Log;
   packs: PackCaches;
   locks: Locks;
+  /** Resolves once it can be told of a move of refs, and rejects where it cannot. */
+  beforeWrite: () => Promise<void>;
 }
 
 export class RepositoryPool<R extends LoadedRepository<unknown>> {
@@ -86,13 +88,15 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
 
   /** Runs `work` alone among all that hold the lock; not to be nested. */
   async locked<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
-    if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
-    return this.track(this.tools.locks.run(repositoryLock(ref), () => this.holding(ref, work)));
+    this.refuseClosed();
+    return this.track(this.inTurn(ref, work));
   }
 
   /** As `locked`, on a repository that is read fresh and tidied first, and packed afterwards when it needs it. */
   async exclusive<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
-    return this.locked(ref, (repository) => this.tidied(repository, work));
+    this.refuseClosed();
+    const tidied = (repository: R) => this.tidied(repository, work);
+    return this.track(this.tools.beforeWrite().then(() => this.inTurn(ref, tidied)));
   }
 
   /**
@@ -106,6 +110,14 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     await this.track(this.tools.locks.runIfFree(repositoryLock(ref), tidy)).catch((error) =>
       this.warn(error, 'could not tidy the refs of a repository'),
     );
+  }
+
+  private refuseClosed(): void {
+    if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
+  }
+
+  private inTurn<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+    return this.tools.locks.run(repositoryLock(ref), () => this.holding(ref, work));
   }
 
   /** Under the lock. */
@@ -170,7 +182,7 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
         this.warn(error, 'could not sweep a repository'),
       );
     }
-    if (await repository.tidy()) await repository.tell();
+    if (await repository.tidy()) await repository.tellWhenPossible();
   }
 
   private startRefresh(repository: R): void {

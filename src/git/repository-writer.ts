@@ -83,6 +83,7 @@ export class RepositoryWriter implements LockedRepository {
   async deletePublished(versions: readonly string[]): Promise<void> {
     if (versions.length === 0) return;
     const gone = versions.map((version) => this.publishedNamed(version));
+    await this.repository.beforeWrite();
     try {
       await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removePublished(gone)));
     } finally {

@@ -69,9 +69,10 @@ export class GitStore {
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     this.versions = versions;
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, onOperation, leftBefore };
+    const { beforeWrite = async () => undefined } = options;
+    this.tools = { fs: this.fs, log, objects, versions, onRefsMoved, beforeWrite, onOperation, leftBefore };
     const locks = options.locks ?? new LocalLocks();
-    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs, locks };
+    const poolTools = { root: this.root, fs: this.fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
     this.parameters = new ParameterStore({ ...poolTools, ...this.tools }, this.blobInfos, {
       temporary: join(this.root, TEMPORARY),

@@ -115,8 +115,13 @@ export interface GitStoreOptions {
   log: Log;
   /** Bytes of memory for packs, details of versions and facts of blobs together. */
   cacheBytes: number;
-  /** Called after every change of refs, from here or from outside; what it rejects with is tried again. */
-  onRefsMoved: (repository: RepositoryRef) => Promise<void>;
+  /**
+   * Called after every change of refs, from here or from outside; what it rejects with is tried again.
+   * @param isAwaited whether a write waits for it; false: a reader may, who must not wait for another process
+   */
+  onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
+  /** Called before a lock is taken, and before refs are moved under it; rejects where that could not be told of. */
+  beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;
   fs?: AtomicFs;
   /** Held for each repository that is written to; of this process alone where none are given. */

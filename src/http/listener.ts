@@ -18,7 +18,7 @@ import type { Log } from '../lib/log.ts';
 import type { TlsMaterial } from '../security/tls-files.ts';
 import { splitCrls } from '../security/tls-settings.ts';
 import { ConnectionTable } from './connections.ts';
-import { answerClientError, answerMissingHost } from './malformed.ts';
+import { answerBadHost, answerClientError, answerConnect, countHosts } from './malformed.ts';
 import { Proxies, type ProxySettings } from './proxies.ts';
 
 /** Without a certificate of the server it speaks plain HTTP. */
@@ -63,14 +63,18 @@ export function createListener(options: ListenerOptions): Listener {
     material.server === null ? plainServer(connections) : tlsServer(material, connections, ticketKeys);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (connections.isDraining) response.shouldKeepAlive = false;
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) answerMissingHost(response);
-    else handler(request, response);
+    const hosts = countHosts(request);
+    if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response);
+    else answerBadHost(response, hosts);
     // What was answered at once, as a poll is, leaves nothing to look after.
     if (!response.writableEnded) connections.addExchange(request, response);
   };
   server.on('request', onRequest);
   // An unknown expectation may be ignored (RFC 9110 10.1.1).
   server.on('checkExpectation', onRequest);
+  server.on('connect', (_request, socket: Socket) => {
+    answerConnect(socket, connections.exchangesOf(socket), log);
+  });
   server.on('clientError', (error, socket: Socket) => {
     answerClientError(error, socket, connections.exchangesOf(socket), log);
   });

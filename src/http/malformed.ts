@@ -1,6 +1,6 @@
 /** Answers to what never became a request: written by hand, in the one shape that all errors have. */
 
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { SECOND } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
@@ -11,6 +11,7 @@ interface Fault {
   status: number;
   code: string;
   detail: string;
+  headers?: Record<string, string>;
 }
 
 const MALFORMED: Fault = {
@@ -29,6 +30,13 @@ const FAULTS: Record<string, Fault> = {
     code: 'request_timeout',
     detail: 'The request did not arrive completely in time.',
   },
+};
+/** What is asked for belongs to another server, which this one is no way to (RFC 9110 9.3.6). */
+const NO_PROXY: Fault = {
+  status: 405,
+  code: 'method_not_allowed',
+  detail: 'This server is no proxy and does not answer to CONNECT.',
+  headers: { Allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' },
 };
 /** How long the other side may take to read the answer before the connection is cut. */
 const LINGER = SECOND;
@@ -50,15 +58,40 @@ export function answerClientError(
     if (!socket.writableEnded) socket.destroy();
     return;
   }
+  endWith(fault, socket, log, error.code);
+}
+
+/** Refuses what Node hands over as a bare connection, without a parser from then on; then closes. */
+export function answerConnect(socket: Socket, exchanges: readonly Exchange[], log: Log): void {
+  // Node has taken its own listener away.
+  socket.on('error', () => undefined);
+  if (exchanges.length > 0 || !socket.writable) socket.destroy();
+  else endWith(NO_PROXY, socket, log, 'CONNECT');
+}
+
+function endWith(fault: Fault, socket: Socket, log: Log, reason: string | undefined): void {
   const requestId = newId();
-  log.info({ requestId, status: fault.status, code: fault.code, reason: error.code }, 'request refused');
+  log.info({ requestId, status: fault.status, code: fault.code, reason }, 'request refused');
   socket.end(toMessage(fault, requestId));
   setTimeout(() => socket.destroy(), LINGER).unref();
 }
 
-/** HTTP/1.1 requires a Host header (RFC 9112 3.2). */
-export function answerMissingHost(response: ServerResponse): void {
-  const { status, headers, body } = toParts({ ...MALFORMED, detail: 'The Host header is missing.' }, newId());
+/**
+ * How many Host headers a request has, of which Node shows the first alone. Every poll pays for it, some 100 ns.
+ */
+export function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** HTTP/1.1 requires one Host header, and no version allows several (RFC 9112 3.2). */
+export function answerBadHost(response: ServerResponse, count: number): void {
+  const detail = count === 0 ? 'The Host header is missing.' : 'There is more than one Host header.';
+  const { status, headers, body } = toParts({ ...MALFORMED, detail }, newId());
   response.writeHead(status, headers).end(body);
 }
 
@@ -79,7 +112,7 @@ function toMessage(fault: Fault, requestId: string): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function toParts({ status, code, detail }: Fault, requestId: string) {
+function toParts({ status, code, detail, headers: more }: Fault, requestId: string) {
   const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, code });
   const headers = {
     Date: new Date().toUTCString(),
@@ -89,6 +122,7 @@ function toParts({ status, code, detail }: Fault, requestId: string) {
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     Connection: 'close',
+    ...more,
   };
   return { status, headers, body };
 }

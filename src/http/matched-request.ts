@@ -33,6 +33,10 @@ export class Facts implements RequestFacts {
     this.matched = matched;
   }
 
+  get isHead(): boolean {
+    return this.matched.request.method === 'HEAD';
+  }
+
   get actor(): Actor {
     const { principal = null } = this.matched.state;
     return actorOf(principal, this);

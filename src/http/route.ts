@@ -86,6 +86,8 @@ export interface RequestFacts {
   wouldChain(chain: readonly X509Certificate[]): boolean;
   /** Epoch milliseconds at which the call is carried out, which is when its body is there. */
   now: number;
+  /** Whether a GET is carried out for its headers alone (HEAD), which must change nothing. */
+  isHead: boolean;
   /** A header by its lower-case name. */
   header(name: string): string | undefined;
   /** Aborted when the exchange is over: answered in full, or the client gone before that. */

@@ -107,7 +107,10 @@ function signalOfEnd({ res }: Exchange): () => AbortSignal {
 
 function answerUnmatched(ctx: Exchange, routers: readonly Router[]): void {
   const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
-  const methods = new Set(closestTo(layers).flatMap((layer) => layer.methods));
+  // The server as a whole (RFC 9110 9.3.7).
+  const isServer = ctx.method === 'OPTIONS' && ctx.path === '*';
+  const asked = isServer ? routers.flatMap((router) => router.stack) : closestTo(layers);
+  const methods = new Set(asked.flatMap((layer) => layer.methods));
   if (methods.size === 0) throw notFound('Nothing has this address');
   const allow = [...methods, 'OPTIONS'].sort().join(', ');
   const options = { status: 204, headers: { Allow: allow }, body: null };

@@ -119,13 +119,15 @@ export class RouteServer {
   }
 
   /** With no other write of the same resource in between, so that what If-Match was compared with still stands. */
-  private carryOutInTurn(turn: Turn): Awaitable<Answer> {
+  private async carryOutInTurn(turn: Turn): Promise<Answer> {
     const { route, matched } = turn;
     const path = route.represents ?? route.path;
     const isConditional = matched.request.headers['if-match'] !== undefined;
     // What nobody can read has no validator that a write could be checked against.
     if (!isConditional && !this.gets.has(path)) return this.carryOut(turn);
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => matched.params[name] ?? '');
+    // Before the lock, behind which others would add their waiting to this one's.
+    await this.options.database.requireWritable();
     return this.options.locks.run(resourceLock(resource), async () => {
       if (isConditional) await this.requireCurrent(path, turn);
       return this.carryOut(turn);

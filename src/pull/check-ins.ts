@@ -1,6 +1,7 @@
 /** When each node last called: noted in memory, written in batches, so that a poll writes nothing. */
 
 import { type Kysely, sql } from 'kysely';
+import type { Database } from '../db/open.ts';
 import type { Schema } from '../db/schema.ts';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -10,16 +11,18 @@ const FLUSH_INTERVAL = SECOND;
 const BATCH = 500;
 
 export class CheckIns {
-  private readonly db: Kysely<Schema>;
+  private readonly database: Pick<Database, 'write' | 'writeNow'>;
   private readonly log: Log;
-  private noted = new Map<string, number>();
+  private readonly noted = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private flushing: Promise<void> = Promise.resolve();
+  /** Whether the log has been told that the last ones could not be written. */
+  private isFailing = false;
 
-  constructor(db: Kysely<Schema>, log: Log) {
-    this.db = db;
+  constructor(database: Pick<Database, 'write' | 'writeNow'>, log: Log) {
+    this.database = database;
     this.log = log;
-    this.timer = setInterval(() => this.flush(), FLUSH_INTERVAL);
+    this.timer = setInterval(() => this.flush(this.database.writeNow), FLUSH_INTERVAL);
     this.timer.unref();
   }
 
@@ -27,33 +30,44 @@ export class CheckIns {
     this.noted.set(nodeId, now);
   }
 
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush(this.database.write);
+  }
+
   /** Writes what was noted so far; a failure keeps it for the next time. */
-  flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.write());
+  private flush(db: Kysely<Schema>): Promise<void> {
+    this.flushing = this.flushing.then(() => this.write(db));
     return this.flushing;
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
-  }
-
-  private async write(): Promise<void> {
-    const batch = [...this.noted];
-    this.noted = new Map();
-    for (let start = 0; start < batch.length; start += BATCH) {
-      const rows = batch.slice(start, start + BATCH);
+  private async write(db: Kysely<Schema>): Promise<void> {
+    for (let left = this.noted.size; left > 0; left -= BATCH) {
+      const rows = this.take();
       try {
-        await writeRows(this.db, rows);
+        await writeRows(db, rows);
+        this.isFailing = false;
       } catch (error) {
-        this.log.warn({ err: error }, 'check-ins could not be written; they are kept for the next time');
-        for (const [nodeId, now] of batch.slice(start))
-          if (!this.noted.has(nodeId)) this.noted.set(nodeId, now);
+        for (const [nodeId, now] of rows) if (!this.noted.has(nodeId)) this.noted.set(nodeId, now);
+        if (!this.isFailing)
+          this.log.warn({ err: error }, 'check-ins could not be written; they are kept until they can be');
+        this.isFailing = true;
         return;
       }
       // Lets requests through between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** The first of what is noted, which is noted no longer. */
+  private take(): [string, number][] {
+    const rows: [string, number][] = [];
+    for (const row of this.noted) {
+      if (rows.length === BATCH) break;
+      rows.push(row);
+      this.noted.delete(row[0]);
+    }
+    return rows;
   }
 }
 

@@ -1,12 +1,12 @@
 /** Turns a credential into a principal: a session's secret, a token, or a certificate's thumbprint. */
 
-import { translateDatabaseError } from '../db/errors.ts';
 import type { Database, Db } from '../db/open.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
-import { HawserError, unauthenticated } from '../lib/errors.ts';
+import { unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
 import { PermissionCache } from './held-permissions.ts';
+import { LateNotes } from './late-notes.ts';
 import { takeIntoUse, unknownCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 
@@ -46,15 +46,17 @@ type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes' |
 export class Identifier {
   private readonly database: Database;
   private readonly permissions: PermissionCache;
+  private readonly notes: LateNotes;
 
   constructor(database: Database) {
     this.database = database;
     this.permissions = new PermissionCache(database.read);
+    this.notes = new LateNotes(database);
   }
 
   /** @throws HawserError unauthenticated when the session is unknown or over, or its user inactive */
   async session(secret: string, now: number): Promise<UserPrincipal> {
-    const { read, write } = this.database;
+    const { read } = this.database;
     const hash = sha256Hex(secret);
     const row = await read
       .selectFrom('sessions')
@@ -67,8 +69,14 @@ export class Identifier {
     if (!row) throw badCredential();
     const expiresAt = now + SESSION_LIFETIME;
     const isDue = expiresAt - row.expires_at > NOTE_INTERVAL;
-    const renewal = write.updateTable('sessions').set({ expires_at: expiresAt });
-    const renew = isDue && (await isNoted(renewal.where('token_hash', '=', hash).execute()));
+    const renewal = (db: Db) =>
+      db
+        .updateTable('sessions')
+        .set({ expires_at: expiresAt })
+        .where('token_hash', '=', hash)
+        .where('expires_at', '<', expiresAt)
+        .execute();
+    const renew = isDue && (await this.notes.take(`session ${hash}`, renewal));
     const credentialEndsAt = renew ? expiresAt : row.expires_at;
     const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null, credentialEndsAt };
     return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
@@ -77,7 +85,7 @@ export class Identifier {
   /** @throws HawserError unauthenticated when the token is unknown, expired or revoked, or its user inactive */
   async token(token: string, now: number): Promise<UserPrincipal> {
     if (!token.startsWith(TOKEN_PREFIX)) throw badCredential();
-    const { read, write } = this.database;
+    const { read } = this.database;
     const row = await read
       .selectFrom('access_tokens as t')
       .innerJoin('users', 'users.id', 't.user_id')
@@ -89,8 +97,14 @@ export class Identifier {
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
     if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
-      const use = write.updateTable('access_tokens').set({ last_used_at: now });
-      await isNoted(use.where('id', '=', row.tokenId).execute());
+      const use = (db: Db) =>
+        db
+          .updateTable('access_tokens')
+          .set({ last_used_at: now })
+          .where('id', '=', row.tokenId)
+          .where((token) => token.or([token('last_used_at', 'is', null), token('last_used_at', '<', now)]))
+          .execute();
+      await this.notes.take(`token ${row.tokenId}`, use);
     }
     const scopes = new Set(JSON.parse(row.scopes) as string[]);
     const credential = { authMethod: 'Token' as const, credentialId: row.tokenId, scopes };
@@ -147,16 +161,5 @@ export class Identifier {
       requirePasswordChange: row.require_password_change === 1,
       renewedSession: null,
     };
-  }
-}
-
-/** Whether the note was taken. Where the disk takes none at the moment, whoever is known is let in all the same. */
-async function isNoted(note: Promise<unknown>): Promise<boolean> {
-  try {
-    await note;
-    return true;
-  } catch (error) {
-    if (translateDatabaseError(error) instanceof HawserError) return false;
-    throw error;
   }
 }

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
 import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { exchange, statusesOf } from '../support/raw-tls.ts';
+import { exchange, openSocket, statusesOf } from '../support/raw-tls.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
@@ -446,6 +447,9 @@ describe('the conventions of the interface', () => {
         'NONSENSE\r\n\r\n',
         'FOO /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
         'GET /health HTTP/1.1\r\n\r\n',
+        'GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n',
+        'GET /health HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nhOST: evil.example\r\n\r\n',
+        'GET /health HTTP/1.0\r\nHost: localhost\r\nHost: localhost\r\n\r\n',
         'GET /health HTTP/1.1\r\nHost: localhost\r\nBad Header: x\r\n\r\n',
         'POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
         'POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
@@ -458,6 +462,43 @@ describe('the conventions of the interface', () => {
           .and.include('application/problem+json');
       }
       expect(statusesOf(await exchange(hawser.target(), get('/health')))).to.deep.equal([200]);
+    });
+
+    it('take requests of HTTP/1.0, which knows no Host header', async () => {
+      expect(statusesOf(await exchange(hawser.target(), 'GET /health HTTP/1.0\r\n\r\n'))).to.deep.equal([
+        200,
+      ]);
+    });
+
+    it('answer 405 to CONNECT, and close, also behind an answer', async () => {
+      const connect = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n';
+      const received = await exchange(hawser.target(), connect);
+      expect(statusesOf(received)).to.deep.equal([405]);
+      expect(received)
+        .to.include('"code":"method_not_allowed"')
+        .and.include('application/problem+json')
+        .and.match(/^allow: .*GET/im)
+        .and.match(/^x-request-id: /im)
+        .and.match(/^connection: close/im);
+      const kept = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+      const socket = await openSocket(hawser.target());
+      socket.write(kept);
+      const [first] = await once(socket, 'data');
+      expect(statusesOf(String(first))).to.deep.equal([200]);
+      socket.write(connect);
+      const [second] = await once(socket, 'data');
+      expect(statusesOf(String(second))).to.deep.equal([405]);
+      await once(socket, 'close');
+    });
+
+    it('answer OPTIONS of the whole server, and what asks for another protocol as if it did not', async () => {
+      const options = 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+      const received = await exchange(hawser.target(), options);
+      expect(statusesOf(received)).to.deep.equal([204]);
+      expect(received).to.match(/^allow: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r$/im);
+      const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n';
+      const health = `GET /health HTTP/1.1\r\nHost: localhost\r\n${upgrade}`;
+      expect(statusesOf(await exchange(hawser.target(), health))).to.deep.equal([200]);
     });
 
     it('take an address in its absolute form, and no other host for a different one', async () => {

@@ -247,6 +247,16 @@ describe('a session', () => {
     expect((await me(cookie)).status).to.equal(401);
   });
 
+  it('stays open when logout-redirect is only asked for its headers', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    const path = '/api/v1/auth/logout-redirect';
+    const reply = await hawser.client().call('HEAD', path, { headers: { Cookie: cookie } });
+    expect(reply.status).to.equal(302);
+    expect(reply.headers['location']).to.equal('/login');
+    expect(reply.headers['set-cookie'], 'the browser would forget it').to.equal(undefined);
+    expect((await me(cookie)).status).to.equal(200);
+  });
+
   it('ends at once when its user is deactivated, and so do the tokens', async () => {
     const client = await makeUser(hawser, { username: 'carla', permissions: [] });
     const created = await client.post('/api/v1/auth/tokens', { name: 'x', scopes: ['nodes.read'] });

@@ -85,6 +85,7 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
       method: 'GET',
       path: '/api/v1/auth/logout-redirect',
       summary: 'Sign out and go to the sign-in page',
+      description: 'HEAD answers the same, but for the cookie, and leaves the session open.',
       tags: TAGS,
       access,
       answers: {
@@ -94,8 +95,9 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
         },
       },
       async handle({ principal, facts }) {
-        await signOut(database, principal, facts.actor);
         const answer = redirect('/login');
+        if (facts.isHead) return answer;
+        await signOut(database, principal, facts.actor);
         return { ...answer, headers: { ...answer.headers, ...ENDED_SESSION } };
       },
     }),

@@ -51,6 +51,7 @@ export async function createComposite(
     entryPoint: normalizePath(composite.entryPoint ?? DEFAULT_ENTRY_POINT),
     createdAt: actor.at,
   };
+  await database.requireWritable();
   await locks.run(nameLock('composites', name), async () => {
     if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
     await endRemovals(database, [repositoryOf({ name })], (repository) => store.remove(repository));

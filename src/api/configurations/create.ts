@@ -74,6 +74,7 @@ export async function createConfiguration(
     createdAt: actor.at,
   };
   const repository = { kind: 'configurations', name: form.name } as const;
+  await database.requireWritable();
   await locks.run(nameLock('configurations', form.name), async () => {
     if (await isNameTaken(database.read, form.name)) throw nameTaken();
     await endRemovals(database, partsOf(form.name), (part) => store.remove(part));

@@ -17,7 +17,7 @@ export type ReportWriter = GroupCommit<ReceivedReport, ReportRow>;
 
 /** @param onCommit told of each commit how many reports shared it */
 export function openReportWriter(database: Database, onCommit?: (reports: number) => void): ReportWriter {
-  return new GroupCommit<ReceivedReport, ReportRow>(database.write, {
+  return new GroupCommit<ReceivedReport, ReportRow>(database.writeNow, {
     write: writeReports,
     sizeOf: ({ row }) => row.result.length,
     ...(onCommit ? { onCommit } : {}),

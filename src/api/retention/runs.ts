@@ -54,13 +54,19 @@ export class RetentionRuns {
 
   /** Waits for an earlier run of the same type. Throws what the run failed with, once that is recorded. */
   async run(order: Order): Promise<RunResult> {
-    const run = this.tools.locks.run(cleanupLock(order.versionType), () => this.carryOut(order));
+    const run = this.begin(order);
     this.running.add(run);
     try {
       return await run;
     } finally {
       this.running.delete(run);
     }
+  }
+
+  private async begin(order: Order): Promise<RunResult> {
+    const { database, locks } = this.tools;
+    await database.requireWritable();
+    return locks.run(cleanupLock(order.versionType), () => this.carryOut(order));
   }
 
   private async carryOut(order: Order): Promise<RunResult> {
