@@ -1,7 +1,15 @@
+import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
+import { makeClientCertificate } from '../support/client-certificates.ts';
 import { getOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import {
+  createKey,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  startHawser,
+} from '../support/hawser.ts';
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { Wire } from '../support/wire.ts';
 
@@ -85,6 +93,50 @@ describe('one node that asks for more than its share', () => {
     expect((await hawser.admin.get('/api/v1/auth/me')).status).to.equal(200);
     for (const wire of wires) wire.destroy();
     await until(async () => !(await isFull()));
+  });
+});
+
+describe('one node behind a trusted proxy', () => {
+  let hawser: Hawser;
+  before(async () => {
+    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: '127.0.0.1' });
+  });
+  after(() => hawser.close());
+
+  const headerOf = (cert: string) => ({
+    'Client-Cert': `:${new X509Certificate(cert).raw.toString('base64')}:`,
+  });
+
+  async function register(fqdn: string) {
+    const { cert } = await makeClientCertificate({ commonName: fqdn });
+    const client = hawser.client().with(headerOf(cert));
+    const registrationKey = await createKey(hawser.admin);
+    const { json } = await client.post('/api/v1/nodes/register', { registrationKey, fqdn });
+    return { base: `/api/v1/nodes/${json.nodeId}`, client, headers: headerOf(cert) };
+  }
+
+  it('has 16 requests in progress; one more is told to come again, and no connection of the proxy ends', async () => {
+    const crowd = await register('crowd.example.org');
+    const other = await register('other.example.org');
+    const held: OpenRequest[] = [];
+    for (let count = 0; count < CONNECTIONS; count += 1) {
+      const call = { method: 'PUT', path: `${crowd.base}/lcm-status`, headers: crowd.headers };
+      held.push(await openRequest(hawser.target(), null, call));
+    }
+    const connection = await Wire.open(hawser.target());
+    const ask = async ({ base, headers }: typeof crowd) => {
+      connection.head('GET', `${base}/lcm-config`, headers, 0);
+      return connection.reply();
+    };
+    const refused = await ask(crowd);
+    expect(refused?.status).to.equal(503);
+    expect(refused?.headers['connection']).to.not.equal('close');
+    expect((await ask(other))?.status, 'over the same connection').to.equal(200);
+    held[0]?.end(JSON.stringify({ lcmStatus: 'Idle' }));
+    expect(await held[0]?.status).to.equal(204);
+    await until(async () => (await ask(crowd))?.status === 200);
+    for (const call of held) call.abandon();
+    connection.destroy();
   });
 });
 
