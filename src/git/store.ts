@@ -8,7 +8,7 @@ import { LocalLocks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { BlobInfos } from './blob-info.ts';
-import { guardDisk, unlessAbsent } from './disk-errors.ts';
+import { damagedRepository, guardDisk, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryTools } from './loaded-repository.ts';
 import { MissingRepositories } from './missing-repositories.ts';
 import { buildRepository, repositoryExists } from './new-repository.ts';
@@ -136,7 +136,7 @@ export class GitStore {
   async create(ref: RepositoryRef, settings: RepositorySettings, draft: DraftInput | null): Promise<void> {
     if (draft) {
       checkVersion(draft.version);
-      checkContent(ref.kind, draft.entryPoint, draft.files);
+      await checkContent(ref.kind, draft);
     }
     await this.locked(ref, async (repository) => {
       // It may be what is left of a creation that failed.
@@ -152,6 +152,8 @@ export class GitStore {
       this.missing.found(ref);
       try {
         await repository.reload();
+        // What cannot be read back has not been made.
+        if (draft && repository.known?.get(draft.version) === undefined) throw damagedRepository();
         await repository.tell();
       } catch (error) {
         await this.fs.discard(gitdir).catch(() => undefined);

@@ -47,9 +47,15 @@ const OF_REQUESTS = {
     method_not_allowed: 'The path exists, the method on it does not; `Allow` lists those that do.',
   }),
   ...at(406, { not_acceptable: 'The Accept header rules out the only media type that there is.' }),
-  ...at(408, { request_timeout: 'The request did not arrive completely in time.' }),
+  ...at(408, {
+    request_timeout: 'The request did not arrive completely in time.',
+    upload_too_slow: 'Less than 1 KiB of the upload came per second, over 30 seconds. Send it again, faster.',
+  }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
-  ...at(413, { payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.' }),
+  ...at(413, {
+    payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.',
+    too_many_files: 'A version holds at most 20,000 files and 20,000 folders, whatever the settings allow.',
+  }),
   ...at(415, {
     unsupported_media_type: 'The Content-Type or Content-Encoding is none that the route takes.',
   }),

@@ -10,6 +10,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
   forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   not_acceptable: { status: 406, title: 'Not Acceptable' },
+  timeout: { status: 408, title: 'Request Timeout' },
   conflict: { status: 409, title: 'Conflict' },
   precondition_failed: { status: 412, title: 'Precondition Failed' },
   too_large: { status: 413, title: 'Content Too Large' },
@@ -36,6 +37,8 @@ export function problemAnswer(error: HawserError, challenge: string = BEARER_CHA
   const { status, title } = STATUSES[error.kind];
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' };
   if (status === 401) headers['WWW-Authenticate'] = challenge;
+  // Its body is not read to the end (RFC 9110 15.5.9).
+  if (status === 408) headers['Connection'] = 'close';
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
   const problem = {
     type: 'about:blank',

@@ -29,6 +29,7 @@ import type { RequestState } from './request-state.ts';
 import { admits, type Negotiator, notAcceptable } from './respond.ts';
 import type { Method, RequestFacts, Route } from './route.ts';
 import { openBody } from './stream-body.ts';
+import { uploadPlaces } from './upload-body.ts';
 import { readUpload, type Upload } from './uploads.ts';
 import { validate } from './validation.ts';
 
@@ -69,6 +70,7 @@ export class RouteServer {
   private readonly options: ServeOptions;
   private readonly identifier: Identifier;
   private readonly nodeCalls: NodeCalls;
+  private readonly uploads = uploadPlaces();
   private readonly gets = new Map<string, Route>();
 
   constructor(options: ServeOptions, routes: readonly Route[]) {
@@ -189,7 +191,7 @@ export class RouteServer {
     }
   }
 
-  private async readBody(route: Route, { request, over }: MatchedRequest): Promise<ReadBody> {
+  private async readBody(route: Route, { request, over, state }: MatchedRequest): Promise<ReadBody> {
     const { limits } = this.options;
     const spec = route.body;
     if (spec === undefined) return NO_BODY;
@@ -214,6 +216,7 @@ export class RouteServer {
       request,
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
+      { places: this.uploads, userId: userOf(state.principal), over: over() },
     );
     return { ...NO_BODY, body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }
@@ -223,6 +226,11 @@ type ReadBody = { body: unknown; text: string } & Pick<Upload, 'files' | 'file'>
 
 const NO_BODY: ReadBody = { body: undefined, files: [], file: null, text: '' };
 const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELETE']);
+
+/** Routes that take uploads are for users alone. */
+function userOf(principal: Principal | null | undefined): string {
+  return principal?.kind === 'user' ? principal.userId : '';
+}
 
 /** Before anything is changed: a caller who then got 406 would take the change for refused. */
 function refuseUnacceptable(route: Route, { negotiator }: MatchedRequest): void {

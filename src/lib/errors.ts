@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'forbidden'
   | 'not_found'
   | 'not_acceptable'
+  | 'timeout'
   | 'conflict'
   | 'precondition_failed'
   | 'too_large'

@@ -101,7 +101,8 @@ function createRoute(database: Database, store: GitStore): Route {
     problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, files, facts }) {
       const target = { resource, principal, actor: facts.actor };
-      const details = await createDraft({ database, store }, target, { form: body, files });
+      const draft = { form: body, files, gone: facts.over };
+      const details = await createDraft({ database, store }, target, draft);
       const location = `/api/v1/configurations/${resource.name}/versions/${encodeURIComponent(details.version)}`;
       return created(location, toVersion(details));
     },
@@ -147,7 +148,7 @@ function replaceRoute(database: Database, store: GitStore): Route {
         throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
       }
       const target = { resource, principal, actor: facts.actor };
-      const draft = { form: body, files };
+      const draft = { form: body, files, gone: facts.over };
       return json(toVersion(await replaceDraft({ database, store }, target, version, draft)));
     },
   });

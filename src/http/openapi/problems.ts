@@ -53,8 +53,8 @@ function ofInput(route: Route): ProblemName[] {
     case 'json':
       return [...codes, INVALID, 'malformed_body'];
     case 'upload': {
-      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path'];
-      return [...codes, INVALID, ...ofFiles];
+      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path', 'too_many_files'];
+      return [...codes, INVALID, 'upload_too_slow', ...ofFiles];
     }
     case 'stream':
       return [...codes, 'malformed_body'];

@@ -13,6 +13,7 @@ describe('a problem', () => {
       forbidden: 403,
       not_found: 404,
       not_acceptable: 406,
+      timeout: 408,
       conflict: 409,
       precondition_failed: 412,
       too_large: 413,
