@@ -57,5 +57,5 @@ export async function readSteadily(
 }
 
 function tooSlow(): HawserError {
-  return new HawserError('timeout', 'upload_too_slow', 'Less than 1 KiB of the upload came per second');
+  return new HawserError('timed_out', 'upload_too_slow', 'Less than 1 KiB of the upload came per second');
 }

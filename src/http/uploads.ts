@@ -95,7 +95,7 @@ export async function readUpload(
       leave();
     }
   } catch (error) {
-    if (!(error instanceof HawserError && error.kind === 'timeout')) discardBody(req);
+    if (!(error instanceof HawserError && error.kind === 'timed_out')) discardBody(req);
     throw error;
   }
 }

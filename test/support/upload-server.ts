@@ -27,7 +27,7 @@ export interface Outcome {
 
 const STATUS: Record<string, number> = {
   invalid: 400,
-  timeout: 408,
+  timed_out: 408,
   too_large: 413,
   unsupported_media_type: 415,
 };
