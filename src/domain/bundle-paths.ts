@@ -11,6 +11,5 @@ const PARAMETERS_KEY = foldPath(PARAMETERS_FILE);
 
 /** Whether a path stands where the parameters go: in any case, or as a folder that could not be unpacked beside them. */
 export function takesParametersPlace(path: string): boolean {
-  const key = foldPath(path);
-  return key === PARAMETERS_KEY || key.startsWith(`${PARAMETERS_KEY}/`);
+  return foldPath(path.split('/', 1)[0] ?? '') === PARAMETERS_KEY;
 }

@@ -54,25 +54,38 @@ export function foldPath(path: string): string {
   return path.normalize('NFC').toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/**
- * Checks normalised paths against each other: 400 `invalid_path` where two are equal without regard to case,
- * or a file stands where another path needs a folder. Folders that differ in case alone merge harmlessly.
- */
-export function checkPathSet(paths: readonly string[]): void {
-  const byKey = new Map<string, string>();
-  for (const path of paths) {
+/** Normalised paths that go together: each is looked up once, so the work grows with their bytes alone. */
+export class PathSet {
+  /** Both by folded paths; of a folder the first file below it. */
+  private readonly files = new Map<string, string>();
+  private readonly folders = new Map<string, string>();
+
+  /**
+   * @throws HawserError `invalid_path` where the path is that of a file before without regard to case, or a file stands
+   *   where another path needs a folder. Folders that differ in case alone merge harmlessly.
+   */
+  add(path: string): void {
     const key = foldPath(path);
-    const other = byKey.get(key);
-    if (other !== undefined) throw clash(path, other, 'are the same file without regard to case');
-    byKey.set(key, path);
-  }
-  for (const [key, path] of byKey) {
-    for (let slash = key.indexOf('/'); slash !== -1; slash = key.indexOf('/', slash + 1)) {
-      const file = byKey.get(key.slice(0, slash));
-      if (file !== undefined)
-        throw clash(file, path, 'clash: the first is a file where the other needs a folder');
+    const same = this.files.get(key);
+    if (same !== undefined) throw clash(path, same, 'are the same file without regard to case');
+    const inside = this.folders.get(key);
+    if (inside !== undefined) throw fileAndFolder(path, inside);
+    this.files.set(key, path);
+    for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
+      const folder = key.slice(0, slash);
+      // Those above it are known too.
+      if (this.folders.has(folder)) return;
+      const file = this.files.get(folder);
+      if (file !== undefined) throw fileAndFolder(file, path);
+      this.folders.set(folder, path);
     }
   }
+}
+
+/** @throws HawserError `invalid_path`, as `PathSet` does */
+export function checkPathSet(paths: readonly string[]): void {
+  const set = new PathSet();
+  for (const path of paths) set.add(path);
 }
 
 /**
@@ -81,14 +94,17 @@ export function checkPathSet(paths: readonly string[]): void {
  */
 export function checkGitAttributes(path: string, content: Uint8Array): void {
   if (!/(?:^|\/)\.gitattributes$/i.test(path)) return;
-  for (let start = 0; start < content.length; ) {
-    const newline = content.indexOf(0x0a, start);
-    const end = newline === -1 ? content.length : newline;
-    if (end - start >= MAX_ATTRIBUTE_LINE) {
+  for (let start = 0; content.length - start >= MAX_ATTRIBUTE_LINE; ) {
+    // Not line by line, of which an upload may have fifty million: all that end before this one are short enough.
+    const newline = content.lastIndexOf(0x0a, start + MAX_ATTRIBUTE_LINE - 1);
+    if (newline < start)
       throw invalidField('/files', `"${showText(path)}" has a line of ${MAX_ATTRIBUTE_LINE} bytes or more`);
-    }
-    start = end + 1;
+    start = newline + 1;
   }
+}
+
+function fileAndFolder(file: string, path: string): HawserError {
+  return clash(file, path, 'clash: the first is a file where the other needs a folder');
 }
 
 function clash(first: string, second: string, how: string): HawserError {

@@ -17,6 +17,9 @@ export const TEMPORARY_PREFIX = 'tmp_obj_hawser_';
 /** A `git gc` beside us passes each folder of objects several times, and removes it wherever it is empty. */
 const WRITE_ATTEMPTS = 10;
 
+/** A file's content, as a whole or in pieces. */
+export type FileData = Uint8Array | string | readonly Uint8Array[];
+
 /** Milliseconds after which a change that nobody flushed is on the disk by the system's own doing: minutes in fact. */
 const WRITTEN_BACK = 3_600_000;
 
@@ -76,7 +79,7 @@ export class AtomicFs {
   }
 
   /** Replaces the file as a whole, flushed; makes its folder, but no folder above that. */
-  async writeFile(path: string, data: Uint8Array | string): Promise<void> {
+  async writeFile(path: string, data: FileData): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.replace(path, data);
@@ -89,7 +92,7 @@ export class AtomicFs {
   }
 
   /** Writes and flushes a file in place: for files that nobody looks at before they are renamed. */
-  writePlain(path: string, data: Uint8Array | string, flags = 'w'): Promise<void> {
+  writePlain(path: string, data: FileData, flags = 'w'): Promise<void> {
     return this.noting(async () => fill(await this.disk.open(path, flags), data));
   }
 
@@ -238,7 +241,7 @@ export class AtomicFs {
     }
   }
 
-  private async replace(path: string, data: Uint8Array | string): Promise<void> {
+  private async replace(path: string, data: FileData): Promise<void> {
     const temporary = join(dirname(path), TEMPORARY_PREFIX + randomUUID());
     try {
       await this.writePlain(temporary, data, 'wx');
@@ -251,9 +254,10 @@ export class AtomicFs {
   }
 }
 
-async function fill(file: DiskFile, data: Uint8Array | string): Promise<void> {
+async function fill(file: DiskFile, data: FileData): Promise<void> {
   try {
-    await file.writeFile(data);
+    if (data instanceof Uint8Array || typeof data === 'string') await file.writeFile(data);
+    else for (const piece of data) await file.writeFile(piece);
     await file.sync();
   } finally {
     await file.close();

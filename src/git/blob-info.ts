@@ -1,7 +1,7 @@
 /** Size and hash of blobs, kept by their ids: what is asked of each file of a version that is looked at. */
 
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
-import { sha256Hex } from '../lib/hash.ts';
+import { hashInBlocks } from '../lib/hash.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { BlobInfo } from './types.ts';
 
@@ -26,7 +26,7 @@ export class BlobInfos {
     const known = this.infos.get(oid);
     if (known) return known;
     const content = await this.reads.run(read);
-    const info = { size: content.byteLength, sha256: sha256Hex(content) };
+    const info = { size: content.byteLength, sha256: await hashInBlocks('sha256', content) };
     this.infos.set(oid, info);
     return info;
   }

@@ -1,11 +1,9 @@
-/** What commits are made of, whatever they are of: trees, people, and the parent that history gives them. */
+/** What commits are made of, whatever they are of: people, and the parent that history gives them. */
 
 import type { CommitObject } from 'isomorphic-git';
-import { allSettled } from '../lib/awaitable.ts';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
 import { readTrailers } from './trailers.ts';
-import { encodeTree, type TreeEntry, type TreeFolder } from './tree.ts';
 import type { Person } from './types.ts';
 
 export interface Signature {
@@ -31,17 +29,6 @@ export async function readCommit(objects: ObjectStore, gitdir: string, oid: stri
   const commit = await objects.readParsed(gitdir, oid, 'commit');
   if (commit === null) throw damagedRepository();
   return commit;
-}
-
-/** Writes files and folders, flushed; gives the tree. */
-export async function writeTree(objects: ObjectStore, gitdir: string, folder: TreeFolder): Promise<string> {
-  const blobs = [...folder.files].map(async ([name, content]): Promise<TreeEntry> => {
-    return { mode: '100644', name, oid: await objects.write(gitdir, 'blob', content) };
-  });
-  const trees = [...folder.folders].map(async ([name, inner]): Promise<TreeEntry> => {
-    return { mode: '40000', name, oid: await writeTree(objects, gitdir, inner) };
-  });
-  return objects.write(gitdir, 'tree', encodeTree(await allSettled([...blobs, ...trees])));
 }
 
 /**

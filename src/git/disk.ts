@@ -4,6 +4,7 @@ import { appendFile, mkdir, open, rename, rm, rmdir, unlink } from 'node:fs/prom
 
 /** A file opened for writing, or a folder opened to be flushed. */
 export interface DiskFile {
+  /** Behind what was written before. */
   writeFile(data: Uint8Array | string): Promise<void>;
   sync(): Promise<void>;
   utimes(accessed: Date, modified: Date): Promise<void>;

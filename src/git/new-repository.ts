@@ -1,6 +1,7 @@
 /** Making a repository: built aside and moved into place, so that a crash leaves it whole or not at all. */
 
 import { join } from 'node:path';
+import { refuseGone } from '../lib/client-gone.ts';
 import { conflict } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { errnoOf } from './disk-errors.ts';
@@ -21,6 +22,7 @@ export async function buildRepository(
     if (!draft) return;
     const commit = await versions.writeDraft(site, draft, null);
     await fs.writeFile(join(site, draftRefName(draft.version)), `${commit}\n`);
+    refuseGone(draft.gone);
   });
 }
 

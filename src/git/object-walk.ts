@@ -2,7 +2,8 @@
 
 import { HawserError } from '../lib/errors.ts';
 import { isDamage } from './damage.ts';
-import { isMissingObject, type ObjectStore, type ProvenObject } from './objects.ts';
+import type { ObjectContent } from './loose-objects.ts';
+import { isMissingObject, type ObjectStore } from './objects.ts';
 import { BROKEN_OID, type RefValue } from './refs.ts';
 import { decodeTree } from './tree.ts';
 
@@ -67,7 +68,7 @@ export class ObjectWalk {
   }
 
   /** Null of an object whose links cannot be found. */
-  private linksOf(oid: string, { type, content }: ProvenObject): Link[] | null {
+  private linksOf(oid: string, { type, content }: ObjectContent): Link[] | null {
     if (type === 'tree') return linksOfTree(content);
     const header = type === 'blob' ? '' : content.toString('latin1').split('\n\n', 1)[0];
     if (type === 'tag') {

@@ -1,38 +1,31 @@
 /**
- * Git objects, read by isomorphic-git through our file system, and written by our own hand: its way of compressing takes
- * a millisecond for each, however small. Errors are the store's own.
+ * Git objects: loose ones read and written by our own hand, those in packs, and what must be taken apart, read by
+ * isomorphic-git through our file system. Errors are the store's own.
  */
 
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { deflate, deflateSync } from 'node:zlib';
 import { type CommitObject, Errors, type ReadObjectResult, readObject, type TagObject } from 'isomorphic-git';
 import type { HawserError } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
+import { loosePath, type ObjectContent, readLoose, wrapObject, writeLoose } from './loose-objects.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './object-text.ts';
 import type { PackCaches } from './pack-cache.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-/** Bytes up to which it takes less time to compress an object than to have it done on another thread. */
-const SMALL = 16_384;
-
-const deflateAside = promisify(deflate);
 
 export interface ParsedTypes {
   commit: CommitObject;
   tag: TagObject;
 }
 
-/** An object of any type, whose bytes hash to its id. */
-export interface ProvenObject {
-  type: string;
-  content: Buffer;
+interface ReadContent extends ObjectContent {
+  /** The file that it comes from, relative to the repository; null of a loose object. */
+  pack: string | null;
 }
 
 export class ObjectStore {
@@ -47,20 +40,15 @@ export class ObjectStore {
 
   /** The bytes of a blob or tree; `repository_damaged` when it is missing, broken or of another type. */
   async readBytes(gitdir: string, oid: string, type: 'blob' | 'tree'): Promise<Buffer> {
-    const read = await this.read(gitdir, oid, 'content');
-    if (read.format !== 'content' || read.type !== type) throw damagedRepository();
-    const { buffer, byteOffset, byteLength } = read.object;
-    return Buffer.from(buffer, byteOffset, byteLength);
+    const read = await this.readContent(gitdir, oid);
+    if (read.type !== type) throw damagedRepository();
+    return read.content;
   }
 
   /** Of any type and hashed anew, since what comes from a pack was not; `repository_damaged` likewise. */
-  async readProven(gitdir: string, oid: string): Promise<ProvenObject> {
-    const read = await this.read(gitdir, oid, 'content');
-    if (read.format !== 'content') throw damagedRepository();
-    const { type, object } = read;
-    const content = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
-    const hash = createHash('sha1').update(`${type} ${content.byteLength}\0`).update(content);
-    if (hash.digest('hex') !== oid) throw damagedRepository();
+  async readProven(gitdir: string, oid: string): Promise<ObjectContent> {
+    const { type, content, pack } = await this.readContent(gitdir, oid);
+    if (pack !== null && (await wrapObject(type, content)).oid !== oid) throw damagedRepository();
     return { type, content };
   }
 
@@ -74,14 +62,14 @@ export class ObjectStore {
     type: T,
   ): Promise<ParsedTypes[T] | null> {
     const parse = async () => {
-      const read = await this.read(gitdir, oid, 'parsed');
+      const read = await this.trying(gitdir, (cache) => this.readByLibrary(gitdir, oid, 'parsed', cache));
       return read.type === type ? (read.object as ParsedTypes[T]) : null;
     };
     try {
       return await parse();
     } catch {
       // isomorphic-git throws alike at what it cannot read and what it cannot take apart.
-      await this.read(gitdir, oid, 'content');
+      await this.readContent(gitdir, oid);
     }
     return parse().catch((error) => {
       // Nothing but the object's own fault may count against it: the verdict is for good.
@@ -93,26 +81,26 @@ export class ObjectStore {
   /** Writes a blob or tree, flushed, unless the repository holds it already, whole. */
   async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
     return this.writes.run(async () => {
-      const object = wrap(type, content);
-      if (!(await this.holds(gitdir, object.oid))) await this.put(gitdir, object);
+      const object = await wrapObject(type, content);
+      if (!(await this.holds(gitdir, object.oid))) await writeLoose(this.fs, gitdir, object);
       return object.oid;
     });
   }
 
   /** Flushed. Not looked for before: it holds the time at which it is made. */
   async writeCommit(gitdir: string, commit: NewCommit): Promise<string> {
-    return this.put(gitdir, wrap('commit', Buffer.from(printCommit(commit))));
+    return this.put(gitdir, 'commit', printCommit(commit));
   }
 
   /** As `writeCommit`. */
   async writeTag(gitdir: string, tag: NewTag): Promise<string> {
-    return this.put(gitdir, wrap('tag', Buffer.from(printTag(tag))));
+    return this.put(gitdir, 'tag', printTag(tag));
   }
 
-  private async put(gitdir: string, { oid, bytes }: WrappedObject): Promise<string> {
-    const deflated = bytes.byteLength > SMALL ? await deflateAside(bytes) : deflateSync(bytes);
-    await this.fs.writeFile(loosePath(gitdir, oid), deflated);
-    return oid;
+  private async put(gitdir: string, type: 'commit' | 'tag', text: string): Promise<string> {
+    const object = await wrapObject(type, Buffer.from(text));
+    await writeLoose(this.fs, gitdir, object);
+    return object.oid;
   }
 
   /**
@@ -124,10 +112,9 @@ export class ObjectStore {
     // isomorphic-git answers for this one itself, without a look whether it is there.
     if (oid === EMPTY_TREE) return loose;
     try {
-      const { source } = await this.readOnce(gitdir, oid, 'content', this.packs.of(gitdir));
-      if (!source?.endsWith('.pack')) return true;
+      const { pack } = await this.readOnce(gitdir, oid, this.packs.of(gitdir));
       // As git does: a gc beside us may be about to drop what no ref leads to any more from a pack that looks old.
-      return await this.fs.freshen(join(gitdir, source));
+      return pack === null || (await this.fs.freshen(join(gitdir, pack)));
     } catch (error) {
       if (errnoOf(error) !== undefined) throw error;
       if (loose) await this.fs.unlink(loosePath(gitdir, oid));
@@ -135,16 +122,20 @@ export class ObjectStore {
     }
   }
 
+  private readContent(gitdir: string, oid: string): Promise<ReadContent> {
+    return this.trying(gitdir, (cache) => this.readOnce(gitdir, oid, cache));
+  }
+
   /** Twice before it fails: a gc beside us may have moved the object from one pack to another meanwhile. */
-  private async read(gitdir: string, oid: string, format: 'content' | 'parsed'): Promise<ReadObjectResult> {
+  private async trying<T>(gitdir: string, readOnce: (cache: object) => Promise<T>): Promise<T> {
     try {
-      return await this.readOnce(gitdir, oid, format, this.packs.of(gitdir));
+      return await readOnce(this.packs.of(gitdir));
     } catch {
       await sleep(PAUSE_BEFORE_RETRY);
     }
     try {
       // With a cache of its own, so that a damaged object does not cost the others theirs.
-      const read = await this.readOnce(gitdir, oid, format, {});
+      const read = await readOnce({});
       this.packs.drop(gitdir);
       return read;
     } catch (error) {
@@ -152,7 +143,17 @@ export class ObjectStore {
     }
   }
 
-  private async readOnce(
+  private async readOnce(gitdir: string, oid: string, cache: object): Promise<ReadContent> {
+    const loose = oid === EMPTY_TREE ? null : await readLoose(this.fs, gitdir, oid);
+    if (loose) return { ...loose, pack: null };
+    const read = await this.readByLibrary(gitdir, oid, 'content', cache);
+    if (read.format !== 'content') throw damagedRepository();
+    const { type, object, source } = read;
+    const content = Buffer.from(object.buffer, object.byteOffset, object.byteLength);
+    return { type, content, pack: source?.endsWith('.pack') ? source : null };
+  }
+
+  private async readByLibrary(
     gitdir: string,
     oid: string,
     format: 'content' | 'parsed',
@@ -173,21 +174,6 @@ export class ObjectStore {
 /** Whether a `repository_damaged` is one of an object that is not there, and not of one that is broken. */
 export function isMissingObject(error: HawserError): boolean {
   return error.cause instanceof Errors.NotFoundError;
-}
-
-interface WrappedObject {
-  oid: string;
-  bytes: Buffer;
-}
-
-/** With the header that Git hashes before the content. */
-function wrap(type: string, content: Uint8Array): WrappedObject {
-  const bytes = Buffer.concat([Buffer.from(`${type} ${content.byteLength}\0`), content]);
-  return { oid: createHash('sha1').update(bytes).digest('hex'), bytes };
-}
-
-function loosePath(gitdir: string, oid: string): string {
-  return join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2));
 }
 
 /** About what isomorphic-git keeps of an object: its bytes and some hundred for the entry. */

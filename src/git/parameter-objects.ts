@@ -1,12 +1,12 @@
 /** Parameter files and schemas as Git objects: the commits and tags that they are written as. */
 
 import { toTimestamp } from '../lib/clock.ts';
-import { readCommit, rebaseCommit, type Signature, sign, writeTree } from './commits.ts';
+import { readCommit, rebaseCommit, type Signature, sign } from './commits.ts';
 import type { ObjectStore } from './objects.ts';
 import { contentPaths, contentTypeOf, scopePath, shortTag } from './parameter-refs.ts';
 import type { ParameterContent, ParameterDraft, ParameterScope, SchemaUpload } from './parameter-types.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { planTree } from './tree.ts';
+import { writeTree } from './tree-writer.ts';
 import type { FileContent, Person } from './types.ts';
 import { PASSTHROUGH_TRAILER, SCOPE_TRAILER } from './version-objects.ts';
 
@@ -96,7 +96,7 @@ export class ParameterObjects {
     message: string,
     { author, committer, parent }: DraftFrom,
   ): Promise<string> {
-    const tree = await writeTree(this.objects, this.gitdir, planTree(files));
+    const tree = await writeTree(this.objects, this.gitdir, files);
     const parents = parent === null ? [] : [parent];
     return this.objects.writeCommit(this.gitdir, { message, tree, parent: parents, author, committer });
   }

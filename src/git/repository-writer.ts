@@ -1,8 +1,9 @@
 /** The writes of whoever holds a repository's lock: draft, replace, publish, delete. */
 
 import { isVersion, isVersionName } from '../domain/version-order.ts';
+import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, invalid, notFound } from '../lib/errors.ts';
-import { guardDisk, missingRepository } from './disk-errors.ts';
+import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from './operations.ts';
 import { readRef } from './refs.ts';
 import type { Repository } from './repository.ts';
@@ -48,16 +49,17 @@ export class RepositoryWriter implements LockedRepository {
 
   async writeDraft(draft: DraftInput): Promise<VersionDetails> {
     checkVersion(draft.version);
-    checkContent(this.repository.ref.kind, draft.entryPoint, draft.files);
+    await checkContent(this.repository.ref.kind, draft);
     if (this.index.findSame(draft.version)) throw versionExists(draft.version);
     return this.write('draft', () => this.makeDraft(draft));
   }
 
   async replaceDraft(version: string, change: DraftChange): Promise<VersionDetails> {
     const draft = this.draftNamed(version, 'published_version');
-    checkContent(this.repository.ref.kind, change.entryPoint, change.files);
+    await checkContent(this.repository.ref.kind, change);
     return this.write('draft', async () => {
       const oid = await this.versions.amendDraft(this.gitdir, draft, change, this.parentOf(draft));
+      refuseGone(change.gone);
       if (!(await this.repository.move(draftRefName(version), draft.oid, oid))) throw draftMoved();
       return { ...draft, oid };
     });
@@ -98,6 +100,8 @@ export class RepositoryWriter implements LockedRepository {
     return timed(this.onOperation, operation, async () => {
       const made = await guardDisk(make);
       await this.repository.wrote();
+      // What cannot be read back has not been made.
+      if (this.repository.known?.get(made.version) === undefined) throw damagedRepository();
       await this.repository.tell();
       return this.repository.details(made);
     });
@@ -107,6 +111,7 @@ export class RepositoryWriter implements LockedRepository {
     const { version } = draft;
     const parent = this.parentOf({ version, createdAt: draft.at });
     const oid = await this.versions.writeDraft(this.gitdir, draft, parent);
+    refuseGone(draft.gone);
     if (!(await this.repository.move(draftRefName(version), null, oid))) throw versionExists(version);
     return { version, status: 'Draft', oid };
   }

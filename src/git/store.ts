@@ -4,11 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { join, parse, resolve } from 'node:path';
 import type { CacheFacts } from '../lib/counted-cache.ts';
 import { internal } from '../lib/errors.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import { Pace } from '../lib/pace.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { BlobInfos } from './blob-info.ts';
-import { guardDisk, unlessAbsent } from './disk-errors.ts';
+import { damagedRepository, guardDisk, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryTools } from './loaded-repository.ts';
 import { MissingRepositories } from './missing-repositories.ts';
 import { buildRepository, repositoryExists } from './new-repository.ts';
@@ -30,6 +32,7 @@ import {
   type RepositoryProblem,
   type RepositoryRef,
   type RepositorySettings,
+  type StoredFile,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
@@ -40,6 +43,8 @@ import { checkContent } from './version-rules.ts';
 export type * from './parameter-types.ts';
 export type * from './types.ts';
 
+/** Of one version. */
+const BLOBS_AT_ONCE = 8;
 /** Of the cache's bytes: packs weigh far more than lists of files, and these more than facts of blobs. */
 const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 /** Beside the kinds, where repositories are built and brought to be removed; emptied at every start. */
@@ -137,7 +142,7 @@ export class GitStore {
   async create(ref: RepositoryRef, settings: RepositorySettings, draft: DraftInput | null): Promise<void> {
     if (draft) {
       checkVersion(draft.version);
-      checkContent(ref.kind, draft.entryPoint, draft.files);
+      await checkContent(ref.kind, draft);
     }
     await this.locked(ref, async (repository) => {
       // It may be what is left of a creation that failed.
@@ -153,6 +158,8 @@ export class GitStore {
       this.missing.found(ref);
       try {
         await repository.reload();
+        // What cannot be read back has not been made.
+        if (draft && repository.known?.get(draft.version) === undefined) throw damagedRepository();
         await repository.tell();
       } catch (error) {
         await this.fs.discard(gitdir).catch(() => undefined);
@@ -229,9 +236,15 @@ export class GitStore {
     return this.reading(ref, (repository) => guardDisk(() => repository.blob(oid)));
   }
 
-  /** As `blob`, of its bytes only how many they are and their hash; from memory after the first time. */
-  async blobInfo(ref: RepositoryRef, oid: string): Promise<BlobInfo> {
-    return this.blobInfos.of(oid, () => this.blob(ref, oid));
+  /** Of each file, in their order, as `blob`, but only how many bytes and their hash; from memory after the first time. */
+  async fileInfos(ref: RepositoryRef, files: readonly StoredFile[]): Promise<BlobInfo[]> {
+    const infos: BlobInfo[] = [];
+    const pace = new Pace();
+    await forEachOf(files.entries(), BLOBS_AT_ONCE, async ([at, { oid }]) => {
+      infos[at] = await this.blobInfos.of(oid, () => this.blob(ref, oid));
+      if (pace.isDue) await pace.rest();
+    });
+    return infos;
   }
 
   /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */

@@ -1,11 +1,6 @@
-/** Between a flat list of files and Git's nested trees. */
+/** Tree objects, put together and taken apart. */
 
-import type { FileContent } from './types.ts';
-
-export interface TreeFolder {
-  files: Map<string, Uint8Array>;
-  folders: Map<string, TreeFolder>;
-}
+import { sortByBytes } from '../lib/byte-order.ts';
 
 export interface TreeEntry {
   /** As git writes it: `40000` is a folder, `100644` and `100755` are files. */
@@ -14,34 +9,20 @@ export interface TreeEntry {
   oid: string;
 }
 
-/** The files as nested folders; the paths have passed `checkPaths`. */
-export function planTree(files: readonly FileContent[]): TreeFolder {
-  const root = emptyFolder();
-  for (const { path, content } of files) {
-    const segments = path.split('/');
-    const name = segments.pop() ?? '';
-    let folder = root;
-    for (const segment of segments) {
-      const next = folder.folders.get(segment) ?? emptyFolder();
-      folder.folders.set(segment, next);
-      folder = next;
-    }
-    folder.files.set(name, content);
-  }
-  return root;
-}
-
 /**
  * A tree object's content. Ours because isomorphic-git sorts by UTF-16 units and Git by bytes, which differ
  * for signs beyond the basic plane and would make a tree that fsck refuses.
  */
 export function encodeTree(entries: readonly TreeEntry[]): Buffer {
-  const keyed = entries.map((entry) => ({
-    key: Buffer.from(entry.mode === '40000' ? `${entry.name}/` : entry.name),
-    bytes: Buffer.concat([Buffer.from(`${entry.mode} ${entry.name}\0`), Buffer.from(entry.oid, 'hex')]),
-  }));
-  keyed.sort((a, b) => Buffer.compare(a.key, b.key));
-  return Buffer.concat(keyed.map(({ bytes }) => bytes));
+  const sorted = sortByBytes(entries, ({ mode, name }) => (mode === '40000' ? `${name}/` : name));
+  const sizes = sorted.map(({ mode, name }) => mode.length + Buffer.byteLength(name) + 22);
+  const tree = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (const { mode, name, oid } of sorted) {
+    at += tree.write(`${mode} ${name}\0`, at);
+    at += tree.write(oid, at, 'hex');
+  }
+  return tree;
 }
 
 /**
@@ -123,8 +104,4 @@ function isAfter(existing: Buffer, space: number, key: Buffer, { mode }: TreeEnt
   const slash = (isFolder: boolean) => (isFolder ? 0x2f : 0);
   const theirs = name[shared] ?? slash(existing[0] === 0x34);
   return theirs > (key[shared] ?? slash(mode === '40000'));
-}
-
-function emptyFolder(): TreeFolder {
-  return { files: new Map(), folders: new Map() };
 }

@@ -33,18 +33,21 @@ export interface StoredFile {
   oid: string;
 }
 
-export interface DraftInput {
-  version: string;
+export interface DraftContent {
   entryPoint: string;
   files: readonly FileContent[];
+  /** Aborted when whoever asked has gone: nothing is written from then on, and no ref is moved. */
+  gone?: AbortSignal;
+}
+
+export interface DraftInput extends DraftContent {
+  version: string;
   author: Person;
   at: number;
 }
 
 /** New content for a draft, whose author and time of making stay. */
-export interface DraftChange {
-  entryPoint: string;
-  files: readonly FileContent[];
+export interface DraftChange extends DraftContent {
   committer: Person;
   at: number;
 }

@@ -1,7 +1,8 @@
 /** One request to `git upload-pack`: bytes in, bytes out, never longer than allowed, and what its end means. */
 
 import { pipeline, type Readable, Transform } from 'node:stream';
-import { HawserError, internal, invalid } from '../lib/errors.ts';
+import { clientGone } from '../lib/client-gone.ts';
+import { HawserError, internal } from '../lib/errors.ts';
 import { damagedRepository } from './disk-errors.ts';
 import type { GitExit, GitProcess } from './git-process.ts';
 
@@ -119,8 +120,4 @@ export function isClientFault({ stderr }: GitExit): boolean {
 
 function tooSlow(message: string): HawserError {
   return new HawserError('unavailable', 'git_timeout', message);
-}
-
-function clientGone(): HawserError {
-  return invalid('client_gone', 'The client went away');
 }

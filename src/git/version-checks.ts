@@ -98,7 +98,8 @@ export class VersionChecks {
   }
 
   private async faultOf({ entryPoint, files }: VersionContent): Promise<string | null> {
-    const fault = pathFault(files.map(({ path }) => path)) ?? (entryPoint && pathFault([entryPoint]));
+    const fault =
+      (await pathFault(files.map(({ path }) => path))) ?? (entryPoint && (await pathFault([entryPoint])));
     if (fault) return fault;
     const { required, isReadable } = rulesOf(this.kind);
     // Without an entry point of its own, what a configuration needs is settled among its versions.

@@ -2,14 +2,17 @@
 
 import type { TagObject } from 'isomorphic-git';
 import { showText } from '../domain/safe-path.ts';
+import { sortByBytes } from '../lib/byte-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
-import { readCommit, rebaseCommit, type Signature, sign, writeTree } from './commits.ts';
+import { Pace } from '../lib/pace.ts';
+import { readCommit, rebaseCommit, type Signature, sign } from './commits.ts';
 import type { ObjectStore } from './objects.ts';
 import { type OnOperation, timed } from './operations.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { decodeTree, planTree, type TreeEntry } from './tree.ts';
-import type { DraftChange, DraftInput, FileContent, Person, StoredFile, VersionRef } from './types.ts';
+import { decodeTree, type TreeEntry } from './tree.ts';
+import { writeTree } from './tree-writer.ts';
+import type { DraftChange, DraftContent, DraftInput, Person, StoredFile, VersionRef } from './types.ts';
 
 export type ObjectRef = Pick<VersionRef, 'status' | 'oid'>;
 
@@ -48,6 +51,7 @@ interface Gathering {
   entries: number;
   /** By oid: a folder may stand in many places, and is read once. */
   trees: Map<string, TreeEntry[]>;
+  pace: Pace;
 }
 
 /** What names the scope of a parameter file, and says that it has none on purpose. */
@@ -147,7 +151,7 @@ export class VersionObjects {
 
   private async writeContent(
     gitdir: string,
-    { version, entryPoint, files }: { version: string; entryPoint: string; files: readonly FileContent[] },
+    { version, entryPoint, files, gone }: DraftContent & { version: string },
     from: { author: Signature; committer: Signature; createdAt: number; parent: string | null },
   ): Promise<string> {
     const { author, committer, createdAt } = from;
@@ -155,7 +159,7 @@ export class VersionObjects {
       'Entry-Point': entryPoint,
       'Created-At': toTimestamp(createdAt),
     });
-    const tree = await writeTree(this.objects, gitdir, planTree(files));
+    const tree = await writeTree(this.objects, gitdir, files, gone);
     const parent = from.parent === null ? [] : [from.parent];
     return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
   }
@@ -198,7 +202,7 @@ export class VersionObjects {
     if (!author || !isTime(author.timestamp) || !commit.tree)
       return { fault: 'The commit is malformed', ...says };
     const files: StoredFile[] = [];
-    const into = { wanted, files, entries: 0, trees: new Map() };
+    const into = { wanted, files, entries: 0, trees: new Map(), pace: new Pace() };
     const fault = await this.collectFiles(gitdir, commit.tree, '', into);
     if (fault !== null) return { fault, ...says };
     return {
@@ -206,7 +210,7 @@ export class VersionObjects {
       entryPoint,
       ...says,
       passthrough: isPassthrough(trailers),
-      files: sortByBytes(files),
+      files: sortByBytes(files, ({ path }) => path),
       createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
       createdBy: author.name,
       publishedAt: null,
@@ -238,6 +242,7 @@ export class VersionObjects {
     if (into.entries > MAX_ENTRIES || prefix.length > MAX_PREFIX)
       return 'There are too many files and folders';
     for (const { mode, name, oid } of entries) {
+      if (into.pace.isDue) await into.pace.rest();
       const path = prefix + name;
       if (!isWanted(path, into.wanted)) continue;
       if (/^0?40000$/.test(mode)) {
@@ -274,12 +279,6 @@ function isStated(trailers: ReadonlyMap<string, string>): boolean {
 
 function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
   return trailers.get(PASSTHROUGH_TRAILER.toLowerCase()) === 'true';
-}
-
-function sortByBytes(files: StoredFile[]): StoredFile[] {
-  const keyed = files.map((file) => ({ file, key: Buffer.from(file.path) }));
-  keyed.sort((a, b) => Buffer.compare(a.key, b.key));
-  return keyed.map(({ file }) => file);
 }
 
 function sizeOfContent(content: VersionContent): number {

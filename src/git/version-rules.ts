@@ -1,12 +1,13 @@
 /**
  * What the content of a version must be, whoever made it: asked before we write one, and of every tag and
- * draft branch that stock git may have made. Pure.
+ * draft branch that stock git may have made.
  */
 
 import { COMPOSITE_FILE, parseComposite } from '../domain/composite-document.ts';
-import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
+import { normalizePath, PathSet, showText } from '../domain/safe-path.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
-import type { FileContent, RepositoryKind } from './types.ts';
+import { Pace } from '../lib/pace.ts';
+import type { DraftContent, RepositoryKind } from './types.ts';
 
 /** Raised with every change of a rule, here or in what is asked: what was checked before is checked anew. */
 export const RULES = 2;
@@ -32,7 +33,9 @@ export function rulesOf(kind: RepositoryKind): KindRules {
 }
 
 /** Throws `invalid_path` unless each path is in its stored form and they fit beside each other. */
-export function checkPaths(paths: readonly string[]): void {
+export async function checkPaths(paths: readonly string[]): Promise<void> {
+  const set = new PathSet();
+  const pace = new Pace();
   for (const path of paths) {
     if (normalizePath(path) !== path) {
       throw invalid(
@@ -40,14 +43,15 @@ export function checkPaths(paths: readonly string[]): void {
         `The path "${showText(path)}" is not in the form in which paths are stored`,
       );
     }
+    set.add(path);
+    if (pace.isDue) await pace.rest();
   }
-  checkPathSet(paths);
 }
 
 /** What `checkPaths` says of these, as text; null when it finds nothing. */
-export function pathFault(paths: readonly string[]): string | null {
+export async function pathFault(paths: readonly string[]): Promise<string | null> {
   try {
-    checkPaths(paths);
+    await checkPaths(paths);
     return null;
   } catch (error) {
     if (error instanceof HawserError && error.kind === 'invalid') return error.message;
@@ -64,9 +68,9 @@ export function cannotRead(path: string): string {
 }
 
 /** The rules for files that are about to be stored; callers have said the same more kindly before. */
-export function checkContent(kind: RepositoryKind, entryPoint: string, files: readonly FileContent[]): void {
-  checkPaths([entryPoint]);
-  checkPaths(files.map(({ path }) => path));
+export async function checkContent(kind: RepositoryKind, { entryPoint, files }: DraftContent): Promise<void> {
+  await checkPaths([entryPoint]);
+  await checkPaths(files.map(({ path }) => path));
   const { required, isReadable } = rulesOf(kind);
   const needed = required(entryPoint);
   if (needed === null) return;

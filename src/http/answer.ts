@@ -1,6 +1,8 @@
 /** What a handler gives back: a status, a body in its final bytes, and the headers that go with it. */
 
 import type { Readable } from 'node:stream';
+import { hashInBlocks } from '../lib/hash.ts';
+import { Pace } from '../lib/pace.ts';
 
 export interface Answer {
   status: number;
@@ -14,6 +16,8 @@ export interface Answer {
 }
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+/** Characters of JSON that are turned into bytes at once. */
+const PIECE = 64 * 1024;
 const JSON_TYPE = { 'Content-Type': JSON_MEDIA_TYPE };
 
 /** @param validator what its ETag says, without quotes */
@@ -22,6 +26,29 @@ export function json(value: unknown, validator?: string): Answer {
   return validator === undefined
     ? { status: 200, headers: JSON_TYPE, body }
     : { status: 200, headers: JSON_TYPE, body, etag: `"${validator}"` };
+}
+
+/** As `json`, of an object whose last member is a list that may be long: written out in steps. */
+export async function jsonWithList(
+  head: Readonly<Record<string, unknown>>,
+  name: string,
+  items: Iterable<unknown>,
+): Promise<Answer> {
+  const pace = new Pace();
+  const pieces: Buffer[] = [];
+  let text = `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`;
+  let separator = '';
+  for (const item of items) {
+    text += separator + JSON.stringify(item);
+    separator = ',';
+    if (text.length < PIECE) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+    if (pace.isDue) await pace.rest();
+  }
+  pieces.push(Buffer.from(`${text}]}`));
+  const digest = await hashInBlocks('sha256', ...pieces);
+  return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
 }
 
 /** JSON that is written out already, because `JSON.stringify` would change its numbers. */

@@ -3,8 +3,10 @@
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
-import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
+import { showText } from '../domain/safe-path.ts';
+import { MAX_FILES, normalizeNewPath, tooMany, UploadTree } from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { inBlocks, Pace } from '../lib/pace.ts';
 
 const inflate = promisify(inflateRaw);
 
@@ -46,15 +48,19 @@ const CENTRAL_ENTRY = 0x02014b50;
  * The files of an archive, folders left out. Everything that its directory tells is checked before anything is
  * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
  * Throws 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400
- * `invalid_path` (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large`.
+ * `invalid_path` (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large` or
+ * `too_many_files`.
  */
 export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
   try {
     const zip = await fromBufferPromise(archive, { decodeStrings: false });
     const planned = await planFiles(zip, archive, limits);
-    checkPathSet(planned.map((file) => file.path));
     const files: UploadedFile[] = [];
-    for (const { path, entry } of planned) files.push({ path, content: await unpack(zip, archive, entry) });
+    const pace = new Pace();
+    for (const { path, entry } of planned) {
+      files.push({ path, content: await unpack(zip, archive, entry) });
+      if (pace.isDue) await pace.rest();
+    }
     return files;
   } catch (error) {
     if (error instanceof HawserError) throw error;
@@ -64,14 +70,20 @@ export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Pro
 }
 
 async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): Promise<PlannedFile[]> {
-  const tooMany = tooLarge(`The archive holds more than ${limits.files} files`);
-  if (zip.entryCount > 2 * limits.files + SPARE_FOLDERS) throw tooMany;
+  if (zip.entryCount > 2 * Math.min(limits.files, MAX_FILES) + SPARE_FOLDERS) {
+    throw limits.files < MAX_FILES
+      ? tooLarge(`The archive holds more than ${limits.files} files`)
+      : tooMany(`${MAX_FILES} files and as many folders`);
+  }
+  const tree = new UploadTree(limits.files);
+  const pace = new Pace();
   const planned: PlannedFile[] = [];
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
-    const file = planEntry(entry);
-    if (file === null) continue;
-    if (planned.push(file) > limits.files) throw tooMany;
+    if (pace.isDue) await pace.rest();
+    const name = planEntry(entry);
+    if (name === null) continue;
+    planned.push({ path: tree.add(name), entry });
     bytes += entry.uncompressedSize;
     if (bytes > limits.bytes) throw tooLarge(`The archive's files exceed ${limits.bytes} bytes`);
   }
@@ -83,19 +95,19 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
   return planned;
 }
 
-/** The file behind an entry, or null for a folder. */
-function planEntry(entry: Entry): PlannedFile | null {
+/** The name of the file behind an entry, or null for a folder, which is checked like one. */
+function planEntry(entry: Entry): string | null {
   const name = entryName(entry).replaceAll('\\', '/');
   const isFolder = checkType(entry, name);
-  const path = normalizePath(isFolder && name.endsWith('/') ? name.slice(0, -1) : name);
+  if (isFolder) normalizeNewPath(name.endsWith('/') ? name.slice(0, -1) : name);
   if ((entry.generalPurposeBitFlag & ENCRYPTED_FLAGS) !== 0) {
-    throw broken(`The archive's entry "${showText(path)}" is encrypted`);
+    throw broken(`The archive's entry "${showText(name)}" is encrypted`);
   }
   if (isFolder) return null;
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
-    throw broken(`The archive's entry "${showText(path)}" uses a compression other than deflate`);
+    throw broken(`The archive's entry "${showText(name)}" uses a compression other than deflate`);
   }
-  return { path, entry };
+  return name;
 }
 
 /** UTF-8 where the entry says so (flag or Info-ZIP's Unicode path), else CP437 (APPNOTE.TXT, appendix D). */
@@ -132,10 +144,18 @@ async function unpack(zip: ZipFile, archive: Buffer, entry: Entry): Promise<Buff
   const data = archive.subarray(fileDataStart, end);
   // A copy, so that one small file does not keep the whole archive in memory.
   const content = entry.compressionMethod === STORED ? Buffer.from(data) : await inflateEntry(data, entry);
-  if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) {
+  if (content.length !== entry.uncompressedSize || (await checksumOf(content)) !== entry.crc32) {
     throw broken('The archive is damaged: a file differs from its checksum');
   }
   return content;
+}
+
+async function checksumOf(content: Buffer): Promise<number> {
+  let checksum = 0;
+  await inBlocks(content, (block) => {
+    checksum = crc32(block, checksum);
+  });
+  return checksum;
 }
 
 /** Stops with an error as soon as the output exceeds the declared size, which the limits have admitted. */

@@ -8,6 +8,7 @@ import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
 import type { BodySpec } from './route.ts';
 import { openBody } from './stream-body.ts';
+import { uploadPlaces } from './upload-body.ts';
 import { readUpload, type Upload } from './uploads.ts';
 import { validate } from './validation.ts';
 
@@ -33,6 +34,7 @@ interface BodySource {
 export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
+  private readonly uploads = uploadPlaces();
 
   constructor(limits: RequestLimits) {
     this.limits = limits;
@@ -46,7 +48,7 @@ export class BodyReader {
       const stream = openBody(request, { ...spec, over: source.over() });
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
-    if (spec.kind === 'upload') return this.readForm(spec, request);
+    if (spec.kind === 'upload') return this.readForm(spec, source);
     const share = this.budget.open(senderOf(source));
     try {
       return await this.readWhole(spec, request, share);
@@ -74,14 +76,17 @@ export class BodyReader {
 
   private async readForm(
     spec: Extract<BodySpec<unknown>, { kind: 'upload' }>,
-    request: IncomingMessage,
+    { request, principal, over }: BodySource,
   ): Promise<ReadBody> {
     const { limits } = this;
+    // Routes that take uploads are for users alone.
+    const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const { fields, files, file } = await readUpload(
       request,
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
+      { places: this.uploads, userId, over: over() },
     );
     return { ...NO_BODY, body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }

@@ -1,5 +1,7 @@
 /** Puts together what comes in pieces over a connection. */
 
+import { Pace } from '../lib/pace.ts';
+
 /** Bytes of the first block. Each further one is as large as all before it together, up to the largest. */
 const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 256 * 1024;
@@ -42,5 +44,21 @@ export class ByteCollector {
     if (this.taken > 0) this.blocks.push(this.last);
     this.last = Buffer.allocUnsafeSlow(size);
     this.taken = 0;
+  }
+
+  /** As `toBuffer`, for much: in steps, and what has been copied is let go of. The collector is empty then. */
+  async drain(): Promise<Buffer> {
+    const all = Buffer.allocUnsafeSlow(this.length);
+    const pieces = [...this.blocks.splice(0), this.last.subarray(0, this.taken)].reverse();
+    const pace = new Pace();
+    let at = 0;
+    for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
+      at += piece.copy(all, at);
+      if (pace.isDue) await pace.rest();
+    }
+    this.last = Buffer.alloc(0);
+    this.taken = 0;
+    this.length = 0;
+    return all;
   }
 }

@@ -50,9 +50,13 @@ const OF_REQUESTS = {
   ...at(408, {
     body_timeout: 'The body came too slowly: a MiB, or all of it, within 30 seconds, then 1 KiB a second.',
     request_timeout: 'The request did not arrive completely in time.',
+    upload_too_slow: 'Less than 1 KiB of the upload came per second, over 30 seconds. Send it again, faster.',
   }),
   ...at(412, { precondition_failed: 'The resource has changed since its ETag was read. Read it again.' }),
-  ...at(413, { payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.' }),
+  ...at(413, {
+    payload_too_large: 'The body, a file or the unpacked archive is larger than allowed.',
+    too_many_files: 'A version holds at most 20,000 files and 20,000 folders, whatever the settings allow.',
+  }),
   ...at(415, {
     unsupported_media_type: 'The Content-Type or Content-Encoding is none that the route takes.',
   }),

@@ -37,6 +37,8 @@ export function problemAnswer(error: HawserError, challenge: string = BEARER_CHA
   const { status, title } = STATUSES[error.kind];
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' };
   if (status === 401) headers['WWW-Authenticate'] = challenge;
+  // Its body is not read to the end (RFC 9110 15.5.9).
+  if (status === 408) headers['Connection'] = 'close';
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
   const problem = {
     type: 'about:blank',

@@ -119,9 +119,8 @@ function answerFailure(ctx: Exchange, failure: HawserError): void {
   const answer = problemFor(ctx, failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here. Git asks
   // without credentials first, every time.
-  const isStale = answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git';
-  // Nothing else can come by a connection on which a body has not ended.
-  if (isStale || failure.kind === 'timed_out') answer.headers['Connection'] = 'close';
+  if (answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git')
+    answer.headers['Connection'] = 'close';
   respond(ctx, answer);
 }
 

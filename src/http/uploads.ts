@@ -11,13 +11,15 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { Dicer } from '@fastify/busboy';
-import { checkGitAttributes, checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
+import { checkGitAttributes, showText } from '../domain/safe-path.ts';
+import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import type { SharedPlaces } from '../lib/shared-places.ts';
 import { type UploadedFile, unpackArchive } from './archive.ts';
 import { discardBody } from './body.ts';
 import { ByteCollector } from './byte-collector.ts';
 import { decodeField, malformed, readBoundary, readDisposition } from './multipart-headers.ts';
+import { readSteadily, type Uploader } from './upload-body.ts';
 
 export interface UploadLimits {
   /** Bytes of all files together, after unpacking. */
@@ -60,79 +62,79 @@ interface Sink {
 const FIELD_BYTES = 64 * 1024;
 /** Room for one part's boundary and header: a path of 1,024 bytes comes twice at most, once as `%XX`. */
 const PART_OVERHEAD = 6 * 1024;
-/** Each upload may fill its whole limit in memory. The others wait unread, which holds their senders back. */
-const slots = new Semaphore(4);
-/** A sender silent for so long gives its slot to the next one. */
-const IDLE_MILLISECONDS = 30_000;
+/** Bytes of a file from which on it is put together in steps. */
+const LARGE = 1024 * 1024;
 
 /**
- * Reads a form of this shape.
+ * Reads a form of this shape, as soon as its sender may have a place.
  *
- * Throws 415 `unsupported_media_type`; 413 `payload_too_large`, at the first byte or part too many; 400
- * `validation_failed` (unknown or doubled parts; `malformed_multipart` for no boundary, no such form, or one that is cut
- * off; `invalid_archive`); 400 `invalid_path`. What then still comes of the body is dropped.
+ * Throws 415 `unsupported_media_type`; 413 `payload_too_large`, at the first byte or part too many, or
+ * `too_many_files`; 400 `validation_failed` (unknown or doubled parts; `malformed_multipart` for no boundary, no such
+ * form, or one that is cut off; `invalid_archive`); 400 `invalid_path`; 408 `upload_too_slow`; `client_gone`. What then
+ * still comes of the body is dropped, unless it comes too slowly.
  */
 export async function readUpload(
   req: IncomingMessage,
   limits: UploadLimits,
   shape: FormShape,
+  { places, userId, over }: Uploader & { places: SharedPlaces },
 ): Promise<Upload> {
   try {
     const boundary = readBoundary(req.headers);
     const maximum = maximumBody(limits, shape.fields.length);
     if (Number(req.headers['content-length'] ?? 0) > maximum) throw bodyTooLarge(limits);
-    return await slots.run(async () => {
-      const form = new FormReader(boundary, limits, shape);
-      await pump(req, form, () => bodyTooLarge(limits), maximum);
-      return form.finish();
-    });
+    const leave = await places.take(userId, over);
+    try {
+      return await readForm(
+        req,
+        new FormReader(boundary, limits, shape),
+        () => bodyTooLarge(limits),
+        maximum,
+      );
+    } finally {
+      leave();
+    }
   } catch (error) {
-    discardBody(req);
+    if (!(error instanceof HawserError && error.kind === 'timed_out')) discardBody(req);
     throw error;
   }
 }
 
 /** The whole body at most: the files at their limit and every part that may be there. */
 function maximumBody(limits: UploadLimits, fields: number): number {
-  const parts = limits.files + fields + 1;
+  const parts = Math.min(limits.files, MAX_FILES) + fields + 1;
   return limits.bytes + fields * (limits.fieldBytes ?? FIELD_BYTES) + parts * PART_OVERHEAD;
 }
 
-async function pump(
+async function readForm(
   req: IncomingMessage,
   form: FormReader,
   tooLong: () => HawserError,
   maximum: number,
-): Promise<void> {
-  const idle = setTimeout(() => req.destroy(), IDLE_MILLISECONDS).unref();
+): Promise<Upload> {
   let received = 0;
-  try {
-    // Left early, the iterator must not destroy the request: the answer still has to go out on its socket.
-    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-      idle.refresh();
-      received += chunk.length;
-      if (received > maximum) throw tooLong();
-      await form.write(chunk);
-    }
-  } catch (error) {
-    throw error instanceof HawserError || !req.destroyed ? error : malformed('it was cut off', error);
-  } finally {
-    clearTimeout(idle);
-  }
+  await readSteadily(req, async (chunk) => {
+    received += chunk.length;
+    if (received > maximum) throw tooLong();
+    await form.write(chunk);
+  });
+  return form.finish();
 }
 
 /** Puts the form together. What goes wrong in the splitter's events is kept for who calls. */
 class FormReader {
   private readonly fields = new Map<string, string>();
   private readonly files: UploadedFile[] = [];
+  private readonly tree: UploadTree;
   private archive: Buffer | null = null;
   private file: NamedFile | null = null;
+  /** What is left to do for large files once all is there. */
+  private readonly late: (() => Promise<void>)[] = [];
   private readonly limits: UploadLimits;
   private readonly shape: FormShape;
   private readonly splitter: Dicer;
   private readonly seen = new Set<string>();
   private fileBytes = 0;
-  private fileCount = 0;
   private openParts = 0;
   private ended = false;
   private failure: unknown = null;
@@ -141,6 +143,7 @@ class FormReader {
   constructor(boundary: string, limits: UploadLimits, shape: FormShape) {
     this.limits = limits;
     this.shape = shape;
+    this.tree = new UploadTree(limits.files);
     // Everything stays in memory anyway, so the splitter's own brake is off: it can stall between two parts.
     const options = { boundary, partHwm: Number.MAX_SAFE_INTEGER, maxHeaderPairs: 32 };
     this.splitter = new Dicer(options);
@@ -165,11 +168,11 @@ class FormReader {
       this.settleIfDone();
     });
     if (this.failure !== null) throw this.failure;
+    for (const work of this.late) await work();
     const { fields, file, shape } = this;
     if (shape.file !== undefined && file === null)
       throw invalidField(`/${shape.file}`, `The form has no file ${shape.file}`, 'required');
     const files = this.archive === null ? this.files : await unpackArchive(this.archive, this.limits);
-    checkPathSet(files.map((file) => file.path));
     for (const file of files) checkGitAttributes(file.path, file.content);
     return { fields, files, file };
   }
@@ -207,11 +210,7 @@ class FormReader {
     if (filename === null) throw invalidField('/files', 'A part "files" has no filename, which is its path');
     if (this.seen.has('archive')) throw twoKinds();
     this.seen.add('files');
-    this.fileCount += 1;
-    if (this.fileCount > this.limits.files) {
-      throw tooLarge(`The upload holds more than ${this.limits.files} files`);
-    }
-    const path = normalizePath(filename);
+    const path = this.tree.add(filename);
     return this.countedSink((content) => this.files.push({ path, content }));
   }
 
@@ -230,8 +229,13 @@ class FormReader {
         if (this.fileBytes > this.limits.bytes) throw bodyTooLarge(this.limits);
         bytes.append(chunk);
       },
-      close: () => keep(bytes.toBuffer()),
+      close: () => this.keep(bytes, keep),
     };
+  }
+
+  private keep(bytes: ByteCollector, keep: (content: Buffer) => void): void {
+    if (bytes.length < LARGE) keep(bytes.toBuffer());
+    else this.late.push(async () => keep(await bytes.drain()));
   }
 
   /** Packed, the archive is bounded by the body; its limits hold for what it unpacks to. */
@@ -240,7 +244,10 @@ class FormReader {
     if (this.seen.has('files')) throw twoKinds();
     this.seen.add('archive');
     const bytes = new ByteCollector();
-    return { append: (chunk) => bytes.append(chunk), close: () => (this.archive = bytes.toBuffer()) };
+    const keep = (archive: Buffer) => {
+      this.archive = archive;
+    };
+    return { append: (chunk) => bytes.append(chunk), close: () => this.keep(bytes, keep) };
   }
 
   private openField(name: string): Sink {

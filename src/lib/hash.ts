@@ -1,10 +1,21 @@
 /** Digests. SHA-256 throughout; SHA-1 exists only inside Git. */
 
-import { hash, timingSafeEqual } from 'node:crypto';
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
+import { inBlocks } from './pace.ts';
 
 /** SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
+}
+
+/** The digest of some parts in turn as lower-case hex digits; of large ones in steps. */
+export async function hashInBlocks(
+  algorithm: 'sha1' | 'sha256',
+  ...parts: readonly Uint8Array[]
+): Promise<string> {
+  const digest = createHash(algorithm);
+  for (const part of parts) await inBlocks(part, (block) => digest.update(block));
+  return digest.digest('hex');
 }
 
 /** SHA-256 as base64, the form of RFC 9530 digest fields. */

@@ -1,6 +1,7 @@
 /** A fixed number of places with a short queue before them: who gets none in time is told to come again. */
 
-import { HawserError, invalid } from './errors.ts';
+import { clientGone } from './client-gone.ts';
+import { HawserError } from './errors.ts';
 
 export interface PlacesOptions {
   /** How many may be inside at once. */
@@ -71,8 +72,4 @@ export class Places {
       retryAfter,
     });
   }
-}
-
-function clientGone(): HawserError {
-  return invalid('client_gone', 'The client went away');
 }

@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { uploadPlaces } from '../../src/http/upload-body.ts';
 import { readUpload } from '../../src/http/uploads.ts';
 import { type FieldError, HawserError } from '../../src/lib/errors.ts';
+import type { SharedPlaces } from '../../src/lib/shared-places.ts';
 
 export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
 export const SHAPE = { fields: ['name', 'version'] };
@@ -23,9 +25,15 @@ export interface Outcome {
   files?: Record<string, string>;
 }
 
-const STATUS: Record<string, number> = { invalid: 400, too_large: 413, unsupported_media_type: 415 };
+const STATUS: Record<string, number> = {
+  invalid: 400,
+  timed_out: 408,
+  too_large: 413,
+  unsupported_media_type: 415,
+};
 
 let port = 0;
+let places: SharedPlaces;
 /** What each call of readUpload came to, in order, whether or not its client was still there. */
 export const outcomes: Outcome[] = [];
 const faults: unknown[] = [];
@@ -43,6 +51,7 @@ export function useUploadServer(): void {
   });
   beforeEach(() => {
     outcomes.length = 0;
+    places = uploadPlaces();
     faults.length = 0;
   });
   afterEach(() => expect(faults).to.deep.equal([]));
@@ -57,14 +66,20 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     res.end('here');
     return;
   }
-  const outcome = await outcomeOf(req);
+  const over = new AbortController();
+  res.once('close', () => over.abort());
+  const outcome = await outcomeOf(req, over.signal);
   outcomes.push(outcome);
   res.writeHead(outcome.status, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
 }
 
-async function outcomeOf(req: IncomingMessage): Promise<Outcome> {
+async function outcomeOf(req: IncomingMessage, over: AbortSignal): Promise<Outcome> {
   try {
-    const { fields, files } = await readUpload(req, LIMITS, SHAPE);
+    const { fields, files } = await readUpload(req, LIMITS, SHAPE, {
+      places,
+      userId: String(req.headers['x-user']),
+      over,
+    });
     return {
       status: 200,
       fields: Object.fromEntries(fields),
@@ -108,9 +123,9 @@ export async function openSocket(): Promise<Socket> {
   return socket;
 }
 
-export function head(length: number | 'chunked'): string {
+export function head(length: number | 'chunked', user = 'ann'): string {
   const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
-  return `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n${framing}\r\n\r\n`;
+  return `POST / HTTP/1.1\r\nHost: x\r\nX-User: ${user}\r\nContent-Type: multipart/form-data; boundary=B\r\n${framing}\r\n\r\n`;
 }
 
 export async function until(condition: () => boolean): Promise<void> {

@@ -8,6 +8,7 @@ import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore } from '../../git/store.ts';
 import type { FileContent, RepositorySettings } from '../../git/types.ts';
+import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Locks } from '../../lib/locks.ts';
@@ -50,7 +51,7 @@ export interface CreateOptions {
  */
 export async function createConfiguration(
   { database, store, locks }: CreateOptions,
-  { principal, actor }: { principal: UserPrincipal; actor: Actor },
+  { principal, actor, gone }: { principal: UserPrincipal; actor: Actor; gone: AbortSignal },
   form: z.output<typeof NewConfiguration>,
   files: readonly FileContent[],
 ): Promise<string> {
@@ -64,6 +65,7 @@ export async function createConfiguration(
     principal,
     files,
     now: actor.at,
+    gone,
   });
   const settings: RepositorySettings = {
     id: newId(),
@@ -81,6 +83,7 @@ export async function createConfiguration(
     if (await store.has({ kind: 'parameters', name: form.name })) throw parametersLeft();
     await store.create(repository, settings, draft);
     try {
+      refuseGone(gone);
       await register(database, form.name, settings, { how: 'created', actor, version: draft.version });
     } catch (error) {
       // Without its row nobody was told of it; the next start would adopt what cannot be removed now.

@@ -16,6 +16,7 @@ export interface DraftRequest {
   requireSemVer: boolean;
   principal: UserPrincipal;
   now: number;
+  gone: AbortSignal;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface DraftRequest {
  *   point; conflict `reserved_path`
  */
 export function checkDraft(request: DraftRequest): DraftInput {
-  const { version, prereleaseChannel, files, principal, now } = request;
+  const { version, prereleaseChannel, files, principal, now, gone } = request;
   if (request.requireSemVer && !isVersion(version)) {
     throw invalidField(
       '/version',
@@ -42,7 +43,7 @@ export function checkDraft(request: DraftRequest): DraftInput {
   }
   if (request.useServerManagedParameters) refuseReserved(files);
   const author = { name: principal.username, email: principal.email };
-  return { version, entryPoint, files, author, at: now };
+  return { version, entryPoint, files, author, at: now, gone };
 }
 
 /** @throws HawserError conflict `reserved_path` where a file, in any case, stands where the parameters go */

@@ -96,7 +96,7 @@ function createRoute(options: CreateOptions): Route {
     answers: { 201: { description: 'The configuration', schema: ConfigurationView } },
     problems: ['name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, body, files, facts }) {
-      const caller = { principal, actor: facts.actor };
+      const caller = { principal, actor: facts.actor, gone: facts.over };
       const id = await createConfiguration(options, caller, body, files);
       return created(`${CONFIGURATIONS}/${body.name}`, await view(database, store, id));
     },

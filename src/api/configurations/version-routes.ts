@@ -3,7 +3,7 @@
 import type { Database } from '../../db/open.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
-import { created, download, json, noContent, page } from '../../http/answer.ts';
+import { created, download, json, jsonWithList, noContent, page } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -26,7 +26,7 @@ import {
   replaceDraft,
   repositoryOf,
 } from './versions.ts';
-import { toVersion, toVersionDetails } from './views.ts';
+import { toVersion, toVersionFiles } from './views.ts';
 import { whileThere } from './while-there.ts';
 
 const TAGS = ['Configuration versions'];
@@ -101,7 +101,8 @@ function createRoute(database: Database, store: GitStore): Route {
     problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, files, facts }) {
       const target = { resource, principal, actor: facts.actor };
-      const details = await createDraft({ database, store }, target, { form: body, files });
+      const draft = { form: body, files, gone: facts.over };
+      const details = await createDraft({ database, store }, target, draft);
       const location = `/api/v1/configurations/${resource.name}/versions/${encodeURIComponent(details.version)}`;
       return created(location, toVersion(details));
     },
@@ -122,8 +123,8 @@ function detailRoute(database: Database, store: GitStore): Route {
       const repository = repositoryOf(resource);
       return whileThere(database, resource.id, async () => {
         const details = await findVersion(store, repository, params['version'] ?? '');
-        const infos = await Promise.all(details.files.map((file) => store.blobInfo(repository, file.oid)));
-        return json(toVersionDetails(details, infos));
+        const infos = await store.fileInfos(repository, details.files);
+        return jsonWithList(toVersion(details), 'files', toVersionFiles(details, infos));
       });
     },
   });
@@ -147,7 +148,7 @@ function replaceRoute(database: Database, store: GitStore): Route {
         throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
       }
       const target = { resource, principal, actor: facts.actor };
-      const draft = { form: body, files };
+      const draft = { form: body, files, gone: facts.over };
       return json(toVersion(await replaceDraft({ database, store }, target, version, draft)));
     },
   });

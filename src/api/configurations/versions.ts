@@ -32,6 +32,8 @@ interface Target {
 }
 
 interface Draft {
+  /** Aborted when whoever asked has gone. */
+  gone: AbortSignal;
   form: z.output<typeof NewVersion>;
   files: readonly FileContent[];
 }
@@ -72,8 +74,8 @@ export function replaceDraft(
     const entryPoint = draft.form.entryPoint ?? details.entryPoint;
     // The version has its name already: a rule that came later asks no other of it.
     const named = { version, entryPoint, requireSemVer: false };
-    const { files, author, at, ...rest } = checked(row, target, draft, named);
-    const change = { entryPoint: rest.entryPoint, files, committer: author, at };
+    const { author, ...rest } = checked(row, target, draft, named);
+    const change = { ...rest, committer: author };
     const made = await locked.replaceDraft(version, change);
     const commit = { from: details.commit, to: made.commit };
     await record(stores, target, 'version_replaced', { version, commit });
@@ -176,11 +178,11 @@ export function exclusively<T>(
 function checked(
   row: ConfigurationRow,
   { principal, actor }: Target,
-  { form, files }: Draft,
+  { form, files, gone }: Draft,
   named: { version: string; entryPoint: string; requireSemVer: boolean },
 ) {
   const { prereleaseChannel } = form;
   const useServerManagedParameters = row.use_server_managed_parameters === 1;
   const now = actor.at;
-  return checkDraft({ ...named, prereleaseChannel, useServerManagedParameters, files, principal, now });
+  return checkDraft({ ...named, prereleaseChannel, useServerManagedParameters, files, principal, now, gone });
 }

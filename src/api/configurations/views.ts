@@ -1,7 +1,7 @@
 /** Configurations and versions as the API shows them. */
 
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
-import type { VersionDetails } from '../../git/types.ts';
+import type { BlobInfo, VersionDetails } from '../../git/types.ts';
 import type { VersionIndex } from '../../git/version-index.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -37,16 +37,13 @@ export function toVersion(details: VersionDetails) {
   };
 }
 
-/** @param infos of the files, in their order */
-export function toVersionDetails(
-  details: VersionDetails,
-  infos: readonly { size: number; sha256: string }[],
-) {
-  const files = details.files.map(({ path }, at) => ({
-    path,
-    size: infos[at]?.size ?? 0,
-    checksum: infos[at]?.sha256 ?? '',
-    contentType: mediaTypeOf(path),
-  }));
-  return { ...toVersion(details), files };
+/**
+ * The files of a version, as they are asked for: there may be twenty thousand.
+ * @param infos of the files, in their order
+ */
+export function* toVersionFiles({ files }: VersionDetails, infos: readonly BlobInfo[]) {
+  for (const [at, { path }] of files.entries()) {
+    const { size, sha256 } = infos[at] as BlobInfo;
+    yield { path, size, checksum: sha256, contentType: mediaTypeOf(path) };
+  }
 }

@@ -11,6 +11,7 @@ import type {
   ParameterScope,
   ParameterVersionRef,
 } from '../../git/store.ts';
+import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict, invalid, notFound } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
@@ -33,6 +34,8 @@ export interface FileTarget {
   resource: ConfigurationOf;
   principal: UserPrincipal;
   actor: Actor;
+  /** Aborted when whoever asked has gone, who then gets nothing done. */
+  gone?: AbortSignal;
 }
 
 /** Names a version of a scope. */
@@ -72,6 +75,7 @@ export function saveFile(
     if (checks.mode === 'Strict' && errors.length > 0)
       throw invalid('validation_failed', refusal(version), errors);
     refusePublished(locked, wanted.scope, version);
+    refuseGone(target.gone);
     // Before the file: a value without one does no harm, where a file without its value would be shown to nobody.
     const scope = await define(tools.database, target.actor, type.id, wanted);
     const draft = await writeDraft(tools, target, locked, { scope, version, content });

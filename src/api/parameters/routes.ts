@@ -142,7 +142,7 @@ function uploadRoute(tools: ParameterTools): Route {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false } = body;
       const content = readFile(FILE.name, file);
-      const target = { resource, principal, actor: facts.actor };
+      const target = { resource, principal, actor: facts.actor, gone: facts.over };
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const shown = shownOf(resource, await saveFile(tools, target, name, { content, publish }));
       return created(locationOf(shown), toParameterFile(shown));

@@ -57,7 +57,7 @@ function uploadRoute(tools: SchemaTools): Route {
     problems: ['incompatible_parameters', 'version_exists', 'schema_changed', ...WRITING_REPOSITORIES],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw notFound('The form has no file');
-      const target = { resource, principal, actor: facts.actor };
+      const target = { resource, principal, actor: facts.actor, gone: facts.over };
       const { version } = body;
       const definitions = await uploadSchema(tools, target, version, readFile(FILE.name, file));
       return json({ version, schema: toJsonSchema(definitions) });

@@ -4,6 +4,7 @@ import { readParameterDefinitions } from '../../domain/parameter-definitions.ts'
 import type { ParameterDefinitions } from '../../domain/parameter-schema.ts';
 import { sameVersion } from '../../domain/version-order.ts';
 import type { LockedParameters } from '../../git/store.ts';
+import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict, invalidField } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
@@ -36,6 +37,7 @@ export async function uploadSchema(
     const before = await earlier(tools, name, locked, version);
     if (before?.contentType === content.type && before.sha256 === sha256Hex(content.bytes)) return;
     await tools.compatibility.requireUploadable(name, { version, definitions });
+    refuseGone(target.gone);
     await keep(tools, target, locked, { version, content, replaced: before?.commit ?? null });
   });
   return definitions;

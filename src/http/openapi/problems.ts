@@ -51,8 +51,8 @@ function ofInput(route: Route): ProblemName[] {
   codes.push('payload_too_large', 'unsupported_media_type');
   switch (body.kind) {
     case 'upload': {
-      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path'];
-      return [...codes, INVALID, ...ofFiles];
+      const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path', 'too_many_files'];
+      return [...codes, INVALID, 'upload_too_slow', ...ofFiles];
     }
     case 'stream':
       return [...codes, 'malformed_body'];

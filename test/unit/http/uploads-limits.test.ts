@@ -157,8 +157,8 @@ describe('readUpload: clients that go away', () => {
     const start = `--B\r\n${fileNamed('a')}\r\n\r\n`;
     const rest = 'content\r\n--B--\r\n';
     const sockets = await Promise.all(Array.from({ length: 5 }, openSocket));
-    for (const socket of sockets) {
-      socket.write(head(start.length + rest.length) + start);
+    for (const [at, socket] of sockets.entries()) {
+      socket.write(head(start.length + rest.length, at % 2 ? 'ann' : 'bob') + start);
       await sleep(10);
     }
     const [first, , , , fifth] = sockets;
@@ -178,9 +178,12 @@ describe('readUpload: clients that go away', () => {
       socket.write(`${head(1000)}--B\r\n`);
       await sleep(10);
     }
-    for (const socket of sockets.reverse()) socket.destroy();
+    for (const socket of sockets.slice(2)) socket.destroy();
+    await until(() => outcomes.length === 3);
+    expect(new Set(outcomes.map(({ code }) => code))).to.deep.equal(new Set(['client_gone']));
+    for (const socket of sockets) socket.destroy();
     await until(() => outcomes.length === 5);
-    expect(new Set(outcomes.map((outcome) => outcome.fault))).to.deep.equal(new Set(['malformed_multipart']));
+    expect(outcomes.slice(3).map(({ fault }) => fault)).to.deep.equal(Array(2).fill('malformed_multipart'));
     expect((await postBody('--B--')).status).to.equal(200);
   });
 });
