@@ -1,9 +1,9 @@
 /** What the readers of YAML and of JSON share: decoding, the place of a fault, and the limits. */
 
-import { invalidField } from '../lib/errors.ts';
+import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { isMapping, type Mapping, type Value } from './value.ts';
 
-/** Characters of a document. Reading YAML takes about a second for each million, when an enemy has chosen them. */
+/** Characters of a document. Reading YAML takes some seconds for a million, when an enemy has chosen them. */
 export const MAX_LENGTH = 1_000_000;
 
 /** Levels of mappings and lists, the document itself being the first; readers, merging and printers recurse. */
@@ -47,6 +47,11 @@ export function refuse(text: string, offset: number, code: string, message: stri
     start = at + 1;
   }
   throw invalidField('', `Line ${line}, column ${offset - start + 1}: ${message}`, code);
+}
+
+/** A document that would cost others too much: a problem of its own, told like any fault of the whole text. */
+export function tooComplex(message: string): HawserError {
+  return invalid('too_complex', message, [{ path: '', message, code: 'too_complex' }]);
 }
 
 export function isList(value: Value): value is readonly Value[] {

@@ -6,15 +6,20 @@ import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
+ * A JSON text as it came.
  * @param limit bytes
- * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is no UTF-8, or not there
+ * @throws HawserError unsupported_media_type, payload_too_large, or validation_failed for what is not there
  */
-export async function readJsonText(request: IncomingMessage, limit: number): Promise<string> {
+export async function readJsonBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   // Of nothing there is no wrong type.
   if (request.headers['content-type'] === undefined && !hasBody(request)) throw malformedJson();
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
-  const bytes = await readBytes(request, limit);
+  return readBytes(request, limit);
+}
+
+/** @throws HawserError validation_failed, in it `malformed_json`, for what is no UTF-8 */
+export function decodeJson(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes);
   } catch {
@@ -85,7 +90,7 @@ function decodeForm(bytes: Buffer): [string, string][] {
 }
 
 /** @throws TypeError for what is no UTF-8 */
-function decodeUtf8(bytes: Buffer): string {
+function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 

@@ -46,7 +46,12 @@ const PULL = {
     'may read a composite gets the files of its children with it.',
   tags: ['Pull'],
   access: { kind: 'node:self-or-reader' },
-  problems: ['no_configuration_assigned', [404, 'no_eligible_version'], ...READING_REPOSITORIES],
+  problems: [
+    'no_configuration_assigned',
+    [404, 'no_eligible_version'],
+    'parameter_merge_failed',
+    ...READING_REPOSITORIES,
+  ],
 } as const;
 
 export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {

@@ -51,6 +51,7 @@ function ofInput(route: Route): ProblemName[] {
   codes.push('payload_too_large', 'unsupported_media_type');
   switch (body.kind) {
     case 'json':
+    case 'jsonBytes':
       return [...codes, INVALID, 'malformed_body'];
     case 'upload': {
       const ofFiles: ProblemName[] = body.file ? [] : ['invalid_path'];
