@@ -40,13 +40,18 @@ function decodeUtf8(bytes: Uint8Array): string {
  * @throws HawserError `validation_failed`, its one error naming line and column, both from 1
  */
 export function refuse(text: string, offset: number, code: string, message: string): never {
+  throw invalidField('', `${placeOf(text, offset)}: ${message}`, code);
+}
+
+/** Line and column, both from 1. */
+export function placeOf(text: string, offset: number): string {
   let line = 1;
   let start = 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
     line += 1;
     start = at + 1;
   }
-  throw invalidField('', `Line ${line}, column ${offset - start + 1}: ${message}`, code);
+  return `Line ${line}, column ${offset - start + 1}`;
 }
 
 /** A document that would cost others too much: a problem of its own, told like any fault of the whole text. */

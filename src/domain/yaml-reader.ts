@@ -17,6 +17,7 @@ import {
 import {
   excerpt,
   MAX_DEPTH,
+  placeOf,
   refuse,
   requireMapping,
   requireShortNumber,
@@ -102,12 +103,17 @@ function* parseWithinLimits(text: string): Generator<CST.Token> {
   let parts = 0;
   for (const part of new Lexer().lex(text)) {
     parts += 1;
-    if (parts > MAX_PARTS) throw tooComplex(`The document has more than ${MAX_PARTS} words and signs.`);
+    if (parts > MAX_PARTS) refuseLength(text, parser.offset);
     yield* parser.next(part);
     // The stack holds the document, each level, and at times a scalar.
     if (parser.stack.length > MAX_DEPTH + 2) refuseDepth(text, parser.offset);
   }
   yield* parser.end();
+}
+
+function refuseLength(text: string, offset: number): never {
+  const rule = `The document has more than ${MAX_PARTS} words and signs.`;
+  throw tooComplex(`${placeOf(text, offset)}: ${rule}`);
 }
 
 function refuseDepth(text: string, offset: number): never {

@@ -99,12 +99,10 @@ export class Threads<T extends Tasks> {
     }
   }
 
-  /** The caller's first; its other ones then wait behind those of all others. */
   private takeJob(caller: string): Job {
     const jobs = this.waiting.get(caller) ?? [];
     const job = jobs.shift() as Job;
-    this.waiting.delete(caller);
-    if (jobs.length > 0) this.waiting.set(caller, jobs);
+    if (jobs.length === 0) this.waiting.delete(caller);
     return job;
   }
 
@@ -134,11 +132,11 @@ export class Threads<T extends Tasks> {
     const limits = heapMegabytes && { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } };
     const worker = new Worker(entry, { ...limits, name: 'hawser' });
     const thread: Thread = { worker, job: null, lastCaller: '' };
-    // A thread without work must not keep the process; while it works, whoever waits for it does.
-    worker.unref();
     worker.on('message', (reply: Reply) => this.end(thread, reply));
     worker.on('error', (error) => this.lose(thread, error));
     worker.on('exit', () => this.lose(thread, null));
+    // A thread must not keep the process; whoever waits for its work does. Last, as a listener undoes it.
+    worker.unref();
     this.threads.add(thread);
     return thread;
   }
@@ -162,9 +160,30 @@ export class Threads<T extends Tasks> {
   private release(thread: Thread): Job | null {
     const { job } = thread;
     thread.job = null;
-    if (job !== null) this.busy.delete(job.caller);
+    if (job !== null) this.endTurn(job.caller);
     return job;
   }
+
+  /** What else the caller wants waits behind all others. */
+  private endTurn(caller: string): void {
+    this.busy.delete(caller);
+    const jobs = this.waiting.get(caller);
+    if (jobs === undefined) return;
+    this.waiting.delete(caller);
+    this.waiting.set(caller, jobs);
+  }
+}
+
+/**
+ * The module that threads begin with, beside the one at `base`: as it was built, or as a source that tsx reads. A thread
+ * of Node 20 does not take over the loader of its process, so there it is asked for once more.
+ * @param name without its extension
+ */
+export function threadEntry(name: string, base: string): URL {
+  if (!base.endsWith('.ts')) return new URL(`${name}.js`, base);
+  const loader = import.meta.resolve('tsx/esm/api');
+  const code = `import { register } from '${loader}'; register(); await import('${new URL(`${name}.ts`, base)}');`;
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 /** Called once by the module that a thread begins with: does what the thread is asked to, one task after the other. */

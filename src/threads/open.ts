@@ -1,6 +1,6 @@
 /** The threads of a process. */
 
-import { Threads } from '../lib/threads.ts';
+import { Threads, threadEntry } from '../lib/threads.ts';
 import type { ThreadTasks } from './tasks.ts';
 
 /** The second one is for everybody else while a caller keeps the first one busy for a second. */
@@ -11,8 +11,6 @@ const HEAP_MEGABYTES = 512;
 
 /** None runs before there is something to do. */
 export function openThreads(): Threads<ThreadTasks> {
-  // As built, or under a loader that reads the sources as they are.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const entry = new URL(`./thread.${extension}`, import.meta.url);
+  const entry = threadEntry('./thread', import.meta.url);
   return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
 }
