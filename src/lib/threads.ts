@@ -3,6 +3,8 @@
  * comes out is copied (structured clone), so tasks take and give bytes and plain values.
  */
 
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { parentPort, Worker } from 'node:worker_threads';
 import { HawserError, internal } from './errors.ts';
 
@@ -181,7 +183,8 @@ export class Threads<T extends Tasks> {
  */
 export function threadEntry(name: string, base: string): URL {
   if (!base.endsWith('.ts')) return new URL(`${name}.js`, base);
-  const loader = import.meta.resolve('tsx/esm/api');
+  const tsx = pathToFileURL(createRequire(base).resolve('tsx/package.json'));
+  const loader = new URL('./dist/esm/api/index.mjs', tsx);
   const code = `import { register } from '${loader}'; register(); await import('${new URL(`${name}.ts`, base)}');`;
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }

@@ -49,9 +49,7 @@ describe('the leaves of documents', () => {
 
   it('have tokens of as many bytes as are written', () => {
     const key = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('~/', '/~é', '\u0800\uffff', '😀~'));
-    fc.assert(
-      fc.property(key, (text) => tokenBytes(text) === Buffer.byteLength(`/${escapeToken(text)}`)),
-    );
+    fc.assert(fc.property(key, (text) => tokenBytes(text) === Buffer.byteLength(`/${escapeToken(text)}`)));
   });
 
   it('may be 20,000 in a document, and no more', () => {
@@ -73,14 +71,17 @@ describe('the leaves of documents', () => {
   });
 
   it('are no more of a document that aliases repeat', () => {
-    const level = (at: number) => `  l${at}: &l${at} {${'abcdefghij'
-      .split('')
-      .map((key) => `${key}: *l${at - 1}`)
-      .join(', ')}}\n`;
+    const level = (at: number) =>
+      `  l${at}: &l${at} {${'abcdefghij'
+        .split('')
+        .map((key) => `${key}: *l${at - 1}`)
+        .join(', ')}}\n`;
     const text = `parameters:\n  l0: &l0 {x: 1}\n${[1, 2, 3, 4].map(level).join('')}`;
     // Each level weighs ten times the one below it: the last one has 10,000 leaves, all together 11,111.
     expect(countOf(parseParameterDocument(Buffer.from(text), 'yaml')).leaves).to.equal(11_111);
-    expect(() => parseParameterDocument(Buffer.from(`${text}  more: *l4\n`), 'yaml')).to.throw('20000 leaves');
+    expect(() => parseParameterDocument(Buffer.from(`${text}  more: *l4\n`), 'yaml')).to.throw(
+      '20000 leaves',
+    );
   });
 
   it('are bounded in what documents make together, and not by what each of them has', () => {

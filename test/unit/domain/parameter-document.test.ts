@@ -207,7 +207,8 @@ describe('parameter documents', () => {
     }
   });
 
-  const lines = (count: number) => Array.from({ length: count }, (_, at) => `  key-${at}: value ${at} # why\n`);
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, at) => `  key-${at}: value ${at} # why\n`);
   const flow = (count: number) => Array.from({ length: count }, (_, at) => `"key-${at}" : "value ${at}"`);
   const forms: [name: string, write: (count: number) => string][] = [
     ['block style', (count) => `parameters:\n${lines(count).join('')}`],

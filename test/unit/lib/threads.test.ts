@@ -136,7 +136,7 @@ describe('threads', function () {
     const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../../..', name));
     const script = `
       import { Threads, threadEntry } from ${path('src/lib/threads.ts')};
-      const entry = threadEntry(${path('test/support/thread-tasks')}, 'file:///x.ts');
+      const entry = threadEntry(${path('test/support/thread-tasks')}, 'file://' + ${path('x.ts')});
       const threads = new Threads({ entry, size: 2 });
       const alive = setInterval(() => undefined, 1000);
       console.log(await threads.run('a', 'double', 4));
