@@ -28,8 +28,8 @@ export interface ReportRouteOptions {
   onCommit(reports: number): void;
 }
 
-/** Bytes; to read more would hold up others for longer than they ought to wait. */
-const SMALL_REPORT = 256 * 1024;
+/** Bytes of a report that is read at once; ten that come together must not hold up others for long. */
+const SMALL_REPORT = 64 * 1024;
 
 export function reportRoutes({ database, threads, onCommit }: ReportRouteOptions): Route[] {
   return [
