@@ -30,6 +30,7 @@ const RANKS: Record<string, number> = {
   'serve.ts': 6,
   'main.ts': 6,
   workers: 6,
+  threads: 6,
 };
 
 /** Libraries that only few places may import, so that what they can do wrong is guarded in those places. */

@@ -47,16 +47,19 @@ import type { Clock } from './lib/clock.ts';
 import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
+import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import { pullRoutes } from './pull/routes.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
+import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
+import type { ThreadTasks } from './threads/tasks.ts';
 
 export interface AppOptions {
   database: Database;
@@ -71,6 +74,7 @@ export interface AppOptions {
   bundleCacheBytes: number;
   nodeCallsAtOnce: number;
   locks: Locks;
+  threads: Threads<ThreadTasks>;
   metricsTokenHash: string | null;
   metrics: Metrics;
   /** What the other processes of this server have counted. */
@@ -92,14 +96,15 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { database, store, locks, log, dataDir, metrics } = options;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
-  const parameters = new ParameterReader(store, onMerged);
+  const documents = new Documents(options.threads);
+  const parameters = new ParameterReader(store, documents, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
-  const schemas = new SchemaReader(store, parameters);
-  const explainer = new Explainer(database, store, { planner, parameters, schemas });
-  const compatibility = new CompatibilityGuard(schemas, parameters);
+  const schemas = new SchemaReader(store, parameters, documents);
+  const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
+  const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const auth = { database, dataDir, log, onSignIn };
-  const parameterTools = { database, store, parameters, schemas, locks };
+  const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const bundles = new BundleCache(resolver, { maxBytes: options.bundleCacheBytes, onBuilt: onBundleBuilt });
   metrics.addCaches(() => ({ bundles: bundles.facts, ...parameters.caches }));
@@ -133,7 +138,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       permissionCatalogueRoute(),
       ...groupRoutes(database),
       ...roleRoutes(database),
-      ...reportRoutes(database, onGroupCommit),
+      ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],

@@ -18,6 +18,7 @@ import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
 import { bringIntoOrder, closeSite, loadTls, openSite, type ServerOptions, type Site } from './site.ts';
+import { openThreads } from './threads/open.ts';
 
 export type { ServerOptions } from './site.ts';
 
@@ -65,10 +66,12 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
   const retention = await openRetention(options, site);
+  const threads = openThreads();
   const handler = createApp({
     database,
     store,
     locks,
+    threads,
     uploadPack,
     retention: retention.runs,
     authority: material.ca,
@@ -107,6 +110,7 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
+      await threads.close();
       await uploadPack.close();
       await retention.close();
       await schedules?.ended();

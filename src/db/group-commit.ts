@@ -12,7 +12,7 @@ import { PATIENCE, PAUSE } from './writer.ts';
 
 /** A batch keeps the writer, and the event loop, for some milliseconds at most. */
 const MAX_ITEMS = 256;
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 export interface GroupCommitOptions<T, R> {
   /**

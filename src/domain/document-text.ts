@@ -1,9 +1,9 @@
 /** What the readers of YAML and of JSON share: decoding, the place of a fault, and the limits. */
 
-import { invalidField } from '../lib/errors.ts';
+import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { isMapping, type Mapping, type Value } from './value.ts';
 
-/** Characters of a document. Reading YAML takes about a second for each million, when an enemy has chosen them. */
+/** Characters of a document. Reading YAML takes some seconds for a million, when an enemy has chosen them. */
 export const MAX_LENGTH = 1_000_000;
 
 /** Levels of mappings and lists, the document itself being the first; readers, merging and printers recurse. */
@@ -40,13 +40,23 @@ function decodeUtf8(bytes: Uint8Array): string {
  * @throws HawserError `validation_failed`, its one error naming line and column, both from 1
  */
 export function refuse(text: string, offset: number, code: string, message: string): never {
+  throw invalidField('', `${placeOf(text, offset)}: ${message}`, code);
+}
+
+/** Line and column, both from 1. */
+export function placeOf(text: string, offset: number): string {
   let line = 1;
   let start = 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
     line += 1;
     start = at + 1;
   }
-  throw invalidField('', `Line ${line}, column ${offset - start + 1}: ${message}`, code);
+  return `Line ${line}, column ${offset - start + 1}`;
+}
+
+/** A document that would cost others too much: a problem of its own, told like any fault of the whole text. */
+export function tooComplex(message: string): HawserError {
+  return invalid('too_complex', message, [{ path: '', message, code: 'too_complex' }]);
 }
 
 export function isList(value: Value): value is readonly Value[] {

@@ -1,22 +1,42 @@
 /** Parameter documents: bytes as an author sent them become values, and values what a schema validator takes. */
 
-import { decodeDocument, isList } from './document-text.ts';
+import { decodeDocument, isList, tooComplex } from './document-text.ts';
 import { readJson } from './json-text.ts';
+import { LeafCount, MAX_LEAVES, MAX_POINTER_BYTES } from './leaves.ts';
 import { Float, isMapping, type Mapping, type Value } from './value.ts';
 import { readYaml } from './yaml-reader.ts';
 
 export type DocumentType = 'yaml' | 'json';
 
 /**
- * Reads a parameter document. A document that is declared JSON must be JSON by RFC 8259, though most such documents
- * would be YAML too.
+ * Reads a document. One that is declared JSON must be JSON by RFC 8259, though most such documents would be YAML too.
  *
  * @throws HawserError `validation_failed`, its one error naming line and column; for the codes see `readYaml` and
  *   `readJson`, before them `invalid_utf8` and `too_large`
  */
-export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
+export function readDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
   const text = decodeDocument(bytes);
   return contentType === 'json' ? readJson(text) : readYaml(text);
+}
+
+/**
+ * Reads a parameter document.
+ * @throws HawserError as `readDocument`, and as `requireFewLeaves`
+ */
+export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
+  const document = readDocument(bytes, contentType);
+  requireFewLeaves(document);
+  return document;
+}
+
+/** @throws HawserError invalid `too_complex` for more leaves, or longer paths to them, than a document may have */
+export function requireFewLeaves(document: Mapping): void {
+  const count = new LeafCount();
+  count.addKeys(document, 0);
+  if (!count.isBeyond) return;
+  throw count.leaves > MAX_LEAVES
+    ? tooComplex(`The document has more than ${MAX_LEAVES} leaves.`)
+    : tooComplex(`The paths of the document's leaves have more than ${MAX_POINTER_BYTES} bytes together.`);
 }
 
 /**

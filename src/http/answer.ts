@@ -52,7 +52,7 @@ export async function jsonWithList(
 }
 
 /** JSON that is written out already, because `JSON.stringify` would change its numbers. */
-export function writtenJson(body: string): Answer {
+export function writtenJson(body: string | Buffer): Answer {
   return { status: 200, headers: JSON_TYPE, body };
 }
 

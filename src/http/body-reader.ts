@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { sourceOf } from '../lib/source-address.ts';
 import type { Principal } from '../security/principal.ts';
-import { hasBody, parseJson, readDocument, readForm, readJsonText } from './body.ts';
+import { decodeJson, hasBody, parseJson, readDocument, readForm, readJsonBytes } from './body.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
 import type { BodySpec } from './route.ts';
@@ -20,9 +20,9 @@ export interface RequestLimits {
 }
 
 /** A body as the route's schema gives it, with what else came in it. */
-export type ReadBody = { body: unknown; text: string } & Pick<Upload, 'files' | 'file'>;
+export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 
-export const NO_BODY: ReadBody = { body: undefined, files: [], file: null, text: '' };
+export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
 interface BodySource {
   request: IncomingMessage;
@@ -69,9 +69,14 @@ export class BodyReader {
       const document = await readDocument(request, spec.mediaTypes, { limit: limits.jsonBytes, share });
       return { ...NO_BODY, body: validate(spec.schema, document, 'body') };
     }
-    if (spec.isOptional && !hasBody(request)) return { ...NO_BODY, body: validate(spec.schema, {}, 'body') };
-    const text = await readJsonText(request, { limit: limits[spec.limit ?? 'jsonBytes'], share });
-    return { ...NO_BODY, body: validate(spec.schema, parseJson(text), 'body'), text };
+    if (spec.kind === 'json' && spec.isOptional && !hasBody(request))
+      return { ...NO_BODY, body: validate(spec.schema, {}, 'body') };
+    if (spec.kind === 'jsonBytes') {
+      const bytes = await readJsonBytes(request, { limit: limits[spec.limit], share });
+      return { ...NO_BODY, body: validate(spec.schema, bytes, 'body') };
+    }
+    const text = decodeJson(await readJsonBytes(request, { limit: limits.jsonBytes, share }));
+    return { ...NO_BODY, body: validate(spec.schema, parseJson(text), 'body') };
   }
 
   private async readForm(

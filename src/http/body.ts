@@ -9,16 +9,20 @@ import { ByteCollector } from './byte-collector.ts';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * The text of a JSON body.
- * @throws HawserError unsupported_media_type, validation_failed for what is no UTF-8, or not there, and what `readBytes`
- *   throws
+/**
+ * A JSON text as it came.
+ * @throws HawserError unsupported_media_type, validation_failed for what is not there, and what `readBytes` throws
  */
-export async function readJsonText(request: IncomingMessage, reading: Reading): Promise<string> {
+export async function readJsonBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
   // Of nothing there is no wrong type.
   if (request.headers['content-type'] === undefined && !hasBody(request)) throw malformedJson();
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw unsupported(['application/json']);
   refuseEncoded(request);
-  const bytes = await readBytes(request, reading);
+  return readBytes(request, reading);
+}
+
+/** @throws HawserError validation_failed, in it `malformed_json`, for what is no UTF-8 */
+export function decodeJson(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes);
   } catch {
@@ -92,7 +96,7 @@ function decodeForm(bytes: Buffer): [string, string][] {
 }
 
 /** @throws TypeError for what is no UTF-8 */
-function decodeUtf8(bytes: Buffer): string {
+function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 }
 

@@ -154,6 +154,9 @@ const OF_VERSIONS = {
 const OF_PARAMETERS = {
   ...at(400, {
     reserved_name: 'The name is reserved for what the server keeps in Git.',
+    too_complex:
+      'The document has more than 20,000 leaves, more than 2 MiB of paths to them, or more words than are read. ' +
+      'Leave out what need not be a parameter, or shorten the names.',
     unknown_node: 'No node is registered under this name.',
     unknown_scope_value: 'The scope type is Restricted and has no such value.',
   }),
@@ -161,6 +164,9 @@ const OF_PARAMETERS = {
     incompatible_parameters:
       'The parameters break with those of an earlier version of the same major; `compatibilityReport` says how. ' +
       'Raise the major version.',
+    parameter_merge_failed:
+      "The node's parameter files make more leaves or paths together than one may have, or more than can be told. " +
+      'Publish smaller files.',
     not_a_system_scope_type: 'Only system scope types can be switched on and off.',
     schema_changed: 'Another program changed the schema meanwhile. Try again.',
     scope_type_disabled: 'The scope type is switched off: it takes no new files and no publishing.',

@@ -23,8 +23,16 @@ export interface JsonBody<B> {
   schema: ZodType<B>;
   /** A request without any body counts as one with `{}`. */
   isOptional?: true;
-  /** Which of the size limits holds; default `jsonBytes`. */
-  limit?: 'jsonBytes' | 'reportBytes';
+}
+
+/** A body of one JSON document that the handler reads: it may be so large that a thread has to do it. */
+export interface JsonBytesBody<B> {
+  kind: 'jsonBytes';
+  schema: ZodType<B>;
+  /** What the document is to be, for those who read the description of the interface. */
+  described: ZodType;
+  /** Which of the size limits holds. */
+  limit: 'reportBytes';
 }
 
 /** A multipart form of these fields and files. */
@@ -62,7 +70,16 @@ export interface FormBody<B> {
 /** A document as it came, with its media type in lower case and without parameters. */
 export const RawDocument = z.object({ mediaType: z.string(), bytes: z.instanceof(Buffer) });
 
-export type BodySpec<B> = JsonBody<B> | UploadBody<B> | StreamBody<B> | DocumentBody<B> | FormBody<B>;
+/** A JSON document as it came. */
+export const RawJson = z.instanceof(Buffer);
+
+export type BodySpec<B> =
+  | JsonBody<B>
+  | JsonBytesBody<B>
+  | UploadBody<B>
+  | StreamBody<B>
+  | DocumentBody<B>
+  | FormBody<B>;
 
 /** An answer as documented: a schema of its JSON, or the media type of its bytes, or neither for no body. */
 export interface AnswerSpec {
@@ -104,8 +121,6 @@ export type Input<A extends Access, P, Q, B> = Subject<A> & {
   query: Q;
   body: B;
   files: Upload['files'];
-  /** A JSON body as it came; empty for other bodies. */
-  text: string;
   /** Null unless the route's form names its one file. */
   file: Upload['file'];
   facts: RequestFacts;
@@ -134,8 +149,11 @@ interface RouteDescription {
   logLevel?: 'debug';
   /** Path of the GET whose ETag `If-Match` on this route means; default: the route's own path. */
   represents?: string;
-  /** Refuses a caller who may use the route but not now, such as one who floods it; before the body is read. */
-  admit?(subject: AnySubject, now: number): void;
+  /**
+   * Refuses a caller who may use the route but not now, such as one who floods it; before the body is read.
+   * @param bodyBytes as the headers say; 0 where they do not
+   */
+  admit?(subject: AnySubject, now: number, bodyBytes: number): void;
 }
 
 interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
@@ -153,7 +171,7 @@ export interface Route extends RouteDescription {
   query?: ZodType;
   body?: BodySpec<unknown>;
   handle(
-    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'text' | 'facts', unknown>,
+    input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
   ): Awaitable<Answer>;
 }
 

@@ -44,7 +44,12 @@ const PULL = {
   description:
     'Which version it is, is decided at each call, so what is published reaches nodes at their next poll.',
   tags: ['Pull'],
-  problems: ['no_configuration_assigned', [404, 'no_eligible_version'], ...READING_REPOSITORIES],
+  problems: [
+    'no_configuration_assigned',
+    [404, 'no_eligible_version'],
+    'parameter_merge_failed',
+    ...READING_REPOSITORIES,
+  ],
 } as const;
 
 export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {

@@ -1,28 +1,24 @@
 /** Whether a version's schema may follow those before it, and what that would mean for the files that are there. */
 
-import {
-  type AffectedParameterFile,
-  type CompatibilityReport,
-  compareSchemas,
-} from '../domain/compatibility.ts';
-import { checkParameters } from '../domain/parameter-checks.ts';
-import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AffectedParameterFile, CompatibilityReport } from '../domain/compatibility.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
 import type { ParameterIndex, ParameterScope, ParameterVersionRef } from '../git/store.ts';
 import { conflict } from '../lib/errors.ts';
+import type { DocumentSource } from './document-tasks.ts';
+import type { Documents } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
 import type { SchemaReader, SchemaVersion } from './schemas.ts';
 
 interface Candidate {
   version: string;
   /** Null where it declares no parameters. */
-  definitions: ParameterDefinitions | null;
+  schema: DocumentSource | null;
   isUpload: boolean;
+  /** In whose turn documents are read. */
+  caller: string;
 }
-
-/** What a document without a `parameters` block declares: its nodes take none. */
-const NO_PARAMETERS: ParameterDefinitions = new Map();
 
 /** The lowest channel there is: every prerelease that was published counts. */
 const ANY_PRERELEASE = '0';
@@ -34,10 +30,12 @@ const ANY_PRERELEASE = '0';
 export class CompatibilityGuard {
   private readonly schemas: SchemaReader;
   private readonly parameters: ParameterReader;
+  private readonly documents: Documents;
 
-  constructor(schemas: SchemaReader, parameters: ParameterReader) {
+  constructor(schemas: SchemaReader, parameters: ParameterReader, documents: Documents) {
     this.schemas = schemas;
     this.parameters = parameters;
+    this.documents = documents;
   }
 
   /**
@@ -49,14 +47,14 @@ export class CompatibilityGuard {
   async requirePublishable(
     configurationName: string,
     version: string,
-    { isStrict }: { isStrict: boolean },
+    { isStrict, caller }: { isStrict: boolean; caller: string },
   ): Promise<void> {
     const draft = await this.schemas.find(configurationName, version);
     if (draft?.configuration?.status !== 'Draft') return;
-    const { definitions, fault } = await this.schemas.read(configurationName, draft);
+    const { schema, fault } = await this.schemas.read(configurationName, draft, caller);
     if (fault && isStrict) throw conflict('validation_failed', fault.message, fault.data);
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
-    const candidate = { version, definitions, isUpload: draft.upload !== null };
+    const candidate = { version, schema, isUpload: draft.upload !== null, caller };
     await this.requireCompatible(configurationName, candidate, before);
   }
 
@@ -67,14 +65,14 @@ export class CompatibilityGuard {
    */
   async requireUploadable(
     configurationName: string,
-    { version, definitions }: { version: string; definitions: ParameterDefinitions },
+    { version, schema, caller }: Omit<Candidate, 'isUpload'>,
   ): Promise<void> {
     const published = await this.schemas.findPublished(configurationName, { version, isIncluded: true });
     const uploads = await this.schemas.uploads(configurationName);
     const upload = uploads.find((each) => compareVersions(each.version, version) < 0);
     const isHigher = upload && (!published || compareVersions(upload.version, published.version) > 0);
     const before = isHigher ? await this.schemas.find(configurationName, upload.version) : published;
-    await this.requireCompatible(configurationName, { version, definitions, isUpload: true }, before);
+    await this.requireCompatible(configurationName, { version, schema, isUpload: true, caller }, before);
   }
 
   private async requireCompatible(
@@ -84,17 +82,18 @@ export class CompatibilityGuard {
   ): Promise<void> {
     const major = majorOf(candidate.version);
     if (before === undefined || major === null || majorOf(before.version) !== major) return;
-    const { definitions: older, fault } = await this.schemas.read(configurationName, before);
+    const { schema: older, fault } = await this.schemas.read(configurationName, before, candidate.caller);
     // Nobody can tell what it declared, or an upload is the first to say anything at all.
     if (fault || (older === null && candidate.isUpload)) return;
-    const changes = compareSchemas(older ?? NO_PARAMETERS, candidate.definitions ?? NO_PARAMETERS);
+    const schemas = { older, newer: candidate.schema };
+    const changes = await this.documents.run(candidate.caller, 'compareSchemas', schemas);
     if (changes.breakingChanges.length === 0) return;
     const compatibilityReport: CompatibilityReport = {
       oldVersion: before.version,
       newVersion: candidate.version,
       hasBreakingChanges: true,
       ...changes,
-      affectedParameterFiles: await this.checkFiles(configurationName, candidate.definitions, major),
+      affectedParameterFiles: await this.checkFiles(configurationName, candidate, major),
     };
     const message = `The parameters break with those of ${before.version}, which takes a new major version`;
     throw conflict('incompatible_parameters', message, { compatibilityReport });
@@ -103,14 +102,17 @@ export class CompatibilityGuard {
   /** Of every scope the active file of the major, checked with the new schema. */
   private async checkFiles(
     name: string,
-    definitions: ParameterDefinitions | null,
+    candidate: Candidate,
     major: number,
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
     for (const scope of index.scopes().sort(byName)) {
       const file = activeFile(index, scope, major);
-      if (file !== null) files.push(await this.checkFile(name, scope, file, definitions));
+      if (file === null) continue;
+      files.push(await this.checkFile(name, scope, file, candidate));
+      // There may be one for each node, and all of them in memory.
+      await nextTurn();
     }
     return files;
   }
@@ -119,10 +121,12 @@ export class CompatibilityGuard {
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
     file: ParameterVersionRef,
-    definitions: ParameterDefinitions | null,
+    { schema, caller }: Candidate,
   ): Promise<AffectedParameterFile> {
-    const content = await this.parameters.document(name, file);
-    const errors = content ? checkParameters(definitions, content, { partial: true }) : [];
+    const document = await this.parameters.source(name, file);
+    const errors = document
+      ? await this.documents.run(caller, 'checkDocument', { schema, document, isPartial: true })
+      : [];
     return { scopeTypeName, scopeValue, version: file.version, needsMigration: errors.length > 0, errors };
   }
 }

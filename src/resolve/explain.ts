@@ -2,27 +2,24 @@
 
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import { type LeafProvenance, mergeMappings, mergeUntraced } from '../domain/merge.ts';
-import { checkParameters } from '../domain/parameter-checks.ts';
-import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
-import type { Mapping } from '../domain/value.ts';
-import { majorOf } from '../domain/version-order.ts';
+import { majorOf, parseVersion } from '../domain/version-order.ts';
 import type { GitStore, ParameterDetails } from '../git/store.ts';
+import { toTimestamp } from '../lib/clock.ts';
 import { type FieldError, HawserError } from '../lib/errors.ts';
+import type { DocumentSource } from './document-tasks.ts';
+import type { Documents } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan, Planner } from './plans.ts';
+import type { ShownSource } from './provenance-text.ts';
 import type { Declared, SchemaReader } from './schemas.ts';
-import { type SecretNames, secureNames } from './secrets.ts';
+import type { SecretNames } from './secrets.ts';
 
 /** A version of a configuration as a node gets it, or would get it. */
 export interface Delivered {
+  nodeId: string;
   configurationId: string;
   configurationVersion: string;
   prereleaseChannel: string | null;
-  /** Whether the node gets it as a child of a composite. */
-  isChild: boolean;
-  /** The merged whole against the version's schema. */
-  problems: readonly FieldError[];
 }
 
 /** A scope with what its file says of itself. */
@@ -32,20 +29,25 @@ export interface ExplainedScope extends ScopeFile {
 }
 
 export interface Explanation extends Delivered {
+  /** The merged whole against the version's schema. */
+  problems: readonly FieldError[];
   /** In the order of merging. */
   scopes: readonly ExplainedScope[];
-  merged: Mapping;
-  /** By JSON Pointer, in the order of the document; its sources are those of `sources`. */
-  provenance: ReadonlyMap<string, LeafProvenance>;
-  /** The scopes that have content, in the order of merging. */
-  sources: readonly ExplainedScope[];
-  secrets: SecretNames;
+}
+
+/** Who asks about which node and configuration. */
+export interface Question {
+  node: KnownNode;
+  configuration: { id: string; name: string };
+  /** In whose turn documents are read. */
+  caller: string;
 }
 
 interface Readers {
   planner: Planner;
   parameters: ParameterReader;
   schemas: SchemaReader;
+  documents: Documents;
 }
 
 /** A configuration's plan for one node. */
@@ -53,11 +55,7 @@ interface Part {
   plan: ConfigurationPlan;
   links: readonly ScopeLink[];
   prereleaseChannel: string | null;
-  isChild?: true;
 }
-
-/** Where no scope gives a document, it is as if one set nothing. */
-const NOTHING_SET: Mapping = new Map([['parameters', new Map()]]);
 
 export class Explainer {
   private readonly database: Database;
@@ -70,35 +68,52 @@ export class Explainer {
     this.readers = readers;
   }
 
+  /** Whether the node gets the configuration of this name as a child of a composite. */
+  async isChild(node: KnownNode, name: string): Promise<boolean> {
+    return (await this.childOf(node, name)) !== null;
+  }
+
   /**
    * Explains a configuration as the node gets it by its assignment; one that it does not get, as it would by an
    * assignment of any major version and no channel.
-   * @throws HawserError not_found `no_eligible_version` where no published version fits
+   * @throws HawserError not_found `no_eligible_version` where no published version fits; conflict
+   *   `parameter_merge_failed` where the files are too much together
    */
-  async explain(node: KnownNode, configuration: { id: string; name: string }): Promise<Explanation> {
-    const part = await this.partFor(node, configuration);
-    const { plan, prereleaseChannel } = part;
-    const scopes = await Promise.all(filesOf(part).map((file) => this.withDetails(plan.name, file)));
-    const { sources, documents } = await this.contentOf(plan.name, scopes);
-    const { merged, provenance } = mergeMappings(documents);
-    const { definitions, fault } = await this.declaredBy(plan);
-    return {
-      configurationId: configuration.id,
-      configurationVersion: plan.tag.version,
-      prereleaseChannel,
-      isChild: part.isChild ?? false,
-      problems: problemsOf(plan, definitions, documents.length === 0 ? NOTHING_SET : merged),
-      scopes,
-      merged,
-      provenance,
-      sources,
-      // Where nobody can tell which values are secure, all are.
-      secrets: fault ? 'all' : await this.secretsOf(plan.name, definitions, scopes),
-    };
+  async explain(question: Question): Promise<Explanation> {
+    const part = await this.partFor(question);
+    const scopes = await this.scopesOf(part);
+    const declared = await this.declaredBy(part.plan, question.caller);
+    const problems = await this.problemsIn(part, declared, question.caller);
+    return { ...deliveredBy(part, question), problems, scopes };
   }
 
-  /** How many problems there are in what the node gets now: of a composite, in all its children. */
-  async countProblems(node: KnownNode): Promise<number> {
+  /**
+   * Who set each value of what `explain` explains, as JSON (`ParameterProvenance`). It costs by its length, which is
+   * bounded.
+   * @throws HawserError as `explain`, and `parameter_merge_failed` for what is too long to be told
+   */
+  async provenance(question: Question): Promise<Buffer> {
+    const { caller } = question;
+    const part = await this.partFor(question);
+    const scopes = await this.scopesOf(part);
+    const { sources, documents } = await this.contentOf(part.plan.name, scopes);
+    const declared = await this.declaredBy(part.plan, caller);
+    const text = await this.readers.documents.run(caller, 'printProvenance', {
+      delivered: deliveredBy(part, question),
+      sources: sources.map(toShownSource),
+      documents,
+      schema: schemaFor(part, declared),
+      // Where nobody can tell which values are secure, all are.
+      secrets: declared.fault ? 'all' : await this.secretsOf(part.plan.name, declared, scopes, caller),
+    });
+    return Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  }
+
+  /**
+   * How many problems there are in what the node gets now: of a composite, in all its children. That the files of a
+   * part cannot be merged is one.
+   */
+  async countProblems(node: KnownNode, caller: string): Promise<number> {
     const { assignment, generation } = node;
     if (assignment === null) return 0;
     const plan = await orNull(async () => this.readers.planner.plan(assignment, generation));
@@ -107,34 +122,51 @@ export class Explainer {
     const links = this.database.nodeLookup.scopesOf(node.nodeId);
     const { prereleaseChannel } = assignment;
     const counts = await Promise.all(
-      plans.map((each) => this.countIn({ plan: each, links, prereleaseChannel })),
+      plans.map((each) => this.countIn({ plan: each, links, prereleaseChannel }, caller)),
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  private async countIn(part: Part): Promise<number> {
-    const { plan } = part;
-    const { definitions } = await this.declaredBy(plan);
-    if (definitions === null) return 0;
-    const { documents } = await this.contentOf(plan.name, filesOf(part));
-    const merged = documents.length === 0 ? NOTHING_SET : mergeUntraced(documents);
-    return problemsOf(plan, definitions, merged).length;
+  private async countIn(part: Part, caller: string): Promise<number> {
+    try {
+      return (await this.problemsIn(part, await this.declaredBy(part.plan, caller), caller)).length;
+    } catch (error) {
+      if (error instanceof HawserError && error.code === 'parameter_merge_failed') return 1;
+      throw error;
+    }
   }
 
-  private async partFor(node: KnownNode, { id, name }: { id: string; name: string }): Promise<Part> {
+  /** @throws HawserError conflict `parameter_merge_failed` */
+  private async problemsIn(part: Part, declared: Declared, caller: string): Promise<readonly FieldError[]> {
+    const { documents } = await this.contentOf(part.plan.name, filesOf(part));
+    const schema = schemaFor(part, declared);
+    return this.readers.documents.run(caller, 'checkMerged', { schema, documents });
+  }
+
+  private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
     const { assignment, generation, nodeId } = node;
-    const { planner } = this.readers;
     const links = this.database.nodeLookup.scopesOf(nodeId);
-    if (assignment !== null && assignment.configurationId === null) {
-      const { prereleaseChannel } = assignment;
-      const composite = await planner.plan(assignment, generation);
-      const child = composite.kind === 'composite' && composite.children.find((each) => each.name === name);
-      if (child) return { plan: child, links, prereleaseChannel, isChild: true };
-    }
+    const child = await this.childOf(node, name);
+    if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;
     const wish = isAssigned ? assignment : { ...WITHOUT_WISHES, configurationId: id };
-    const plan = (await planner.plan(wish, generation)) as ConfigurationPlan;
+    const plan = (await this.readers.planner.plan(wish, generation)) as ConfigurationPlan;
     return { plan, links, prereleaseChannel: wish.prereleaseChannel };
+  }
+
+  private async childOf(
+    { assignment, generation }: KnownNode,
+    name: string,
+  ): Promise<ConfigurationPlan | null> {
+    if (assignment === null || assignment.configurationId !== null) return null;
+    const composite = await this.readers.planner.plan(assignment, generation);
+    return composite.kind === 'composite'
+      ? (composite.children.find((child) => child.name === name) ?? null)
+      : null;
+  }
+
+  private scopesOf(part: Part): Promise<ExplainedScope[]> {
+    return Promise.all(filesOf(part).map((file) => this.withDetails(part.plan.name, file)));
   }
 
   private async withDetails(name: string, scope: ScopeFile): Promise<ExplainedScope> {
@@ -145,9 +177,9 @@ export class Explainer {
   /** Of the scopes those that have content, and the content of each. */
   private async contentOf<S extends ScopeFile>(name: string, scopes: readonly S[]) {
     const sources: S[] = [];
-    const documents: Mapping[] = [];
+    const documents: DocumentSource[] = [];
     for (const scope of scopes) {
-      const document = scope.file && (await this.readers.parameters.document(name, scope.file));
+      const document = scope.file && (await this.readers.parameters.source(name, scope.file));
       if (document === null) continue;
       sources.push(scope);
       documents.push(document);
@@ -155,9 +187,11 @@ export class Explainer {
     return { sources, documents };
   }
 
-  private async declaredBy({ name, tag }: ConfigurationPlan): Promise<Declared> {
+  private async declaredBy({ name, tag }: ConfigurationPlan, caller: string): Promise<Declared> {
     const version = await this.readers.schemas.find(name, tag.version);
-    return version ? this.readers.schemas.read(name, version) : { definitions: null, fault: null };
+    return version
+      ? this.readers.schemas.read(name, version, caller)
+      : { schema: null, fault: null, secure: [] };
   }
 
   /**
@@ -166,16 +200,20 @@ export class Explainer {
    */
   private async secretsOf(
     name: string,
-    definitions: ParameterDefinitions | null,
+    { secure }: Declared,
     scopes: readonly ScopeFile[],
-  ): Promise<Set<string>> {
+    caller: string,
+  ): Promise<SecretNames> {
+    const names = new Set(secure);
     const majors = new Set(
       scopes.map(({ file, isFallback }) => (file && isFallback ? majorOf(file.version) : null)),
     );
-    const older: (ParameterDefinitions | null)[] = [];
-    for (const major of majors)
-      if (major !== null) older.push(await this.readers.schemas.forMajor(name, major));
-    return secureNames(definitions, ...older);
+    for (const major of majors) {
+      if (major === null) continue;
+      const older = await this.readers.schemas.forMajor(name, major, caller);
+      for (const each of older.secure) names.add(each);
+    }
+    return names;
   }
 }
 
@@ -186,13 +224,34 @@ function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
 }
 
 /** None where the configuration brings its own parameters: what it sets itself only its nodes find out. */
-function problemsOf(
-  { parameters }: ConfigurationPlan,
-  definitions: ParameterDefinitions | null,
-  merged: Mapping,
-): FieldError[] {
-  if (parameters === null) return [];
-  return checkParameters(definitions, merged, { partial: false });
+function schemaFor({ plan }: Part, { schema }: Declared): DocumentSource | null {
+  return plan.parameters === null ? null : schema;
+}
+
+function deliveredBy({ plan, prereleaseChannel }: Part, { node, configuration }: Question): Delivered {
+  const { nodeId } = node;
+  const { id: configurationId } = configuration;
+  return { nodeId, configurationId, configurationVersion: plan.tag.version, prereleaseChannel };
+}
+
+/** A scope that has content, and so a file. */
+function toShownSource({ scopeTypeName, scopeValue, precedence, details }: ExplainedScope): ShownSource {
+  if (details === null) throw new Error('content comes from no file');
+  const { version, commit, createdBy, createdAt } = details;
+  return {
+    scope: { scopeTypeName, scopeValue, precedence },
+    file: {
+      resolvedVersion: version,
+      isPrerelease: isPrerelease(version),
+      commit,
+      author: createdBy,
+      committedAt: toTimestamp(createdAt),
+    },
+  };
+}
+
+export function isPrerelease(version: string): boolean {
+  return (parseVersion(version)?.prerelease.length ?? 0) > 0;
 }
 
 /** Null for what is not there: nothing assigned any more, or no version that fits. */

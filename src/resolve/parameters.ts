@@ -2,16 +2,13 @@
 
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
-import { mergeUntraced } from '../domain/merge.ts';
 import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
-import { parseParameterDocument } from '../domain/parameter-document.ts';
-import type { Mapping } from '../domain/value.ts';
-import { printYaml } from '../domain/yaml-printer.ts';
 import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
-import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
+import { type Awaitable, allOf, andThen, settle } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
-import { internal } from '../lib/errors.ts';
-import { sha256Hex } from '../lib/hash.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
+import { type Documents, storedSource } from './documents.ts';
 
 /** A scope that speaks for a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
@@ -33,9 +30,8 @@ export interface MergedParameters {
   sha256: string;
 }
 
-/** Memory for parsed documents, and for merged ones; a parsed one weighs several times its text. */
+/** Memory for documents, and for merged ones. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-const WEIGHT_OF_PARSED = 8;
 
 /**
  * In the order of merging; a scope that gives no file is there too, with none. No scope gives any where there is no
@@ -89,30 +85,36 @@ export function besideParameters<T extends { path: string }>(files: readonly T[]
   return files.some(isInPlace) ? files.filter((file) => !isInPlace(file)) : files;
 }
 
+/** What became of a merge: failing costs as much as succeeding, and the same documents fail again. */
+type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
+
 export class ParameterReader {
   private readonly store: GitStore;
+  private readonly documents: Documents;
   /** By the ref's object id, which never changes its content; null of a scope that is skipped on purpose. */
-  private readonly documents = new CountedCache<{ document: Mapping | null; bytes: number }>({
+  private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
+    sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
   });
-  private readonly reading = new Map<string, Promise<Mapping | null>>();
-  private readonly merged = new CountedCache<MergedParameters>({
+  private readonly reading = new Map<string, Promise<DocumentSource | null>>();
+  private readonly outcomes = new CountedCache<MergeOutcome>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes.length + 200,
+    sizeCalculation: (outcome) => ('merged' in outcome ? outcome.merged.bytes.length : 1_000) + 200,
   });
+  private readonly merging = new Map<string, Promise<MergedParameters | null>>();
 
   private readonly onMerged: (milliseconds: number) => void;
 
   /** @param onMerged told of each merge that was not in memory how long it took */
-  constructor(store: GitStore, onMerged: (milliseconds: number) => void) {
+  constructor(store: GitStore, documents: Documents, onMerged: (milliseconds: number) => void) {
     this.store = store;
+    this.documents = documents;
     this.onMerged = onMerged;
   }
 
   /** By name, what is in memory. */
   get caches(): Record<'parameter_documents' | 'merged_parameters', CacheFacts> {
-    return { parameter_documents: this.documents.facts, merged_parameters: this.merged.facts };
+    return { parameter_documents: this.sources.facts, merged_parameters: this.outcomes.facts };
   }
 
   /** An empty one of a configuration without any parameter files. */
@@ -122,52 +124,82 @@ export class ParameterReader {
 
   /**
    * The content of a version; null of a passthrough.
-   * @throws HawserError `repository_damaged` for what cannot be read: never a smaller answer
+   * @throws HawserError `repository_damaged` for objects that cannot be read: never a smaller answer
    */
-  document(configurationName: string, ref: ParameterVersionRef): Awaitable<Mapping | null> {
-    const cached = this.documents.get(ref.oid);
-    if (cached) return cached.document;
-    // After a publish for many nodes they all ask at once, and to parse is the dear part of it.
-    const key = `${configurationName} ${ref.oid}`;
-    const running = this.reading.get(key);
-    if (running) return running;
-    const reading = this.read(configurationName, ref).finally(() => this.reading.delete(key));
-    this.reading.set(key, reading);
-    return reading;
+  source(configurationName: string, ref: ParameterVersionRef): Awaitable<DocumentSource | null> {
+    const cached = this.sources.get(ref.oid);
+    if (cached) return cached.source;
+    // After a publish for many nodes they all ask at once.
+    return shared(this.reading, `${configurationName} ${ref.oid}`, () => this.read(configurationName, ref));
   }
 
-  /** What these versions make together, lowest precedence first; null where none of them has content. */
+  /**
+   * What these versions make together, lowest precedence first; null where none of them has content.
+   * @throws HawserError conflict `parameter_merge_failed`, `repository_damaged`; always as a rejected promise
+   */
   merge(configurationName: string, refs: readonly ParameterVersionRef[]): Awaitable<MergedParameters | null> {
     const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
-    const cached = this.merged.get(key);
-    if (cached) return cached;
+    const known = this.outcomes.get(key);
+    if (known) return 'merged' in known ? known.merged : Promise.reject(known.failure);
     const start = performance.now();
-    const documents = allOf(refs.map((ref) => this.document(configurationName, ref)));
-    return andThen(documents, (all) => {
-      const sources = all.filter((document) => document !== null);
-      if (sources.length === 0) return null;
-      const bytes = Buffer.from(printYaml(mergeUntraced(sources)));
-      const merged = { bytes, sha256: sha256Hex(bytes) };
-      this.merged.set(key, merged);
+    const make = () => {
+      const sources = allOf(refs.map((ref) => this.source(configurationName, ref)));
+      return andThen(sources, (all) => this.mergeSources(configurationName, all));
+    };
+    const done = (merged: MergedParameters | null) => {
+      if (merged === null) return null;
+      this.outcomes.set(key, { merged });
       this.onMerged(performance.now() - start);
       return merged;
-    });
+    };
+    const failed = (error: unknown) => {
+      if (isLasting(error)) this.outcomes.set(key, { failure: error });
+      throw error;
+    };
+    return shared(this.merging, key, () => settle(make, done, failed));
   }
 
-  private async read(configurationName: string, ref: ParameterVersionRef): Promise<Mapping | null> {
+  private mergeSources(
+    configurationName: string,
+    all: readonly (DocumentSource | null)[],
+  ): Awaitable<MergedParameters | null> {
+    const documents = all.filter((source) => source !== null);
+    if (documents.length === 0) return null;
+    const caller = `server ${configurationName}`;
+    return andThen(this.documents.run(caller, 'mergeDocuments', { documents }), toMergedParameters);
+  }
+
+  private async read(configurationName: string, ref: ParameterVersionRef): Promise<DocumentSource | null> {
     const { contentType } = await this.store.parameters.details(configurationName, ref);
     const content = await this.store.parameters.content(configurationName, ref);
-    const document = content && parse(content, contentType ?? 'yaml');
-    this.documents.set(ref.oid, { document, bytes: content?.length ?? 0 });
-    return document;
+    const source = content && storedSource(ref.oid, content, contentType ?? 'yaml');
+    this.sources.set(ref.oid, { source });
+    return source;
   }
 }
 
-/** What was checked at its upload, or was tagged by stock git and is not what it should be. */
-function parse(content: Uint8Array, contentType: 'yaml' | 'json'): Mapping {
-  try {
-    return parseParameterDocument(content, contentType);
-  } catch (error) {
-    throw internal('repository_damaged', 'A parameter file cannot be read', error);
-  }
+/** Those who ask while an answer is being made share it. */
+function shared<T>(running: Map<string, Promise<T>>, key: string, make: () => Awaitable<T>): Awaitable<T> {
+  const known = running.get(key);
+  if (known) return known;
+  const made = make();
+  if (!(made instanceof Promise)) return made;
+  const making = made.finally(() => running.delete(key));
+  running.set(key, making);
+  return making;
+}
+
+/** A thread gives bytes, which are no Buffer any more. */
+function toMergedParameters({ bytes, sha256 }: MergedDocuments): MergedParameters {
+  return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), sha256 };
+}
+
+/** Whether it is the fault of the documents' content, which stays until others take their place. */
+function isLasting(error: unknown): error is HawserError {
+  if (!(error instanceof HawserError)) return false;
+  return error.code === 'parameter_merge_failed' || isUnreadable(error);
+}
+
+function isUnreadable({ code, cause }: HawserError): boolean {
+  return code === 'repository_damaged' && cause instanceof HawserError && cause.kind === 'invalid';
 }

@@ -2,12 +2,12 @@
 
 import { LRUCache } from 'lru-cache';
 import { chooseSchemaVersion } from '../domain/parameter-choice.ts';
-import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
-import { type DocumentType, parseParameterDocument } from '../domain/parameter-document.ts';
-import type { ParameterDefinitions } from '../domain/parameter-schema.ts';
+import type { DocumentType } from '../domain/parameter-document.ts';
 import { compareVersions } from '../domain/version-order.ts';
 import type { GitStore, ParameterVersionRef, VersionIndex, VersionRef } from '../git/store.ts';
-import { HawserError, internal } from '../lib/errors.ts';
+import { type HawserError, internal, invalid } from '../lib/errors.ts';
+import type { Declaration, DocumentSource } from './document-tasks.ts';
+import { type Documents, storedSource } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
 
 /** A version that declares parameters, or might: it is there as a version, as an uploaded schema, or as both. */
@@ -20,18 +20,19 @@ export interface SchemaVersion {
 
 /** What a version says of its parameters. */
 export interface Declared {
-  /** Null where there is no `parameters` block, or none that can be read, so anything goes. */
-  definitions: ParameterDefinitions | null;
+  /** What defines them. Null where there is no `parameters` block, or none that can be read, so anything goes. */
+  schema: DocumentSource | null;
   /** Why the block cannot be read: `validation_failed` with errors that point into it. */
   fault: HawserError | null;
+  /** The names of the secure parameters. */
+  secure: readonly string[];
 }
 
-/** Memory for parsed schemas, each of which weighs several times its text. */
+/** Memory for schemas. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-const WEIGHT_OF_PARSED = 8;
-/** A larger entry point is no document that anybody wrote by hand, and parsing it would hold up all others. */
+/** A larger entry point is no document that anybody wrote by hand, and parsing it would take seconds. */
 const MAX_ENTRY_POINT_BYTES = 1024 * 1024;
-const NONE: Declared = { definitions: null, fault: null };
+const NONE: Declared = { schema: null, fault: null, secure: [] };
 
 /** The versions of a configuration together, for as long as neither list has changed. */
 interface AllVersions {
@@ -43,17 +44,19 @@ interface AllVersions {
 export class SchemaReader {
   private readonly store: GitStore;
   private readonly parameters: ParameterReader;
+  private readonly documents: Documents;
   /** By the id of what holds it, which never changes its content. */
-  private readonly declared = new LRUCache<string, { declared: Declared; bytes: number }>({
+  private readonly declared = new LRUCache<string, Declared>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
+    sizeCalculation: ({ schema, secure }) => (schema?.bytes.byteLength ?? 0) + secure.length * 50 + 200,
   });
   /** By the list of a configuration's own versions, which another one takes the place of with every change. */
   private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
 
-  constructor(store: GitStore, parameters: ParameterReader) {
+  constructor(store: GitStore, parameters: ParameterReader, documents: Documents) {
     this.store = store;
     this.parameters = parameters;
+    this.documents = documents;
   }
 
   /** The version named, with what it is; undefined where there is none. */
@@ -66,13 +69,14 @@ export class SchemaReader {
   /**
    * What a request means that names no version: the highest published one, else the highest; where that declares
    * nothing, the highest uploaded schema. Undefined where there is nothing at all.
+   * @param caller in whose turn documents are read
    */
-  async findCurrent(configurationName: string): Promise<SchemaVersion | undefined> {
+  async findCurrent(configurationName: string, caller: string): Promise<SchemaVersion | undefined> {
     const { published, versions } = await this.indexOf(configurationName);
     const [upload] = await this.uploads(configurationName);
     const highest = published[0] ?? higherOf(versions[0], upload);
     const current = highest && (await this.find(configurationName, highest.version));
-    if (current && (await this.read(configurationName, current)).definitions !== null) return current;
+    if (current && (await this.read(configurationName, current, caller)).schema !== null) return current;
     return upload ? this.find(configurationName, upload.version) : current;
   }
 
@@ -97,72 +101,80 @@ export class SchemaReader {
   }
 
   /**
-   * What a version declares; null where anything goes, which includes an entry point whose block cannot be read.
+   * What defines the parameters of a version; null where anything goes, which includes an entry point whose block
+   * cannot be read.
    * @throws HawserError `repository_damaged`
    */
-  async definitions(configurationName: string, version: SchemaVersion): Promise<ParameterDefinitions | null> {
-    return (await this.read(configurationName, version)).definitions;
-  }
-
-  /**
-   * The same, but for an entry point whose block cannot be read.
-   * @throws HawserError `validation_failed` with errors that point into the block
-   */
-  async requireDefinitions(
+  async schemaOf(
     configurationName: string,
     version: SchemaVersion,
-  ): Promise<ParameterDefinitions | null> {
-    const { definitions, fault } = await this.read(configurationName, version);
-    if (fault) throw fault;
-    return definitions;
+    caller: string,
+  ): Promise<DocumentSource | null> {
+    return (await this.read(configurationName, version, caller)).schema;
   }
 
-  /** What parameter files of a major are checked with; null where anything goes. */
-  async forMajor(configurationName: string, major: number): Promise<ParameterDefinitions | null> {
+  /** What parameter files of a major are checked with. */
+  async forMajor(configurationName: string, major: number, caller: string): Promise<Declared> {
     const { versions, byMajor } = await this.allOf(configurationName);
     const known = byMajor.get(major);
     const chosen = known === undefined ? chooseSchemaVersion(versions, major) : known;
     byMajor.set(major, chosen);
-    return chosen && this.definitions(configurationName, chosen);
+    return chosen === null ? NONE : this.read(configurationName, chosen, caller);
   }
 
-  /** What a version declares, or why nobody can tell. @throws HawserError `repository_damaged` */
-  read(configurationName: string, { configuration, upload }: SchemaVersion): Promise<Declared> {
-    if (upload !== null) return this.readUpload(configurationName, upload);
+  /**
+   * What a version declares, or why nobody can tell.
+   * @param caller in whose turn the document is read, unless it has been
+   * @throws HawserError `repository_damaged`
+   */
+  read(
+    configurationName: string,
+    { configuration, upload }: SchemaVersion,
+    caller: string,
+  ): Promise<Declared> {
+    if (upload !== null) return this.readUpload(configurationName, upload, caller);
     return configuration === null
       ? Promise.resolve(NONE)
-      : this.readEntryPoint(configurationName, configuration);
+      : this.readEntryPoint(configurationName, configuration, caller);
   }
 
-  private async readUpload(name: string, upload: ParameterVersionRef): Promise<Declared> {
+  private async readUpload(name: string, upload: ParameterVersionRef, caller: string): Promise<Declared> {
     const { contentType } = await this.store.parameters.details(name, upload);
-    const declared = await this.declare(upload.oid, contentType ?? 'yaml', async () => {
+    const declared = await this.declare(upload.oid, contentType ?? 'yaml', caller, async () => {
       return (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
     });
     // It was checked when it came; one that stock git made must not switch off all checks.
-    if (declared.definitions === null)
+    if (declared.schema === null)
       throw internal('repository_damaged', 'An uploaded schema cannot be read', declared.fault);
     return declared;
   }
 
-  private async readEntryPoint(name: string, ref: VersionRef): Promise<Declared> {
+  private async readEntryPoint(name: string, ref: VersionRef, caller: string): Promise<Declared> {
     const repository = { kind: 'configurations', name } as const;
     const { entryPoint, files } = await this.store.details(repository, ref);
     const file = files.find(({ path }) => path === entryPoint);
     if (file === undefined) return NONE;
     const type = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
     // By the file, not the version: one that names no entry point has that of the version before it.
-    return this.declare(file.oid, type, () => this.store.blob(repository, file.oid));
+    return this.declare(file.oid, type, caller, () => this.store.blob(repository, file.oid));
   }
 
-  private async declare(oid: string, type: DocumentType, load: () => Promise<Buffer>): Promise<Declared> {
+  private async declare(
+    oid: string,
+    type: DocumentType,
+    caller: string,
+    load: () => Promise<Buffer>,
+  ): Promise<Declared> {
     const key = `${oid} ${type}`;
     const cached = this.declared.get(key);
-    if (cached) return cached.declared;
+    if (cached) return cached;
     const content = await load();
+    const document = storedSource(oid, content, type);
     const isTooLarge = content.length > MAX_ENTRY_POINT_BYTES;
-    const declared = isTooLarge ? NONE : readDeclared(content, type);
-    this.declared.set(key, { declared, bytes: isTooLarge ? 0 : content.length });
+    const declared = isTooLarge
+      ? NONE
+      : toDeclared(document, await this.documents.run(caller, 'declare', { document }));
+    this.declared.set(key, declared);
     return declared;
   }
 
@@ -222,21 +234,10 @@ function firstOf<T>(list: readonly T[], fits: (item: T) => boolean): T | undefin
   return list[low];
 }
 
-/** What is no document at all declares nothing: an entry point may be anything. */
-function readDeclared(content: Uint8Array, type: DocumentType): Declared {
-  const document = orFault(() => parseParameterDocument(content, type));
-  if (document instanceof HawserError) return NONE;
-  const definitions = orFault(() => readParameterDefinitions(document));
-  return definitions instanceof HawserError
-    ? { definitions: null, fault: definitions }
-    : { definitions, fault: null };
-}
-
-function orFault<T>(work: () => T): T | HawserError {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof HawserError && error.kind === 'invalid') return error;
-    throw error;
-  }
+function toDeclared(document: DocumentSource, { isReadable, fault, secure }: Declaration): Declared {
+  return {
+    schema: isReadable ? document : null,
+    fault: fault && invalid('validation_failed', fault.message, [...fault.errors]),
+    secure,
+  };
 }

@@ -16,6 +16,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { makeClient } from '../support/client.ts';
+import { CONFIGURATIONS, MAIN, ok } from '../support/configurations.ts';
+import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const SOURCES = [
@@ -96,6 +98,7 @@ describe('the package', function () {
       HAWSER_DATA_DIR: join(folder, 'state/data'),
       HAWSER_REPOS_DIR: join(folder, 'state/repos'),
       HAWSER_ENV: 'development',
+      HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     };
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -164,6 +167,20 @@ describe('the package', function () {
       for (const path of ['/openapi/v1.json', '/reference', '/reference/swagger-ui-bundle.js']) {
         expect((await client.get(path)).status, path).to.equal(200);
       }
+      client.close();
+    });
+
+    it('reads large documents in a thread of its own', async () => {
+      const ca = readFileSync(join(folder, 'state/data/tls/ca.crt'), 'utf8');
+      const client = makeClient({ port, ca });
+      const admin = client.with({ Cookie: await signIn(client, 'admin', ADMIN_PASSWORD) });
+      const fields = { name: 'web' };
+      await ok(201, admin.upload(CONFIGURATIONS, { fields, files: { [MAIN]: 'resources: []\n' } }));
+      const verdict = admin.call('POST', `${CONFIGURATIONS}/web/parameters/validate`, {
+        headers: { 'Content-Type': 'application/yaml' },
+        body: `parameters: {list: [${'{}, '.repeat(20_000)}]}`,
+      });
+      expect(await ok(200, verdict)).to.deep.equal({ isValid: true, errors: [] });
       client.close();
     });
 

@@ -16,6 +16,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
+import { openThreads } from '../../src/threads/open.ts';
 import { TestClock } from './hawser.ts';
 
 /** The declarations alone: nothing listens, and what the handlers would need is gone afterwards. */
@@ -42,6 +43,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
       locks,
+      threads: openThreads(),
       ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

@@ -114,7 +114,10 @@ export function publishVersion(
     if (row.use_server_managed_parameters === 1) {
       const { parameterValidationMode } = await readEffectiveSettings(stores.database.read, resource.id);
       const isStrict = parameterValidationMode === 'Strict';
-      await stores.compatibility.requirePublishable(resource.name, version, { isStrict });
+      await stores.compatibility.requirePublishable(resource.name, version, {
+        isStrict,
+        caller: principal.userId,
+      });
     }
     const made = await locked.publish(version, tagger, actor.at);
     await record(stores, target, 'version_published', { version, commit: made.commit });

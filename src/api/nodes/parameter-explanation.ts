@@ -3,7 +3,7 @@
 import type { KnownNode } from '../../db/node-lookup.ts';
 import type { Database } from '../../db/open.ts';
 import { invalid, notFound } from '../../lib/errors.ts';
-import type { Explainer, Explanation } from '../../resolve/explain.ts';
+import type { Explainer, Question } from '../../resolve/explain.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 
@@ -19,22 +19,23 @@ export interface ExplanationRequest {
 }
 
 /**
+ * What the explainer is to be asked.
  * @throws HawserError not_found for the node, for a configuration that is not there or whose parameters the caller may
- *   not read, `no_configuration_assigned` and `no_eligible_version`; invalid `configuration_id_required`
+ *   not read, and `no_configuration_assigned`; invalid `configuration_id_required`
  */
-export async function explainParameters(
+export async function questionOf(
   { database, explainer }: ExplanationTools,
   principal: UserPrincipal,
   { nodeId, configurationId }: ExplanationRequest,
-): Promise<Explanation> {
+): Promise<Question> {
   const node = database.nodeLookup.byNodeId(nodeId);
   if (node === null) throw notFound('No such node');
   const id = configurationId ?? assignedConfiguration(node);
   const configuration = await grantedResource(database.read, principal, 'parameters', 'Read', { id });
-  const explanation = await explainer.explain(node, configuration);
-  // What it says of a composite's child is said of the composite's content, which takes Read on the child as well.
-  if (explanation.isChild) await grantedResource(database.read, principal, 'configuration', 'Read', { id });
-  return explanation;
+  // What is said of a composite's child is said of the composite's content, which takes Read on the child as well.
+  if (await explainer.isChild(node, configuration.name))
+    await grantedResource(database.read, principal, 'configuration', 'Read', { id });
+  return { node, configuration, caller: principal.userId };
 }
 
 function assignedConfiguration({ assignment }: KnownNode): string {

@@ -4,9 +4,9 @@ import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { type ExplanationTools, explainParameters } from './parameter-explanation.ts';
+import { type ExplanationTools, questionOf } from './parameter-explanation.ts';
 import { ExplanationQuery, Provenance, Resolution } from './parameter-schemas.ts';
-import { printProvenance, toResolution } from './parameter-views.ts';
+import { toResolution } from './parameter-views.ts';
 
 const PATH = '/api/v1/nodes/{nodeId}/parameters';
 
@@ -20,6 +20,7 @@ const COMMON = {
     'no_configuration_assigned',
     [404, 'no_eligible_version'],
     'configuration_id_required',
+    'parameter_merge_failed',
     ...READING_REPOSITORIES,
   ],
 } as const;
@@ -44,9 +45,8 @@ function resolutionRoute(tools: ExplanationTools): Route {
     async handle({ principal, params, query }) {
       const { nodeId } = params;
       const configurationId = query.configurationId ?? null;
-      return json(
-        toResolution(nodeId, await explainParameters(tools, principal, { nodeId, configurationId })),
-      );
+      const question = await questionOf(tools, principal, { nodeId, configurationId });
+      return json(toResolution(await tools.explainer.explain(question)));
     },
   });
 }
@@ -58,13 +58,14 @@ function provenanceRoute(tools: ExplanationTools): Route {
     path: `${PATH}/provenance`,
     summary: 'Who set each value of the parameters that a node gets',
     description: `${ABOUT} A secure object shows as one value in mergedParameters, while provenance tells of each \
-leaf in it. Where the parameters block of the delivered version cannot be read, all values count as secure.`,
+leaf in it. Where the parameters block of the delivered version cannot be read, all values count as secure. What \
+would take more than 8 MiB to tell is refused with parameter_merge_failed.`,
     answers: { 200: { description: 'The merged parameters, and their origin', schema: Provenance } },
     async handle({ principal, params, query }) {
       const { nodeId } = params;
       const configurationId = query.configurationId ?? null;
-      const explanation = await explainParameters(tools, principal, { nodeId, configurationId });
-      return writtenJson(printProvenance(nodeId, explanation));
+      const question = await questionOf(tools, principal, { nodeId, configurationId });
+      return writtenJson(await tools.explainer.provenance(question));
     },
   });
 }

@@ -111,7 +111,7 @@ function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route 
     params: idsInPath('nodeId'),
     answers: { 200: { description: 'The node', schema: NodeDetails } },
     problems: READING_REPOSITORIES,
-    async handle({ params, facts }) {
+    async handle({ principal, params, facts }) {
       const { nodeId } = params;
       const row = await findNode(database.read, nodeId, await stalenessRule(database, facts.now));
       if (!row) throw notFound('No such node');
@@ -125,7 +125,7 @@ function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route 
           assignment &&
           toAssignment(assignment, row.configuration_name ?? '', await planner.resolvedVersion(assignment)),
         tags: tags.map(toNodeTag),
-        parameterProblems: node ? await explainer.countProblems(node) : 0,
+        parameterProblems: node ? await explainer.countProblems(node, principal.userId) : 0,
       });
     },
   });

@@ -2,14 +2,13 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/open.ts';
-import { checkParameters } from '../../domain/parameter-checks.ts';
-import type { ParameterDefinitions } from '../../domain/parameter-schema.ts';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
-import type { Mapping } from '../../domain/value.ts';
 import { majorOf } from '../../domain/version-order.ts';
 import type { GitStore, ParameterVersionRef } from '../../git/store.ts';
 import type { FieldError } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
+import type { DocumentSource } from '../../resolve/document-tasks.ts';
+import type { Documents } from '../../resolve/documents.ts';
 import type { ParameterReader } from '../../resolve/parameters.ts';
 import type { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
@@ -20,6 +19,7 @@ export interface ParameterTools {
   store: GitStore;
   parameters: ParameterReader;
   schemas: SchemaReader;
+  documents: Documents;
   /** Shared while a file is written, so that its scope type and value stay as they are meanwhile. */
   locks: Locks;
 }
@@ -27,42 +27,47 @@ export interface ParameterTools {
 /** The configuration whose parameters they are. */
 export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 
-/** Of each schema, whether it refuses the file with this object id: neither ever changes. */
-const refusals = new WeakMap<ParameterDefinitions, LRUCache<string, boolean>>();
-const MAX_REFUSALS = 10_000;
+/** By a schema and a file, neither of which ever changes, whether the one refuses the other. */
+const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 
 /** For one request: the settings are read once, and each major's schema is looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
   private readonly tools: ParameterTools;
   private readonly name: string;
-  private readonly schemas = new Map<number, Promise<ParameterDefinitions | null>>();
+  private readonly caller: string;
+  private readonly schemas = new Map<number, Promise<DocumentSource | null>>();
 
-  private constructor(tools: ParameterTools, name: string, mode: ParameterValidationMode) {
+  private constructor(
+    tools: ParameterTools,
+    name: string,
+    { mode, caller }: { mode: ParameterValidationMode; caller: string },
+  ) {
     this.tools = tools;
     this.name = name;
     this.mode = mode;
+    this.caller = caller;
   }
 
-  static async of(tools: ParameterTools, { id, name }: ConfigurationOf): Promise<FileChecks> {
-    const { parameterValidationMode } = await readEffectiveSettings(tools.database.read, id);
-    return new FileChecks(tools, name, parameterValidationMode);
+  /** @param caller the id of the user in whose turn documents are read */
+  static async of(tools: ParameterTools, { id, name }: ConfigurationOf, caller: string): Promise<FileChecks> {
+    const { parameterValidationMode: mode } = await readEffectiveSettings(tools.database.read, id);
+    return new FileChecks(tools, name, { mode, caller });
   }
 
   /** What the schema finds in a scope's file, which need not set everything; nothing in mode None. */
-  async errorsOf(version: string, document: Mapping | null): Promise<FieldError[]> {
-    const definitions = await this.definitionsFor(version);
-    if (definitions === null || document === null) return [];
-    return checkParameters(definitions, document, { partial: true });
+  async errorsOf(version: string, document: DocumentSource | null): Promise<FieldError[]> {
+    const schema = await this.schemaFor(version);
+    if (schema === null || document === null) return [];
+    return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
   async needsMigration(ref: ParameterVersionRef): Promise<boolean> {
-    const definitions = await this.definitionsFor(ref.version);
-    if (definitions === null) return false;
-    const known = refusals.get(definitions) ?? new LRUCache<string, boolean>({ max: MAX_REFUSALS });
-    refusals.set(definitions, known);
-    const verdict = known.get(ref.oid) ?? (await this.isRefused(ref));
-    known.set(ref.oid, verdict);
+    const schema = await this.schemaFor(ref.version);
+    if (schema === null) return false;
+    const key = `${schema.key} ${ref.oid}`;
+    const verdict = refusals.get(key) ?? (await this.isRefused(ref));
+    refusals.set(key, verdict);
     return verdict;
   }
 
@@ -72,16 +77,20 @@ export class FileChecks {
   }
 
   private async isRefused(ref: ParameterVersionRef): Promise<boolean> {
-    const document = await this.tools.parameters.document(this.name, ref);
+    const document = await this.tools.parameters.source(this.name, ref);
     return (await this.errorsOf(ref.version, document)).length > 0;
   }
 
   /** Null where anything goes. */
-  private async definitionsFor(version: string): Promise<ParameterDefinitions | null> {
+  private async schemaFor(version: string): Promise<DocumentSource | null> {
     const major = majorOf(version);
     if (this.mode === 'None' || major === null) return null;
-    const schema = this.schemas.get(major) ?? this.tools.schemas.forMajor(this.name, major);
-    this.schemas.set(major, schema);
-    return schema;
+    const declared = this.schemas.get(major) ?? this.schemaOf(major);
+    this.schemas.set(major, declared);
+    return declared;
+  }
+
+  private async schemaOf(major: number): Promise<DocumentSource | null> {
+    return (await this.tools.schemas.forMajor(this.name, major, this.caller)).schema;
   }
 }

@@ -1,19 +1,27 @@
 /** The content of a parameter file as it comes in: which of the two types, and whether it can be read at all. */
 
 import { refuse } from '../../domain/document-text.ts';
-import { type DocumentType, parseParameterDocument } from '../../domain/parameter-document.ts';
-import type { Mapping } from '../../domain/value.ts';
+import type { DocumentType } from '../../domain/parameter-document.ts';
 import type { NamedFile } from '../../http/uploads.ts';
 import { type FieldError, HawserError, invalid } from '../../lib/errors.ts';
+import type { DocumentSource } from '../../resolve/document-tasks.ts';
+import { type Documents, newSource } from '../../resolve/documents.ts';
 
 /** As answers name the types. */
 export const MEDIA_TYPES = { yaml: 'application/yaml', json: 'application/json' } as const;
 
-/** A document with the very bytes that are kept. */
+/** A document that can be read, with the very bytes that are kept. */
 export interface ReadContent {
   type: DocumentType;
   bytes: Buffer;
-  document: Mapping;
+  document: DocumentSource;
+}
+
+/** Reads content in the turn of whoever sent it. */
+export interface ContentReader {
+  documents: Documents;
+  /** The user's id. */
+  caller: string;
 }
 
 /** RFC 9512 and the names that it replaces, RFC 8259, and short ones. */
@@ -36,32 +44,42 @@ export function contentTypeNamed(mediaType: string): DocumentType | null {
 
 /**
  * Content that came as text.
- * @throws HawserError `validation_failed`, its one error naming line and column
+ * @throws HawserError `validation_failed`, its one error naming line and column, or `too_complex`
  */
-export function readText(text: string, type: DocumentType): ReadContent {
+export function readText(reader: ContentReader, text: string, type: DocumentType): Promise<ReadContent> {
   return pointingTo('/content', () => {
     // Written as UTF-8 it would become something else.
     const lone = text.search(/\p{Surrogate}/u);
     if (lone >= 0) refuse(text, lone, 'invalid_text', 'The text holds half of a surrogate pair.');
-    return read(Buffer.from(text), type);
+    return read(reader, Buffer.from(text), type);
   });
 }
 
 /** As `readText`, of a file. It is YAML unless its name, or else its media type, says JSON. */
-export function readFile(part: string, { filename, mediaType, content }: NamedFile): ReadContent {
+export function readFile(
+  reader: ContentReader,
+  part: string,
+  { filename, mediaType, content }: NamedFile,
+): Promise<ReadContent> {
   const [, extension] = /\.(json|ya?ml)$/i.exec(filename) ?? [];
   const named = extension?.toLowerCase().replace('yml', 'yaml') ?? mediaType ?? '';
-  return pointingTo(`/${part}`, () => read(content, contentTypeNamed(named) ?? 'yaml'));
+  return pointingTo(`/${part}`, () => read(reader, content, contentTypeNamed(named) ?? 'yaml'));
 }
 
-function read(bytes: Buffer, type: DocumentType): ReadContent {
-  return { type, bytes, document: parseParameterDocument(bytes, type) };
+async function read(
+  { documents, caller }: ContentReader,
+  bytes: Buffer,
+  type: DocumentType,
+): Promise<ReadContent> {
+  const document = newSource(bytes, type);
+  await documents.run(caller, 'readDocument', { document });
+  return { type, bytes, document };
 }
 
 /** A fault of the text itself has no place in the document, so it is told of the member that holds the text. */
-function pointingTo<T>(path: string, work: () => T): T {
+async function pointingTo<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     if (!(error instanceof HawserError) || error.kind !== 'invalid') throw error;
     const errors = (error.data['errors'] ?? []) as FieldError[];

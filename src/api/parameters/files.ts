@@ -70,7 +70,7 @@ export function saveFile(
   return exclusively(tools, target.resource, async (locked) => {
     const type = await requireEnabledType(tools.database.read, name.type);
     const wanted = await scopeToWrite(tools.database.read, type, name.scopeValue);
-    const checks = await FileChecks.of(tools, target.resource);
+    const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
     const errors = await checks.errorsOf(version, content?.document ?? null);
     if (checks.mode === 'Strict' && errors.length > 0)
       throw invalid('validation_failed', refusal(version), errors);
@@ -95,8 +95,8 @@ export function publishFile(tools: ParameterTools, target: FileTarget, name: Fil
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
     const ref = requireVersion(locked, scope, version);
     if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
-    const checks = await FileChecks.of(tools, target.resource);
-    const document = await tools.parameters.document(target.resource.name, ref);
+    const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
+    const document = await tools.parameters.source(target.resource.name, ref);
     const errors = await checks.errorsOf(version, document);
     if (checks.mode === 'Strict' && errors.length > 0)
       throw conflict('validation_failed', refusal(version), { errors });

@@ -46,16 +46,28 @@ interface Versions {
   checks: FileChecks;
 }
 
+interface WantedScope {
+  scopeTypeId: string;
+  scopeValue: string | undefined;
+  /** The id of the user in whose turn documents are read. */
+  caller: string;
+}
+
 async function versionsOf(
   tools: ParameterTools,
   resource: ConfigurationOf,
-  { scopeTypeId, scopeValue }: { scopeTypeId: string; scopeValue: string | undefined },
+  { scopeTypeId, scopeValue, caller }: WantedScope,
 ): Promise<Versions> {
   const { database, store } = tools;
   const type = await requireScopeType(database.read, { id: scopeTypeId });
   const scope = await scopeNamed(database.read, type, scopeValue);
   const index = await store.parameters.index(resource.name);
-  return { type, scope, versions: index.versions(scope), checks: await FileChecks.of(tools, resource) };
+  return {
+    type,
+    scope,
+    versions: index.versions(scope),
+    checks: await FileChecks.of(tools, resource, caller),
+  };
 }
 
 async function show(
@@ -79,9 +91,10 @@ function listRoute(tools: ParameterTools, loads: Semaphore): Route {
     params: InSet,
     query: PageOfScope,
     answers: { 200: { description: 'Drafts and published versions', schema: ParameterFileView.array() } },
-    async handle({ resource, params, query }) {
+    async handle({ principal, resource, params, query }) {
+      const caller = principal.userId;
       const { take, skip, scopeValue } = query;
-      const of = await versionsOf(tools, resource, { ...params, scopeValue });
+      const of = await versionsOf(tools, resource, { ...params, scopeValue, caller });
       const shown = of.versions.slice(skip, skip + take);
       const files = await Promise.all(shown.map((ref) => loads.run(() => show(tools, resource, of, ref))));
       return page(files, of.versions.length, query);
@@ -98,9 +111,10 @@ function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
     params: InSet,
     query: PageOfScope,
     answers: { 200: { description: 'What there is of each', schema: MajorView.array() } },
-    async handle({ resource, params, query }) {
+    async handle({ principal, resource, params, query }) {
+      const caller = principal.userId;
       const { take, skip, scopeValue } = query;
-      const { versions, checks } = await versionsOf(tools, resource, { ...params, scopeValue });
+      const { versions, checks } = await versionsOf(tools, resource, { ...params, scopeValue, caller });
       const majors = groupByMajor(versions);
       const judged = majors
         .slice(skip, skip + take)
@@ -122,9 +136,10 @@ function majorRoute(tools: ParameterTools): Route {
     params: InMajor,
     query: OfScope,
     answers: { 200: { description: 'The file with its content', schema: ParameterContentView } },
-    async handle({ resource, params, query }) {
+    async handle({ principal, resource, params, query }) {
+      const caller = principal.userId;
       const { scopeTypeId, major } = params;
-      const of = await versionsOf(tools, resource, { scopeTypeId, scopeValue: query.scopeValue });
+      const of = await versionsOf(tools, resource, { scopeTypeId, scopeValue: query.scopeValue, caller });
       const group = groupByMajor(of.versions).find((each) => each.major === major);
       const ref = group && activeOf(group);
       if (ref === undefined) throw notFound('The scope has no published version of this major');

@@ -27,6 +27,7 @@ const modifying = { kind: 'grant', on: 'parameters', level: 'Modify', by: 'confi
 const managing = { ...modifying, level: 'Manage' } as const;
 
 const WRITE_PROBLEMS = [
+  'too_complex',
   ...['unknown_node', 'unknown_scope_value', 'scope_type_disabled'],
   ...['published_version', 'version_exists', 'draft_changed'],
   ...WRITING_REPOSITORIES,
@@ -62,7 +63,8 @@ function saveRoute(tools: ParameterTools): Route {
     problems: WRITE_PROBLEMS,
     async handle({ principal, resource, params, body, facts }) {
       const { version, scopeValue, contentType } = body;
-      const content = body.isPassthrough ? null : readText(body.content ?? '', contentType);
+      const reader = { documents: tools.documents, caller: principal.userId };
+      const content = body.isPassthrough ? null : await readText(reader, body.content ?? '', contentType);
       const target = { resource, principal, actor: facts.actor };
       const name = { type: { id: params.scopeTypeId }, scopeValue, version };
       const saved = await saveFile(tools, target, name, { content });
@@ -141,7 +143,8 @@ function uploadRoute(tools: ParameterTools): Route {
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false } = body;
-      const content = readFile(FILE.name, file);
+      const reader = { documents: tools.documents, caller: principal.userId };
+      const content = await readFile(reader, FILE.name, file);
       const target = { resource, principal, actor: facts.actor, gone: facts.over };
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const shown = shownOf(resource, await saveFile(tools, target, name, { content, publish }));

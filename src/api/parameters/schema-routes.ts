@@ -1,12 +1,10 @@
 /** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
 
-import { checkParameters } from '../../domain/parameter-checks.ts';
-import { parseParameterDocument } from '../../domain/parameter-document.ts';
-import { toJsonSchema } from '../../domain/parameter-schema.ts';
-import { json } from '../../http/answer.ts';
+import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
+import { newSource } from '../../resolve/documents.ts';
 import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
 import { contentTypeNamed, readFile } from './content.ts';
 import {
@@ -36,7 +34,7 @@ const DOCUMENT_TYPES = [
 ];
 
 export function schemaRoutes(tools: SchemaTools): Route[] {
-  return [uploadRoute(tools), schemaRoute(tools.schemas), validateRoute(tools.schemas)];
+  return [uploadRoute(tools), schemaRoute(tools), validateRoute(tools)];
 }
 
 function uploadRoute(tools: SchemaTools): Route {
@@ -54,18 +52,26 @@ function uploadRoute(tools: SchemaTools): Route {
     access: modifying,
     body: { kind: 'upload', schema: SchemaForm, fields: SCHEMA_FIELDS, file: FILE },
     answers: { 200: { description: 'The schema as it is now', schema: SchemaUploadView } },
-    problems: ['incompatible_parameters', 'version_exists', 'schema_changed', ...WRITING_REPOSITORIES],
+    problems: [
+      'too_complex',
+      'incompatible_parameters',
+      'version_exists',
+      'schema_changed',
+      ...WRITING_REPOSITORIES,
+    ],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw notFound('The form has no file');
       const target = { resource, principal, actor: facts.actor, gone: facts.over };
       const { version } = body;
-      const definitions = await uploadSchema(tools, target, version, readFile(FILE.name, file));
-      return json({ version, schema: toJsonSchema(definitions) });
+      const reader = { documents: tools.documents, caller: principal.userId };
+      const content = await readFile(reader, FILE.name, file);
+      const schema = await uploadSchema(tools, target, version, content);
+      return writtenJson(`{"version":${JSON.stringify(version)},"schema":${schema}}`);
     },
   });
 }
 
-function schemaRoute(schemas: SchemaReader): Route {
+function schemaRoute({ schemas, documents }: SchemaTools): Route {
   return route({
     id: 'getParameterSchema',
     method: 'GET',
@@ -77,16 +83,17 @@ function schemaRoute(schemas: SchemaReader): Route {
     query: OfVersion,
     answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
     problems: READING_REPOSITORIES,
-    async handle({ resource, query }) {
-      const version = await versionMeant(schemas, resource.name, query.version);
-      const definitions = version && (await schemas.definitions(resource.name, version));
-      if (!definitions) throw notFound('There is no schema');
-      return json(toJsonSchema(definitions));
+    async handle({ principal, resource, query }) {
+      const wish = { version: query.version, caller: principal.userId };
+      const version = await versionMeant(schemas, resource.name, wish);
+      const schema = version && (await schemas.schemaOf(resource.name, version, wish.caller));
+      if (!schema) throw notFound('There is no schema');
+      return writtenJson(await documents.run(wish.caller, 'printJsonSchema', { schema }));
     },
   });
 }
 
-function validateRoute(schemas: SchemaReader): Route {
+function validateRoute({ schemas, documents }: SchemaTools): Route {
   return route({
     id: 'validateParameters',
     method: 'POST',
@@ -100,13 +107,15 @@ function validateRoute(schemas: SchemaReader): Route {
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
-    problems: READING_REPOSITORIES,
+    problems: ['too_complex', ...READING_REPOSITORIES],
     logLevel: 'debug',
-    async handle({ resource, query, body }) {
-      const version = await versionMeant(schemas, resource.name, query.version);
-      const document = parseParameterDocument(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
-      const definitions = version ? await schemas.definitions(resource.name, version) : null;
-      const errors = checkParameters(definitions, document, { partial: query.partial ?? false });
+    async handle({ principal, resource, query, body }) {
+      const caller = principal.userId;
+      const version = await versionMeant(schemas, resource.name, { version: query.version, caller });
+      const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
+      const schema = version && (await schemas.schemaOf(resource.name, version, caller));
+      const isPartial = query.partial ?? false;
+      const errors = await documents.run(caller, 'checkDocument', { schema, document, isPartial });
       return json({ isValid: errors.length === 0, errors });
     },
   });
@@ -116,9 +125,9 @@ function validateRoute(schemas: SchemaReader): Route {
 async function versionMeant(
   schemas: SchemaReader,
   name: string,
-  version: string | undefined,
+  { version, caller }: { version: string | undefined; caller: string },
 ): Promise<SchemaVersion | null> {
-  if (version === undefined) return (await schemas.findCurrent(name)) ?? null;
+  if (version === undefined) return (await schemas.findCurrent(name, caller)) ?? null;
   const found = await schemas.find(name, version);
   if (found === undefined) throw notFound('There is neither such a version nor a schema for it');
   return found;

@@ -1,11 +1,9 @@
 /** Uploading a schema: judged and kept under the lock of the configuration's parameters. */
 
-import { readParameterDefinitions } from '../../domain/parameter-definitions.ts';
-import type { ParameterDefinitions } from '../../domain/parameter-schema.ts';
 import { sameVersion } from '../../domain/version-order.ts';
 import type { LockedParameters } from '../../git/store.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
-import { conflict, invalidField } from '../../lib/errors.ts';
+import { conflict } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { recordAudit } from '../../security/audit.ts';
@@ -19,7 +17,7 @@ export type SchemaTools = ParameterTools & { compatibility: CompatibilityGuard }
 /**
  * Keeps the schema that the document's `parameters` block defines, in place of an earlier one of the version. What
  * is there to the byte is not written again.
- * @returns what the schema declares
+ * @returns the JSON Schema that it is, as JSON
  * @throws HawserError invalid for the block; not_found without the configuration; conflict `version_exists` for a
  *   version that differs in build metadata alone, `incompatible_parameters` with `compatibilityReport`
  */
@@ -28,19 +26,19 @@ export async function uploadSchema(
   target: FileTarget,
   version: string,
   content: ReadContent,
-): Promise<ParameterDefinitions> {
+): Promise<string> {
   const { name } = target.resource;
-  const definitions = readParameterDefinitions(content.document);
-  if (definitions === null)
-    throw invalidField('/parameters', 'The document has no block of parameters to define them', 'required');
+  const caller = target.principal.userId;
+  const { document: schema } = content;
+  await tools.documents.run(caller, 'requireDefinitions', { schema });
   await exclusively(tools, target.resource, async (locked) => {
     const before = await earlier(tools, name, locked, version);
     if (before?.contentType === content.type && before.sha256 === sha256Hex(content.bytes)) return;
-    await tools.compatibility.requireUploadable(name, { version, definitions });
+    await tools.compatibility.requireUploadable(name, { version, schema, caller });
     refuseGone(target.gone);
     await keep(tools, target, locked, { version, content, replaced: before?.commit ?? null });
   });
-  return definitions;
+  return tools.documents.run(caller, 'printJsonSchema', { schema });
 }
 
 async function earlier({ store }: SchemaTools, name: string, { index }: LockedParameters, version: string) {

@@ -1,35 +1,48 @@
 /** Reports: a node hands in the result of each run; people list and read them. */
 
 import type { Database } from '../../db/open.ts';
-import { memberText } from '../../domain/json-member.ts';
-import { judgeReport } from '../../domain/report-verdict.ts';
 import { created, page, writtenJson } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
+import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newOrderedId } from '../../lib/ids.ts';
+import type { Threads } from '../../lib/threads.ts';
 import { nodeExists } from '../nodes/queries.ts';
 import { FloodGuard } from './flood-guard.ts';
 import { listNodeReports, listReports } from './lists.ts';
 import { findReport, type ReportRow } from './queries.ts';
+import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter, ReportSummary } from './schemas.ts';
-import { openReportWriter, type ReportWriter } from './writer.ts';
+import { VolumeGuard } from './volume-guard.ts';
+import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
 
 const PATH = '/api/v1/reports';
 const OF_NODE = '/api/v1/nodes/{nodeId}/reports';
 const TAGS = ['Reports'];
 
-export function reportRoutes(database: Database, onCommit: (reports: number) => void): Route[] {
+export interface ReportRouteOptions {
+  database: Database;
+  threads: Threads<ReportTasks>;
+  /** Told of each commit how many reports shared it. */
+  onCommit(reports: number): void;
+}
+
+/** Bytes of a report that is read at once; ten that come together must not hold up others for long. */
+const SMALL_REPORT = 64 * 1024;
+
+export function reportRoutes({ database, threads, onCommit }: ReportRouteOptions): Route[] {
   return [
-    createRoute(openReportWriter(database, onCommit), new FloodGuard()),
+    createRoute(openReportWriter(database, onCommit), threads),
     listOfNodeRoute(database),
     listRoute(database),
     detailRoute(database),
   ];
 }
 
-function createRoute(writer: ReportWriter, floodGuard: FloodGuard): Route {
+function createRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route {
+  const floodGuard = new FloodGuard();
+  const volumeGuard = new VolumeGuard();
   return route({
     id: 'submitReport',
     method: 'POST',
@@ -37,34 +50,57 @@ function createRoute(writer: ReportWriter, floodGuard: FloodGuard): Route {
     summary: 'Report the result of a run of DSC',
     description:
       'The result is kept as it comes, members that Hawser does not know too. 201 means that it survives a crash or ' +
-      'power cut. A node may send 120 reports at once, and two a second from then on.',
+      'power cut. A node may send 120 reports at once, and two a second from then on, and 64 MiB of them in an hour.',
     tags: TAGS,
     access: { kind: 'node:self' },
     params: idsInPath('nodeId'),
-    body: { kind: 'json', schema: NewReport, limit: 'reportBytes' },
+    body: { kind: 'jsonBytes', schema: RawJson, described: NewReport, limit: 'reportBytes' },
     answers: { 201: { description: 'The report, without its result', schema: ReportSummary } },
     problems: ['rate_limited'],
     logLevel: 'debug',
-    admit({ node }, now) {
-      if (node) floodGuard.admit(node.nodeId, now);
+    admit({ node }, now, bodyBytes) {
+      if (!node) return;
+      volumeGuard.admit(node.nodeId, bodyBytes, now);
+      floodGuard.admit(node.nodeId, now);
     },
-    async handle({ node, body: { operation, result }, text, facts }) {
-      const { inDesiredState, nodeStatus } = judgeReport(operation, result);
-      const row = await writer.submit({
-        row: {
-          id: newOrderedId(facts.now),
-          node_id: node.nodeId,
-          timestamp: facts.now,
-          operation,
-          in_desired_state: inDesiredState === null ? null : Number(inDesiredState),
-          had_errors: Number(result.hadErrors),
-          result: memberText(text, 'result'),
-        },
-        nodeStatus,
-      });
-      return created(`${PATH}/${row.id}`, toReportSummary(row));
+    async handle({ node: { nodeId }, body: bytes, facts: { now } }) {
+      const giveBack = volumeGuard.take(nodeId, bytes.length, now);
+      try {
+        const report = await readReport(threads, nodeId, bytes);
+        const row = await writer.submit(toReceived(report, nodeId, now));
+        return created(`${PATH}/${row.id}`, toReportSummary(row));
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
     },
   });
+}
+
+/** @throws HawserError `validation_failed` */
+function readReport(
+  threads: Threads<ReportTasks>,
+  nodeId: string,
+  bytes: Buffer,
+): Promise<JudgedReport> | JudgedReport {
+  const isSmall = bytes.length <= SMALL_REPORT;
+  return isSmall ? reportTasks.judgeReport({ bytes }) : threads.run(nodeId, 'judgeReport', { bytes });
+}
+
+function toReceived(report: JudgedReport, nodeId: string, now: number): ReceivedReport {
+  const { operation, hadErrors, inDesiredState, nodeStatus, result } = report;
+  return {
+    row: {
+      id: newOrderedId(now),
+      node_id: nodeId,
+      timestamp: now,
+      operation,
+      in_desired_state: inDesiredState === null ? null : Number(inDesiredState),
+      had_errors: Number(hadErrors),
+      result,
+    },
+    nodeStatus,
+  };
 }
 
 function listOfNodeRoute(database: Database): Route {

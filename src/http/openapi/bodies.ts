@@ -14,6 +14,8 @@ function contentOf(body: Body, components: Components): JsonSchema {
   switch (body.kind) {
     case 'json':
       return { 'application/json': { schema: components.convert(body.schema, 'input') } };
+    case 'jsonBytes':
+      return { 'application/json': { schema: components.convert(body.described, 'input') } };
     case 'form':
       return { 'application/x-www-form-urlencoded': { schema: components.convert(body.schema, 'input') } };
     case 'upload':

@@ -28,7 +28,7 @@ const PROBLEM: JsonSchema = {
     errors: {
       type: 'array',
       items: { $ref: `${TO_SCHEMAS}FieldError` },
-      description: 'Of `validation_failed`: one entry per fault, at most 100',
+      description: 'Of `validation_failed` and `too_complex`: one entry per fault, at most 100',
     },
     compatibilityReport: {
       type: 'object',

@@ -57,6 +57,7 @@ function ofInput(route: Route): ProblemName[] {
     case 'stream':
       return [...codes, 'malformed_body'];
     case 'json':
+    case 'jsonBytes':
     case 'document':
     case 'form':
       return [...codes, INVALID, 'malformed_body', 'body_timeout'];

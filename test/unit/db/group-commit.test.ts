@@ -97,8 +97,8 @@ describe('a group commit', () => {
   });
 
   it('bounds a batch by its bytes, but takes one however large it is', async () => {
-    const MEBIBYTE = 1024 * 1024;
-    const sizes = [5, 2, 4, 20, 1].map((size) => size * MEBIBYTE);
+    const QUARTER = 256 * 1024;
+    const sizes = [5, 2, 4, 20, 1].map((size) => size * QUARTER);
     await Promise.all(sizes.map((size, index) => group.submit({ name: `n${index}`, size })));
     expect(batches).to.deep.equal([['n0', 'n1'], ['n2'], ['n3'], ['n4']]);
   });

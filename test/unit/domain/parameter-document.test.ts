@@ -19,12 +19,12 @@ const SAMPLES = join(import.meta.dirname, '../../fixtures/dsc');
 const yaml = (text: string): Mapping => parseParameterDocument(Buffer.from(text), 'yaml');
 const json = (text: string): Mapping => parseParameterDocument(Buffer.from(text), 'json');
 
-function errorsOf(read: () => unknown): unknown {
+function errorsOf(read: () => unknown, code = 'validation_failed'): unknown {
   try {
     read();
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;
-    expect(error).to.include({ kind: 'invalid', code: 'validation_failed' });
+    expect(error).to.include({ kind: 'invalid', code });
     return error.data['errors'];
   }
   throw new Error('was not refused');
@@ -196,18 +196,32 @@ describe('parameter documents', () => {
   });
 
   it('are refused when they are too large, at the place where they become so', () => {
-    const entry = 'name: value\n';
-    const cases: [text: string, message: RegExp][] = [
-      [`a: ${'x'.repeat(5_000_000)}`, /^Line 1, column 1000001: .* 1000000 characters/],
-      ['- []\n'.repeat(MAX_LENGTH / 5), /^Line \d{5}, column \d: .* 100000 words and signs/],
-      [Array.from({ length: 50_000 }, (_, at) => at + entry).join(''), /^Line \d{5}, column \d+: /],
+    const cases: [text: string, code: string, message: RegExp][] = [
+      [`a: ${'x'.repeat(5_000_000)}`, 'too_large', /^Line 1, column 1000001: .* 1000000 characters/],
+      ['- []\n'.repeat(MAX_LENGTH / 5), 'too_complex', /^Line \d{5}, column \d: .* 300000 words and signs/],
     ];
-    for (const [text, message] of cases) {
-      const errors = errorsOf(() => yaml(text));
+    for (const [text, code, message] of cases) {
+      const errors = errorsOf(() => yaml(text), code === 'too_large' ? 'validation_failed' : code);
       expect(errors).to.have.nested.property('[0].message').that.matches(message);
-      expect(errors).to.have.nested.property('[0].code', 'too_large');
+      expect(errors).to.have.nested.property('[0].code', code);
     }
   });
+
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, at) => `  key-${at}: value ${at} # why\n`);
+  const flow = (count: number) => Array.from({ length: count }, (_, at) => `"key-${at}" : "value ${at}"`);
+  const forms: [name: string, write: (count: number) => string][] = [
+    ['block style', (count) => `parameters:\n${lines(count).join('')}`],
+    ['flow style', (count) => `parameters: { ${flow(count).join(' , \n ')} }\n`],
+  ];
+  for (const [name, write] of forms)
+    it(`in ${name} have at most 20,000 leaves`, () => {
+      expect((yaml(write(20_000)).get('parameters') as Mapping).size).to.equal(20_000);
+      const errors = errorsOf(() => yaml(write(20_001)), 'too_complex');
+      expect(errors).to.deep.equal([
+        { path: '', message: 'The document has more than 20000 leaves.', code: 'too_complex' },
+      ]);
+    });
 
   it('may repeat by aliases what is not large', () => {
     const many = yaml(`a: &a [1, 2, 3]\nb: [${'*a, '.repeat(1_000)}]\n`).get('b');

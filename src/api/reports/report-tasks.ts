@@ -1,0 +1,27 @@
+/** Reads a report: what its verdict is, and the text of its result, which is kept as it came. */
+
+import { memberText } from '../../domain/json-member.ts';
+import { judgeReport, type ReportOperation, type Verdict } from '../../domain/report-verdict.ts';
+import { decodeJson, parseJson } from '../../http/body.ts';
+import { validate } from '../../http/validation.ts';
+import { NewReport } from './schemas.ts';
+
+export interface JudgedReport extends Verdict {
+  operation: ReportOperation;
+  hadErrors: boolean;
+  /** The text of the member `result`. */
+  result: string;
+}
+
+/** To be carried out in a thread where the report is large. */
+export const reportTasks = {
+  /** @throws HawserError `validation_failed` */
+  judgeReport({ bytes }: { bytes: Uint8Array }): JudgedReport {
+    const text = decodeJson(bytes);
+    const { operation, result } = validate(NewReport, parseJson(text), 'body');
+    const { hadErrors } = result;
+    return { operation, hadErrors, ...judgeReport(operation, result), result: memberText(text, 'result') };
+  },
+};
+
+export type ReportTasks = typeof reportTasks;

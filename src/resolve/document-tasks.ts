@@ -1,0 +1,187 @@
+/**
+ * What is done with parameter documents and schemas: functions of their bytes that give plain values, so that they can
+ * be carried out where the caller is or in a thread. Each place remembers what it has read.
+ */
+
+import { LRUCache } from 'lru-cache';
+import { compareSchemas, type SchemaChanges } from '../domain/compatibility.ts';
+import { mergeUntraced } from '../domain/merge.ts';
+import { checkParameters } from '../domain/parameter-checks.ts';
+import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
+import { type DocumentType, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
+import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
+import type { Mapping } from '../domain/value.ts';
+import { printYaml } from '../domain/yaml-printer.ts';
+import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
+import { secureNames } from './secrets.ts';
+
+/** The bytes of a document, as they came or as they are kept. */
+export interface DocumentSource {
+  /** The same for the same bytes of the same type only. */
+  key: string;
+  type: DocumentType;
+  bytes: Uint8Array;
+  /** In a repository: it was checked at its upload, or was tagged by stock git and may be anything. */
+  isStored: boolean;
+}
+
+/** What a document says of parameters. */
+export interface Declaration {
+  /** Whether there is a `parameters` block, and it can be read. */
+  isReadable: boolean;
+  /** Why the block cannot be read. */
+  fault: { message: string; errors: readonly FieldError[] } | null;
+  /** The names of the secure parameters. */
+  secure: readonly string[];
+}
+
+/** The merged parameters of a node. */
+export interface MergedDocuments {
+  bytes: Uint8Array;
+  /** Hex. */
+  sha256: string;
+}
+
+type ProvenanceRequest = Omit<ProvenanceInput, 'documents' | 'definitions'> & {
+  documents: readonly DocumentSource[];
+  schema: DocumentSource | null;
+};
+
+/** Bytes of memory for parsed documents, and as many for definitions; each weighs several times its text. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+const WEIGHT_OF_PARSED = 8;
+/** Of each list of a report; more would tell nobody more. */
+const MAX_CHANGES = 1_000;
+/** What a document without a `parameters` block declares: its nodes take none. */
+const NO_PARAMETERS: ParameterDefinitions = new Map();
+
+export type DocumentTasks = ReturnType<typeof documentTasks>;
+
+export function documentTasks() {
+  const documents = new ParsedCache(readSource);
+  const definitions = new ParsedCache((source) => readParameterDefinitions(documents.get(source)));
+  const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
+  const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
+  return {
+    /** @throws HawserError as `parseParameterDocument` */
+    readDocument({ document }: { document: DocumentSource }): void {
+      documents.get(document);
+    },
+
+    /** Of one scope's file nothing is required. */
+    checkDocument(input: { schema: DocumentSource | null; document: DocumentSource; isPartial: boolean }) {
+      const { schema, document, isPartial: partial } = input;
+      return checkParameters(definedBy(schema), documents.get(document), { partial });
+    },
+
+    /** @throws HawserError conflict `parameter_merge_failed` */
+    mergeDocuments({ documents: sources }: { documents: readonly DocumentSource[] }): MergedDocuments {
+      const bytes = Buffer.from(printYaml(mergeUntraced(allOf(sources))));
+      return { bytes, sha256: sha256Hex(bytes) };
+    },
+
+    /** @throws HawserError conflict `parameter_merge_failed` */
+    checkMerged(input: { schema: DocumentSource | null; documents: readonly DocumentSource[] }) {
+      const all = allOf(input.documents);
+      return checkMerged(definedBy(input.schema), all, mergeUntraced(all));
+    },
+
+    /** @throws HawserError conflict `parameter_merge_failed` */
+    printProvenance({ schema, documents: sources, ...input }: ProvenanceRequest): Uint8Array {
+      return printProvenance({ ...input, definitions: definedBy(schema), documents: allOf(sources) });
+    },
+
+    /** What an entry point or an uploaded schema says. */
+    declare: ({ document }: { document: DocumentSource }) => declare(document, documents, definitions),
+
+    /** @throws HawserError `validation_failed` for a document that defines no parameters, or wrongly */
+    requireDefinitions({ schema }: { schema: DocumentSource }): void {
+      if (definitions.get(schema) !== null) return;
+      const message = 'The document has no block of parameters to define them';
+      throw invalidField('/parameters', message, 'required');
+    },
+
+    /** The JSON Schema of documents that keep to these definitions, as JSON. */
+    printJsonSchema({ schema }: { schema: DocumentSource }): string {
+      return JSON.stringify(toJsonSchema(definitions.get(schema) ?? NO_PARAMETERS));
+    },
+
+    /** Of each kind of change the first thousand. */
+    compareSchemas(input: { older: DocumentSource | null; newer: DocumentSource | null }): SchemaChanges {
+      const older = definedBy(input.older) ?? NO_PARAMETERS;
+      const changes = compareSchemas(older, definedBy(input.newer) ?? NO_PARAMETERS);
+      return {
+        breakingChanges: changes.breakingChanges.slice(0, MAX_CHANGES),
+        nonBreakingChanges: changes.nonBreakingChanges.slice(0, MAX_CHANGES),
+      };
+    },
+  };
+}
+
+/** What was read of sources, by their keys. */
+class ParsedCache<V> {
+  private readonly read: (source: DocumentSource) => V;
+  private readonly cache = new LRUCache<string, { value: V; bytes: number }>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
+  });
+
+  constructor(read: (source: DocumentSource) => V) {
+    this.read = read;
+  }
+
+  get(source: DocumentSource): V {
+    const known = this.cache.get(source.key);
+    if (known) return known.value;
+    const value = this.read(source);
+    this.cache.set(source.key, { value, bytes: source.bytes.byteLength });
+    return value;
+  }
+}
+
+/** Of what is stored the leaves are counted where it is merged: that tells whoever it concerns. */
+function readSource({ type, bytes, isStored }: DocumentSource): Mapping {
+  if (isStored) return orDamaged(() => readDocument(bytes, type));
+  const document = readDocument(bytes, type);
+  requireFewLeaves(document);
+  return document;
+}
+
+function orDamaged<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw internal('repository_damaged', 'A parameter file cannot be read', error);
+  }
+}
+
+/** What is no document at all declares nothing: an entry point may be anything. */
+function declare(
+  source: DocumentSource,
+  documents: ParsedCache<Mapping>,
+  definitions: ParsedCache<ParameterDefinitions | null>,
+): Declaration {
+  const none = { isReadable: false, fault: null, secure: [] };
+  const document = orFault(() => documents.get(source));
+  if (document instanceof HawserError) return none;
+  const found = orFault(() => {
+    requireFewLeaves(document);
+    return definitions.get(source);
+  });
+  if (found instanceof HawserError) {
+    const errors = (found.data['errors'] ?? []) as FieldError[];
+    return { ...none, fault: { message: found.message, errors } };
+  }
+  return found === null ? none : { isReadable: true, fault: null, secure: [...secureNames(found)] };
+}
+
+function orFault<T>(work: () => T): T | HawserError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof HawserError && ['invalid', 'internal'].includes(error.kind)) return error;
+    throw error;
+  }
+}

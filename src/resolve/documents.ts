@@ -1,0 +1,103 @@
+/**
+ * Where work with parameter documents is done: at once if the documents are small, else in a thread, in the turn of
+ * whoever asks for it. So no document holds up a poll (docs/decisions/0026).
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DocumentType } from '../domain/parameter-document.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
+import { sha256Hex } from '../lib/hash.ts';
+import type { Input, Output, Threads } from '../lib/threads.ts';
+import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
+
+/** Bytes of a JSON document that are read at once. YAML costs up to sixteen times as much, so of it 2 KiB are. */
+const SMALL_DOCUMENT = 32 * 1024;
+const WEIGHT_OF_YAML = 16;
+/** The same of several documents together, most of which have been read before. */
+const SMALL_TOGETHER = 2 * SMALL_DOCUMENT;
+
+/** Milliseconds of this work in one turn of the event loop; what comes then waits for the next one. */
+const TURN = 10;
+
+const ANCHOR = '&'.charCodeAt(0);
+const ALIAS = '*'.charCodeAt(0);
+
+/** A document that came with a request. */
+export function newSource(bytes: Uint8Array, type: DocumentType): DocumentSource {
+  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: alone(bytes), isStored: false };
+}
+
+/** A document of a repository, by the id of an object that never changes its content. */
+export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType): DocumentSource {
+  return { key: `${oid} ${type}`, type, bytes: alone(bytes), isStored: true };
+}
+
+/** Not as a part of a larger buffer, all of which would be copied into a thread. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
+export class Documents {
+  private readonly threads: Threads<DocumentTasks>;
+  private readonly tasks = documentTasks();
+  /** In this turn of the event loop, in milliseconds. */
+  private spent = 0;
+
+  constructor(threads: Threads<DocumentTasks>) {
+    this.threads = threads;
+  }
+
+  /**
+   * Carries out a task, at once where that is quick. The failure of one is a rejected promise at any rate.
+   * @param caller whose turn it takes: a user's or a node's id, or what else the work is for
+   * @throws HawserError what the task throws, and as `Threads.run`
+   */
+  run<N extends keyof DocumentTasks & string>(
+    caller: string,
+    name: N,
+    input: Input<DocumentTasks, N>,
+  ): Awaitable<Output<DocumentTasks, N>> {
+    if (isLarge(sourcesIn(input))) return this.threads.run(caller, name, input);
+    if (this.spent > TURN) return nextTurn().then(() => this.run(caller, name, input));
+    const start = performance.now();
+    try {
+      return (this.tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
+    } catch (error) {
+      return Promise.reject(error);
+    } finally {
+      this.spend(performance.now() - start);
+    }
+  }
+
+  private spend(milliseconds: number): void {
+    if (this.spent === 0)
+      setImmediate(() => {
+        this.spent = 0;
+      });
+    this.spent += milliseconds;
+  }
+}
+
+/** The documents that a task is given, alone or in lists. */
+function sourcesIn(input: object): DocumentSource[] {
+  return Object.values(input)
+    .flat()
+    .filter((value): value is DocumentSource => value?.bytes instanceof Uint8Array);
+}
+
+function isLarge(sources: readonly DocumentSource[]): boolean {
+  let together = 0;
+  for (const source of sources) {
+    const weight = weightOf(source);
+    together += weight;
+    if (weight > SMALL_DOCUMENT || together > SMALL_TOGETHER) return true;
+  }
+  return false;
+}
+
+/** Aliases can make a short text a large document. */
+function weightOf({ type, bytes }: DocumentSource): number {
+  if (type === 'json') return bytes.byteLength;
+  const hasAliases = bytes.includes(ALIAS) && bytes.includes(ANCHOR);
+  return hasAliases ? Number.POSITIVE_INFINITY : bytes.byteLength * WEIGHT_OF_YAML;
+}

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { HawserError } from '../../../src/lib/errors.ts';
+import { Threads, threadEntry } from '../../../src/lib/threads.ts';
+import type { TestTasks } from '../../support/thread-tasks.ts';
+
+const ENTRY = threadEntry('../../support/thread-tasks', import.meta.url);
+
+async function errorOf(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work;
+  } catch (error) {
+    expect(error).to.be.instanceOf(Error);
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('threads', function () {
+  this.timeout(60_000);
+  let threads: Threads<TestTasks>;
+  const open = (size = 1) => {
+    threads = new Threads<TestTasks>({ entry: ENTRY, size, heapMegabytes: 32 });
+  };
+  afterEach(() => threads.close());
+
+  const closedGate = () => new Int32Array(new SharedArrayBuffer(4));
+  const release = (gate: Int32Array) => {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  };
+  /** Names in the order in which the work ended. */
+  const ending = (work: Record<string, Promise<unknown>>) => {
+    const order: string[] = [];
+    const all = Object.entries(work).map(([name, each]) => each.then(() => order.push(name)));
+    return Promise.all(all).then(() => order);
+  };
+
+  it('carry out tasks, at once or later, and give back what they give', async () => {
+    open();
+    expect(await threads.run('a', 'double', 21)).to.equal(42);
+    expect(await threads.run('a', 'later', 'x')).to.equal('x');
+    const value = { bytes: new Uint8Array([1, 2]), map: new Map([['k', 1n]]), none: undefined };
+    expect(await threads.run('a', 'copy', value)).to.deep.equal(value);
+  });
+
+  it('throw what a task throws: kind, code, message, members, seconds and cause', async () => {
+    open();
+    const error = await errorOf(threads.run('a', 'refuse', undefined));
+    expect(error).to.be.instanceOf(HawserError);
+    expect(error).to.deep.include({
+      ...{ kind: 'rate_limited', code: 'rate_limited', message: 'come again', retryAfter: 7 },
+      data: { errors: [{ path: '/a', message: 'no', code: 'type' }] },
+    });
+    expect(error.cause).to.be.instanceOf(Error).and.include({ name: 'TypeError', message: 'the inner one' });
+    expect(error.stack).to.include('thread-tasks');
+    const other = await errorOf(threads.run('a', 'conflict', undefined));
+    expect(other).to.include({ kind: 'conflict', code: 'in_use', retryAfter: undefined });
+  });
+
+  it('go on after a task that failed, or whose value cannot be copied', async () => {
+    open();
+    const error = await errorOf(threads.run('a', 'fail', undefined));
+    expect(error).not.to.be.instanceOf(HawserError);
+    expect(error).to.include({ name: 'RangeError', message: 'a defect' });
+    expect(await errorOf(threads.run('a', 'copy', () => undefined))).to.include({ name: 'DataCloneError' });
+    expect(await errorOf(threads.run('a', 'giveFunction', undefined))).to.include({ code: 'internal_error' });
+    expect(await threads.run('a', 'double', 1)).to.equal(2);
+  });
+
+  it('that die fail the one task that they were at; the next ones get another', async () => {
+    open();
+    const [dead, ...others] = await Promise.allSettled([
+      threads.run('a', 'die', undefined),
+      threads.run('a', 'double', 1),
+      threads.run('b', 'double', 2),
+    ]);
+    expect(dead).to.have.property('status', 'rejected');
+    expect(dead).to.have.nested.property('reason.code', 'internal_error');
+    expect(others.map((each) => 'value' in each && each.value)).to.deep.equal([2, 4]);
+  });
+
+  it('take a limited memory, and end alone when they need more', async () => {
+    open();
+    expect(await errorOf(threads.run('a', 'exhaustMemory', undefined))).to.include({
+      code: 'internal_error',
+    });
+    expect(await threads.run('a', 'double', 1)).to.equal(2);
+  });
+
+  it('serve callers in turn, so that one with many tasks does not hold up one with a few', async () => {
+    open();
+    const gate = closedGate();
+    const first = threads.run('a', 'wait', gate);
+    const order = ending({
+      a1: threads.run('a', 'double', 1),
+      a2: threads.run('a', 'double', 1),
+      a3: threads.run('a', 'double', 1),
+      b1: threads.run('b', 'double', 1),
+      b2: threads.run('b', 'double', 1),
+      c1: threads.run('c', 'double', 1),
+    });
+    release(gate);
+    await first;
+    expect(await order).to.deep.equal(['b1', 'c1', 'a1', 'b2', 'a2', 'a3']);
+  });
+
+  it('do one task of a caller at a time, though another thread is free', async () => {
+    open(2);
+    const gate = closedGate();
+    const first = threads.run('a', 'wait', gate);
+    let isDone = false;
+    const second = threads.run('a', 'double', 1).then(() => {
+      isDone = true;
+    });
+    expect(await threads.run('b', 'double', 2)).to.equal(4);
+    expect(await threads.run('b', 'double', 3)).to.equal(6);
+    expect(isDone).to.equal(false);
+    release(gate);
+    await Promise.all([first, second]);
+  });
+
+  it('fail what they are about when they are closed, and whatever comes after', async () => {
+    open();
+    const running = errorOf(threads.run('a', 'wait', closedGate()));
+    const waiting = errorOf(threads.run('a', 'double', 1));
+    await threads.close();
+    const late = errorOf(threads.run('b', 'double', 1));
+    for (const error of await Promise.all([running, waiting, late]))
+      expect(error).to.include({ kind: 'unavailable', code: 'shutting_down' });
+  });
+
+  it('keep no process that has nothing else to do', () => {
+    open();
+    const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../../..', name));
+    const script = `
+      import { Threads, threadEntry } from ${path('src/lib/threads.ts')};
+      const entry = threadEntry(${path('test/support/thread-tasks')}, 'file://' + ${path('x.ts')});
+      const threads = new Threads({ entry, size: 2 });
+      const alive = setInterval(() => undefined, 1000);
+      console.log(await threads.run('a', 'double', 4));
+      clearInterval(alive);`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 });
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: '8\n' });
+  });
+});
