@@ -13,6 +13,7 @@ import type { HawserError } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
+import { readLooseObject } from './loose-objects.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './object-text.ts';
 import type { PackCaches } from './pack-cache.ts';
 
@@ -158,6 +159,11 @@ export class ObjectStore {
     format: 'content' | 'parsed',
     cache: object,
   ): Promise<ReadObjectResult> {
+    if (format === 'content' && oid !== EMPTY_TREE) {
+      const source = loosePath(gitdir, oid);
+      const loose = await readLooseObject(this.fs, source, oid);
+      if (loose) return { oid, format, type: loose.type, object: loose.content, source };
+    }
     const read = await readObject({ fs: this.fs, gitdir, oid, format, cache });
     if (read.source?.endsWith('.pack')) this.packs.count(gitdir, cache, sizeOf(read));
     return read;

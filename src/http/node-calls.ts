@@ -32,9 +32,11 @@ export class NodeCalls {
   }
 }
 
-function overloaded(): HawserError {
+/** To come again after a time that differs from caller to caller. */
+export function overloaded(
+  message = 'The server has as many calls of nodes as it can carry out; come again',
+): HawserError {
   const { least, most } = RETRY_AFTER;
   const retryAfter = least + Math.floor(Math.random() * (most - least + 1));
-  const message = 'The server has as many calls of nodes as it can carry out; come again';
   return new HawserError('unavailable', 'overloaded', message, { retryAfter });
 }

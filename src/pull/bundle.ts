@@ -1,6 +1,6 @@
 /** Builds a bundle: a ZIP whose bytes depend on nothing but the names and contents in it. */
 
-import { ZipFile } from 'yazl';
+import { writeStoredZip } from './stored-zip.ts';
 
 export interface BundleEntry {
   path: string;
@@ -8,23 +8,13 @@ export interface BundleEntry {
 }
 
 /**
- * Local midnight, because DOS times in ZIPs are local: the same eight bytes in every time zone.
- * `forceDosTimestamp` leaves out the UTC field that would differ.
- */
-const FIXED_TIME = new Date(1980, 0, 1);
-
-/**
  * Stored, not deflated: what deflate makes depends on the zlib build and the processor, and equal checksums
  * must mean equal bytes on every server (docs/decisions/0005).
+ * @param entries in their final order; a ZIP of 65,535 entries or 4 GiB and more becomes ZIP64
  */
-const ENTRY_OPTIONS = { mtime: FIXED_TIME, mode: 0o100644, compress: false, forceDosTimestamp: true };
-
-/** @param entries in their final order; a ZIP of more than 65,535 entries or 4 GiB becomes ZIP64 */
 export async function buildBundle(entries: readonly BundleEntry[]): Promise<Buffer> {
-  const zip = new ZipFile();
-  for (const { path, content } of entries) zip.addBuffer(content, path, ENTRY_OPTIONS);
-  zip.end();
-  const chunks: Buffer[] = [];
-  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  const pieces: Buffer[] = [];
+  const sources = entries.map(({ path, content }) => ({ path, read: async () => content }));
+  for await (const piece of writeStoredZip(sources)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
