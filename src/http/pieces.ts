@@ -13,6 +13,7 @@ export const WHOLE = 64 * 1024;
 
 /** Milliseconds for which an answer may wait without a byte being taken. */
 const PATIENCE = 60 * SECOND;
+const LOOKS = 4;
 
 /** Views of a Buffer that all connections share. */
 export function piecesOf(bytes: Buffer): PieceByPiece {
@@ -40,23 +41,36 @@ function readPieces(bytes: Buffer): Readable {
 export function sendPieces(ctx: Exchange, body: PieceByPiece, begin: () => void, patience = PATIENCE): void {
   const { res } = ctx;
   const source = body.open();
+  let looks = 0;
+  // In several looks: after a pause of our own the first comes before what was taken meanwhile is known.
   const timer = setTimeout(() => {
+    looks += 1;
     // It may be our disk that takes its time, or an answer before this one on the same connection.
     const isHeldUp = res.socket !== null && (res.writableNeedDrain || res.writableEnded);
-    if (isHeldUp) res.destroy();
+    if (isHeldUp && looks >= LOOKS) res.destroy();
     else timer.refresh();
-  }, patience).unref();
-  res.once('close', () => clearTimeout(timer));
-  source.on('data', () => timer.refresh());
-  sendStream(ctx, source, begin);
+  }, patience / LOOKS).unref();
+  source.on('data', () => {
+    looks = 0;
+    timer.refresh();
+  });
+  sendStream(ctx, source, begin, () => clearTimeout(timer));
 }
 
-/** As `sendPieces`, of what sees to its patience itself. */
-export function sendStream({ state, res }: Exchange, source: Readable, begin: () => void): void {
+/**
+ * As `sendPieces`, of what sees to its patience itself.
+ * @param onEnd called once it is out or broken off
+ */
+export function sendStream(
+  { state, res }: Exchange,
+  source: Readable,
+  begin: () => void,
+  onEnd: () => void = () => undefined,
+): void {
   state.streamedBytes = 0;
   begin();
   source.on('data', (chunk: Buffer) => {
     state.streamedBytes = (state.streamedBytes ?? 0) + chunk.length;
   });
-  pipeline(source, res, () => undefined);
+  pipeline(source, res, onEnd);
 }

@@ -4,13 +4,15 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { errnoOf } from '../git/disk-errors.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { diskFault } from '../lib/disk-faults.ts';
+
+/** Bytes that are read at a time. */
+const PIECE = 64 * 1024;
 
 export interface BundleFilesOptions {
   /** Of this server alone; made when the first file is. */
@@ -107,9 +109,28 @@ export class BundleFile {
     this.length += bytes.length;
   }
 
+  /** By hand, because a `ReadStream` that is destroyed closes the file for all others too, whatever it is told. */
   open(): Readable {
-    const { fd } = this.handle;
-    return createReadStream('', { fd, autoClose: false, start: 0, end: this.length - 1 });
+    const { handle, length } = this;
+    let at = 0;
+    return new Readable({
+      highWaterMark: PIECE,
+      read() {
+        const piece = Buffer.allocUnsafe(Math.min(PIECE, length - at));
+        if (piece.length === 0) {
+          this.push(null);
+          return;
+        }
+        handle.read(piece, 0, piece.length, at).then(
+          ({ bytesRead }) => {
+            at += bytesRead;
+            if (bytesRead === 0) this.destroy(new Error('a file of a bundle is shorter than it was'));
+            else this.push(piece.subarray(0, bytesRead));
+          },
+          (error) => this.destroy(error),
+        );
+      },
+    });
   }
 
   /** Keeps the file until the signal is aborted. */
