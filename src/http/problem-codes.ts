@@ -70,7 +70,9 @@ const OF_THE_SERVER = {
   ...at(503, {
     unavailable:
       'The disk or the database cannot be used at the moment. Try again after `Retry-After` seconds.',
-    overloaded: 'More calls of nodes at a time than the server takes. Try again after `Retry-After` seconds.',
+    overloaded:
+      'More calls of nodes at a time than the server takes, or more than two bundles on their way to one caller. ' +
+      'Try again after `Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',
     git_timeout: 'Git took too long to answer, or the client to read.',
