@@ -49,6 +49,7 @@ import type { Log } from './lib/log.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
+import type { BundleFiles } from './pull/bundle-files.ts';
 import { pullRoutes } from './pull/routes.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
@@ -72,6 +73,7 @@ export interface AppOptions {
   environment: Config['environment'];
   limits: RequestLimits;
   bundleCacheBytes: number;
+  bundleFiles: BundleFiles;
   nodeCallsAtOnce: number;
   locks: Locks;
   threads: Threads<ThreadTasks>;
@@ -106,8 +108,9 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
-  const bundles = new BundleCache(resolver, { maxBytes: options.bundleCacheBytes, onBuilt: onBundleBuilt });
-  metrics.addCaches(() => ({ bundles: bundles.facts, ...parameters.caches }));
+  const { bundleCacheBytes: maxBytes, bundleFiles: files } = options;
+  const bundles = new BundleCache(resolver, { maxBytes, files, onBuilt: onBundleBuilt });
+  metrics.addCaches(() => ({ bundles: bundles.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
     pull: pullRoutes(resolver, bundles),

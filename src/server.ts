@@ -13,6 +13,7 @@ import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import { sha256Hex } from './lib/hash.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
+import { BundleFiles, bundleFolder } from './pull/bundle-files.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
@@ -36,6 +37,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** How much of the disk bundles in files may take, in cache bytes. */
+const BUNDLE_FILES = 4;
 const CLOSE_GRACE = 30 * SECOND;
 /** How often the made certificate is looked at; it is renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
@@ -67,6 +70,7 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
   await uploadPack.open();
   const retention = await openRetention(options, site);
   const threads = openThreads();
+  const bundleFiles = openBundleFiles(config);
   const handler = createApp({
     database,
     store,
@@ -84,6 +88,7 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
     metrics,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleCacheBytes: config.cacheBytes / 2,
+    bundleFiles,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
@@ -115,9 +120,14 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
       await retention.close();
       await schedules?.ended();
       await checkIns.close();
+      await bundleFiles.close();
       await closeSite(site);
     },
   };
+}
+
+function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {
+  return new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
 }
 
 interface Schedules {

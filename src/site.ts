@@ -15,6 +15,7 @@ import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore-folders.ts';
+import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { reconcile } from './reconcile.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
@@ -112,6 +113,7 @@ export async function bringIntoOrder(
   { database, store, locks }: Site,
 ): Promise<void> {
   await store.prepare();
+  await sweepBundleFiles(options.config.dataDir);
   // First, so that a fault in the TLS settings ends a first start before its password is made and shown.
   await loadTls(options, locks);
   await prepare(options, database, store);

@@ -4,11 +4,18 @@ import type { Readable } from 'node:stream';
 import { hashInBlocks } from '../lib/hash.ts';
 import { Pace } from '../lib/pace.ts';
 
+/** A body that is opened only when it is really sent, once for each answer. */
+export interface PieceByPiece {
+  /** Bytes. */
+  length: number;
+  open(): Readable;
+}
+
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** A stream is destroyed when it cannot be sent to its end, and has no validator. */
-  body: string | Buffer | Readable | null;
+  /** A stream is destroyed when it cannot be sent to its end, and has no validator but one that is given. */
+  body: string | Buffer | Readable | PieceByPiece | null;
   /** A strong validator in its quotes (RFC 9110 8.8.3); a JSON answer to GET gets one from its bytes where absent. */
   etag?: string;
   /** Set on lists: which part of how many this is. */
@@ -61,6 +68,11 @@ export function created(location: string, value: unknown): Answer {
   return { status: 201, headers: { ...JSON_TYPE, Location: location }, body: JSON.stringify(value) };
 }
 
+/** To a GET whose caller holds what there is, where that is known before the answer is made. */
+export function notModified(validator: string): Answer {
+  return { status: 304, headers: {}, body: null, etag: `"${validator}"` };
+}
+
 export function noContent(): Answer {
   return { status: 204, headers: {}, body: null };
 }
@@ -79,7 +91,7 @@ export function page(
  * @param validator what its ETag says, without quotes
  */
 export function download(
-  body: Buffer,
+  body: Buffer | PieceByPiece,
   mediaType: string,
   validator: string,
   headers: Record<string, string> = {},

@@ -1,6 +1,5 @@
 /** Conditional requests (RFC 9110 section 13): validators out, If-None-Match and If-Match in. */
 
-import { Readable } from 'node:stream';
 import { HawserError } from '../lib/errors.ts';
 import { sha256Base64 } from '../lib/hash.ts';
 import type { Answer } from './answer.ts';
@@ -10,7 +9,7 @@ export function etagOf(answer: Answer): string | null {
   if (answer.etag !== undefined) return answer.etag;
   if (answer.status !== 200 || answer.body === null || answer.page !== undefined) return null;
   if (answer.headers['Cache-Control'] === 'no-store') return null;
-  if (answer.body instanceof Readable) return null;
+  if (typeof answer.body !== 'string' && !Buffer.isBuffer(answer.body)) return null;
   return `"${sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_')}"`;
 }
 

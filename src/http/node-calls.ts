@@ -48,7 +48,10 @@ export function onceHandedOver(response: ServerResponse, then: () => void): void
   else response.once('close', then);
 }
 
-/** @param message what there is too much of */
+/**
+ * To come again after a time that differs from caller to caller.
+ * @param message what there is too much of
+ */
 export function overloaded(
   message = 'The server has as many calls of nodes as it can carry out; come again',
 ): HawserError {

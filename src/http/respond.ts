@@ -1,10 +1,12 @@
 /** Puts an answer on the wire: headers, conditional GET, paging links. */
 
-import { pipeline, Readable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { HawserError } from '../lib/errors.ts';
 import type { Answer } from './answer.ts';
 import { etagOf, namesValidator } from './conditional.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
+import { piecesOf, sendPieces, sendStream, WHOLE } from './pieces.ts';
 import { NO_DOCUMENT, securityHeaders } from './security-headers.ts';
 
 /**
@@ -24,19 +26,20 @@ export function respond(ctx: Exchange, answer: Answer): void {
   // The caller is gone, or has been told already that the request is malformed.
   if (!ctx.writable) {
     if (body instanceof Readable) body.destroy();
-  } else if (body instanceof Readable) stream(ctx, body, () => ctx.res.writeHead(status, headers));
-  else ctx.res.writeHead(status, headers).end(body);
+  } else send(ctx, body, () => ctx.res.writeHead(status, headers));
 }
 
-/** Both ends are closed when either breaks off; the log line waits for that. */
-function stream(ctx: Exchange, body: Readable, begin: () => void): void {
-  const state = ctx.state;
-  state.streamedBytes = 0;
-  begin();
-  body.on('data', (chunk: Buffer) => {
-    state.streamedBytes = (state.streamedBytes ?? 0) + chunk.length;
-  });
-  pipeline(body, ctx.res, () => undefined);
+function send(ctx: Exchange, body: Answer['body'], begin: () => ServerResponse): void {
+  if (body instanceof Readable) sendStream(ctx, body, begin);
+  else if (ctx.method === 'HEAD') begin().end();
+  else if (isSentWhole(body)) begin().end(body);
+  else if (typeof body === 'string') sendPieces(ctx, piecesOf(Buffer.from(body)), begin);
+  else sendPieces(ctx, Buffer.isBuffer(body) ? piecesOf(body) : body, begin);
+}
+
+/** Whether it is handed to the connection in one go. */
+function isSentWhole(body: Exclude<Answer['body'], Readable>): body is string | Buffer | null {
+  return body === null || (body.length <= WHOLE && (typeof body === 'string' || Buffer.isBuffer(body)));
 }
 
 /** Names and values in turn, which is how Node writes them. */
@@ -53,9 +56,12 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   if (answer.headers['Cache-Control'] === undefined)
     headers.push('Cache-Control', etag === null ? 'no-store' : 'private, no-cache');
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));
-  if (body !== null && !(body instanceof Readable))
-    headers.push('Content-Length', String(Buffer.byteLength(body)));
+  if (body !== null && !(body instanceof Readable)) headers.push('Content-Length', String(lengthOf(body)));
   return headers;
+}
+
+function lengthOf(body: string | { length: number }): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 /** RFC 8288 link to the next page, keeping the filters. */

@@ -1,65 +1,174 @@
-/** Bundles by checksum, within a budget of bytes; nodes that ask at once share one build. */
+/**
+ * Bundles by checksum, within a budget of bytes: small ones in memory, larger ones in files. Nodes that ask at once share
+ * one build, which reads one file of the version after the other and gives others their turn in between.
+ */
 
+import { createHash } from 'node:crypto';
+import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
-import { sha256Base64 } from '../lib/hash.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
-import { buildBundle } from './bundle.ts';
+import type { BundleFile, BundleFiles } from './bundle-files.ts';
+import { writeZip } from './bundle-zip.ts';
 
 export interface Bundle {
-  bytes: Buffer;
+  length: number;
+  /** In memory, or to be opened while it is lent. */
+  body: Buffer | PieceByPiece;
   /** RFC 9530 `Repr-Digest` of the bytes. */
   digest: string;
 }
 
 export interface BundleCacheOptions {
-  /** Budget for finished bundles; a larger one is built anew each time. */
+  /** Budget of memory for finished bundles; one above an eighth of it, or 8 MiB, becomes a file. */
   maxBytes: number;
+  files: BundleFiles;
   /** Told of each bundle how long it took to build, and of how many bytes it is. */
   onBuilt(milliseconds: number, bytes: number): void;
 }
 
+/** Of the budget, and of its bytes, what one bundle may take: beyond that it would drive out too many others. */
+const SHARE = 1 / 8;
+const MAX_IN_MEMORY = 8 * 1024 * 1024;
+/** Each holds one file of a version, and one share of the cache at most. */
+const BUILDS_AT_ONCE = 4;
+/** Bytes that are written to a file in one go. */
+const WRITE = 256 * 1024;
+
+interface Build {
+  bundle: Promise<Bundle>;
+  /** The exchanges that wait for it: each holds the file, if it becomes one, until it is over. */
+  askers: AbortSignal[];
+}
+
+interface MadeBundle {
+  bundle: Bundle;
+  /** Null of one in memory. */
+  file: BundleFile | null;
+}
+
 export class BundleCache {
   private readonly resolver: Resolver;
+  private readonly files: BundleFiles;
   private readonly onBuilt: BundleCacheOptions['onBuilt'];
-  private readonly cache: CountedCache<Bundle>;
-  private readonly building = new Map<string, Promise<Bundle>>();
+  private readonly share: number;
+  private readonly memory: CountedCache<Bundle>;
+  private readonly filed = new WeakMap<BundleFile, Bundle>();
+  private readonly building = new Map<string, Build>();
+  private readonly builds = new Semaphore(BUILDS_AT_ONCE);
 
-  constructor(resolver: Resolver, { maxBytes, onBuilt }: BundleCacheOptions) {
+  constructor(resolver: Resolver, { maxBytes, files, onBuilt }: BundleCacheOptions) {
     this.resolver = resolver;
+    this.files = files;
     this.onBuilt = onBuilt;
-    this.cache = new CountedCache({
-      maxSize: maxBytes,
-      sizeCalculation: (bundle) => bundle.bytes.length + 200,
-    });
+    this.share = Math.min(maxBytes * SHARE, MAX_IN_MEMORY);
+    this.memory = new CountedCache({ maxSize: maxBytes, sizeCalculation: ({ length }) => length + 200 });
   }
 
   get facts(): CacheFacts {
-    return this.cache.facts;
+    return this.memory.facts;
   }
 
-  /** @throws HawserError `repository_damaged` when a blob is missing: never a smaller bundle */
-  get(manifest: Manifest): Awaitable<Bundle> {
+  /** A bundle that is in memory. */
+  peek({ checksum }: Manifest): Bundle | undefined {
+    return this.memory.get(checksum);
+  }
+
+  /**
+   * A bundle that is not in memory.
+   * @param over until when it is used
+   * @throws HawserError `repository_damaged` when a blob is missing: never a smaller bundle; storage_full
+   */
+  get(manifest: Manifest, over: AbortSignal): Awaitable<Bundle> {
     const { checksum } = manifest;
-    const cached = this.cache.get(checksum);
-    if (cached) return cached;
+    const file = this.files.get(checksum);
+    const kept = file && this.filed.get(file);
+    if (file && kept) {
+      file.holdUntil(over);
+      return kept;
+    }
     const running = this.building.get(checksum);
-    if (running) return running;
-    const build = this.build(manifest).finally(() => this.building.delete(checksum));
-    this.building.set(checksum, build);
-    return build;
+    if (running) {
+      running.askers.push(over);
+      return running.bundle;
+    }
+    const askers = [over];
+    const bundle = this.builds.run(() => this.build(manifest, askers));
+    this.building.set(checksum, { bundle, askers });
+    return bundle;
   }
 
-  private async build(manifest: Manifest): Promise<Bundle> {
+  private async build(manifest: Manifest, askers: readonly AbortSignal[]): Promise<Bundle> {
     const start = performance.now();
-    const files = await this.resolver.files(manifest);
-    const entries = [];
-    for (const { path, read } of files) entries.push({ path, content: await read() });
-    const bytes = await buildBundle(entries);
-    const bundle = { bytes, digest: `sha-256=:${sha256Base64(bytes)}:` };
-    this.cache.set(manifest.checksum, bundle);
-    this.onBuilt(performance.now() - start, bytes.length);
-    return bundle;
+    const draft = new Draft(this.share, this.files);
+    try {
+      for await (const piece of writeZip(await this.resolver.files(manifest))) await draft.add(piece);
+      const made = await draft.finish();
+      this.keep(manifest.checksum, made, askers);
+      this.onBuilt(performance.now() - start, made.bundle.length);
+      return made.bundle;
+    } catch (error) {
+      await draft.abandon();
+      throw error;
+    } finally {
+      // At once, so that nobody joins the askers any more after these.
+      this.building.delete(manifest.checksum);
+    }
+  }
+
+  private keep(checksum: string, { bundle, file }: MadeBundle, askers: readonly AbortSignal[]): void {
+    if (file === null) this.memory.set(checksum, bundle);
+    else {
+      for (const over of askers) file.holdUntil(over);
+      this.filed.set(file, bundle);
+      this.files.keep(checksum, file);
+    }
+  }
+}
+
+/** A bundle in the making: in memory, until it is more than the share. */
+class Draft {
+  private readonly share: number;
+  private readonly files: BundleFiles;
+  private readonly hash = createHash('sha256');
+  /** What no file has yet. */
+  private pieces: Buffer[] = [];
+  private gathered = 0;
+  private file: BundleFile | null = null;
+
+  constructor(share: number, files: BundleFiles) {
+    this.share = share;
+    this.files = files;
+  }
+
+  async add(piece: Buffer): Promise<void> {
+    this.hash.update(piece);
+    this.pieces.push(piece);
+    this.gathered += piece.length;
+    if (this.gathered <= (this.file ? WRITE : this.share)) return;
+    this.file ??= await this.files.create();
+    await this.file.append(this.take());
+  }
+
+  async finish(): Promise<MadeBundle> {
+    const { file } = this;
+    const rest = this.take();
+    await file?.append(rest);
+    const body = file ?? rest;
+    const digest = `sha-256=:${this.hash.digest('base64')}:`;
+    return { bundle: { length: body.length, body, digest }, file };
+  }
+
+  async abandon(): Promise<void> {
+    await this.file?.release();
+  }
+
+  private take(): Buffer {
+    const bytes = Buffer.concat(this.pieces);
+    this.pieces = [];
+    this.gathered = 0;
+    return bytes;
   }
 }

@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import type { KnownNode } from '../db/node-lookup.ts';
-import { type Answer, download, json } from '../http/answer.ts';
+import { type Answer, download, json, notModified } from '../http/answer.ts';
+import { namesValidator } from '../http/conditional.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
+import { WHOLE } from '../http/pieces.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
@@ -11,7 +13,9 @@ import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { internal, notFound } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
+import type { Principal } from '../security/principal.ts';
 import type { Bundle, BundleCache } from './bundle-cache.ts';
+import { BundlePlaces } from './bundle-places.ts';
 
 /** What every node asks each cycle. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
@@ -96,7 +100,8 @@ function checksumAnswer({
 }
 
 function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
-  const answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
+  const places = new BundlePlaces();
+  const answers = new BundleAnswers();
   return route({
     ...PULL,
     access: accessTo(resolver),
@@ -112,25 +117,45 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
           'Repr-Digest': 'SHA-256 of the bytes (RFC 9530)',
         },
       },
-      304: { description: 'The checksum in If-None-Match still holds' },
+      // Known without the bundle.
+      304: { description: 'The checksum in If-None-Match still holds', headers: {} },
     },
-    handle({ node, content }) {
-      return andThen(content ?? manifestOf(resolver, node), (manifest) =>
-        andThen(bundles.get(manifest), (bundle) => {
-          const known = answers.get(bundle);
-          // Two configurations may have the same content, and so one bundle.
-          if (known?.manifest === manifest) return known.answer;
-          const answer = bundleAnswer(manifest, bundle);
-          answers.set(bundle, { manifest, answer });
-          return answer;
-        }),
-      );
+    handle({ node, content, principal, facts }) {
+      return andThen(content ?? manifestOf(resolver, node), (manifest) => {
+        // Whoever has it needs none: it is neither made nor opened.
+        const held = facts.header('if-none-match');
+        if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
+          return notModified(manifest.checksum);
+        const known = bundles.peek(manifest);
+        // Handed to the connection as soon as it is answered, so that it keeps nothing open.
+        if (known !== undefined && known.length <= WHOLE) return answers.of(manifest, known);
+        places.take(callerOf(principal), facts.over);
+        return andThen(known ?? bundles.get(manifest, facts.over), (bundle) => answers.of(manifest, bundle));
+      });
     },
   });
 }
 
-function bundleAnswer({ configurationName, version, checksum }: Manifest, { bytes, digest }: Bundle): Answer {
-  return download(bytes, 'application/zip', checksum, {
+function callerOf(principal: Principal): string {
+  return principal.kind === 'node' ? `node ${principal.node.nodeId}` : `user ${principal.userId}`;
+}
+
+/** Each written out once for all who get it. */
+class BundleAnswers {
+  private readonly answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
+
+  of(manifest: Manifest, bundle: Bundle): Answer {
+    const known = this.answers.get(bundle);
+    // Two configurations may have the same content, and so one bundle.
+    if (known?.manifest === manifest) return known.answer;
+    const answer = bundleAnswer(manifest, bundle);
+    this.answers.set(bundle, { manifest, answer });
+    return answer;
+  }
+}
+
+function bundleAnswer({ configurationName, version, checksum }: Manifest, { body, digest }: Bundle): Answer {
+  return download(body, 'application/zip', checksum, {
     'Content-Disposition': `attachment; filename="${configurationName}-v${version}.zip"`,
     'Repr-Digest': digest,
   });

@@ -114,7 +114,10 @@ export class Resolver {
     }));
     if (parameters === null) return own;
     const read = () => this.readParameters(name, parameters);
-    return [...own, { path: folder + PARAMETERS_FILE, read }].sort(byPathBytes);
+    const path = folder + PARAMETERS_FILE;
+    const bytes = Buffer.from(path);
+    const after = own.findIndex((file) => Buffer.compare(Buffer.from(file.path), bytes) > 0);
+    return own.toSpliced(after === -1 ? own.length : after, 0, { path, read });
   }
 
   private async readParameters(name: string, { refs, sha256 }: ManifestParameters): Promise<Buffer> {
@@ -222,8 +225,4 @@ function isSame(a: Assignment, b: Assignment): boolean {
       a.majorVersion === b.majorVersion &&
       a.prereleaseChannel === b.prereleaseChannel)
   );
-}
-
-function byPathBytes(a: BundleFile, b: BundleFile): number {
-  return Buffer.compare(Buffer.from(a.path), Buffer.from(b.path));
 }

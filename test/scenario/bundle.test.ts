@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { assign, configurationPath } from '../support/parameter-files.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
 const FILES: Record<string, string | Buffer> = {
@@ -64,7 +65,7 @@ describe('a node downloads its bundle', () => {
     expect((await bundle({ 'If-None-Match': '"0000"' })).status).to.equal(200);
   });
 
-  it('fifty at once of a version that was published just now, all alike', async () => {
+  it('at once with 24 others of a version that was published just now, all alike', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [`f/${at}.txt`, `content ${at} `.repeat(500)]),
     );
@@ -72,11 +73,17 @@ describe('a node downloads its bundle', () => {
     expect((await hawser.admin.upload('/api/v1/configurations/web/versions', form)).status).to.equal(201);
     const published = await hawser.admin.put('/api/v1/configurations/web/versions/2.0.0/publish');
     expect(published.status).to.equal(200);
-    const replies = await Promise.all(Array.from({ length: 50 }, () => bundle()));
+    const others = await Promise.all(
+      Array.from({ length: 24 }, (_, at) => hawser.registerNode(`n${at}.example.org`)),
+    );
+    for (const each of others) await assign(hawser, each, 'web');
+    const replies = await Promise.all(
+      [...others, node].map((each) => each.client.get(`${configurationPath(each)}/bundle`)),
+    );
     expect(new Set(replies.map((reply) => reply.status))).to.deep.equal(new Set([200]));
-    const [first, ...others] = replies.map((reply) => reply.bytes);
+    const [first, ...rest] = replies.map((reply) => reply.bytes);
     expect(await unzipTexts(first ?? Buffer.of())).to.deep.equal(form.files);
-    for (const bytes of others) expect(bytes.equals(first ?? Buffer.of())).to.equal(true);
+    for (const bytes of rest) expect(bytes.equals(first ?? Buffer.of())).to.equal(true);
   });
 
   it('in the same bytes after a restart', async () => {

@@ -14,6 +14,7 @@ import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
 import { openThreads } from '../../src/threads/open.ts';
@@ -42,6 +43,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
+      bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
       ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },

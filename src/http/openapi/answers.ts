@@ -66,8 +66,9 @@ function notModified(route: Route): JsonSchema {
 }
 
 function headersOf(route: Route, status: number, isPaged: boolean): JsonSchema {
-  // 304 goes with the headers that 200 would go with (RFC 9110 15.4.5).
-  const { headers = {} } = route.answers[status === 304 ? 200 : status] ?? {};
+  // 304 goes with the headers that 200 would go with (RFC 9110 15.4.5), unless the route says which.
+  const { answers } = route;
+  const headers = answers[status]?.headers ?? (status === 304 ? answers[200]?.headers : {}) ?? {};
   const isValidated = hasValidator(route, isPaged) && (status === 200 || status === 304);
   const isRenewed = securityOf(route).some((requirement) => 'session' in requirement);
   return {

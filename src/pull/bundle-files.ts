@@ -1,0 +1,161 @@
+/**
+ * Bundles that are too large for memory, each a file of its own. A file has no name from the moment it is made: the
+ * system takes it away with its last reader, or with the process, however that ends.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rm, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { errnoOf } from '../git/disk-errors.ts';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { diskFault } from '../lib/disk-faults.ts';
+
+/** Bytes that are read at a time. */
+const PIECE = 64 * 1024;
+
+export interface BundleFilesOptions {
+  /** Of this server alone; made when the first file is. */
+  folder: string;
+  /** Bytes of files that are kept for the next who asks; what is being read may come on top. */
+  maxBytes: number;
+  /** As `node:fs/promises`; tests put another in its place. */
+  openFile?: typeof open;
+}
+
+/** Where they are made, within the data folder. */
+export function bundleFolder(dataDir: string): string {
+  return join(dataDir, 'bundles');
+}
+
+/** Removes what a server left that was killed while it made a file; before any process makes one. */
+export async function sweepBundleFiles(dataDir: string): Promise<void> {
+  await rm(bundleFolder(dataDir), { recursive: true, force: true });
+}
+
+export class BundleFiles {
+  private readonly folder: string;
+  private readonly maxBytes: number;
+  private readonly openFile: typeof open;
+  private readonly files = new Set<BundleFile>();
+  private readonly kept: CountedCache<BundleFile>;
+
+  constructor({ folder, maxBytes, openFile = open }: BundleFilesOptions) {
+    this.folder = folder;
+    this.maxBytes = maxBytes;
+    this.openFile = openFile;
+    this.kept = new CountedCache({
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: (file) => file.length,
+      dispose: (file) => void file.release(),
+    });
+  }
+
+  get facts(): CacheFacts {
+    return this.kept.facts;
+  }
+
+  /**
+   * An empty file, held by the caller, who releases it or has it kept.
+   * @throws HawserError storage_full, unavailable
+   */
+  async create(): Promise<BundleFile> {
+    return guard(async () => {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      const path = join(this.folder, randomUUID());
+      const handle = await this.openFile(path, 'wx+', 0o600);
+      const file = new BundleFile(handle, () => this.files.delete(file));
+      this.files.add(file);
+      await unlink(path).catch(async (error) => {
+        await file.release();
+        throw error;
+      });
+      return file;
+    });
+  }
+
+  /** The file under this name, if it is kept. */
+  get(name: string): BundleFile | undefined {
+    return this.kept.has(name) ? this.kept.get(name) : undefined;
+  }
+
+  /** Takes a file over from who made it. One that is larger than all that may be kept goes with its last reader. */
+  keep(name: string, file: BundleFile): void {
+    if (file.length > this.maxBytes) void file.release();
+    else this.kept.set(name, file);
+  }
+
+  /** Gives all files back to the system, those that are being read too. */
+  async close(): Promise<void> {
+    await Promise.all([...this.files].map((file) => file.close()));
+  }
+}
+
+/** Written once, then read by any number at a time, each from its beginning. */
+export class BundleFile {
+  length = 0;
+  private readonly handle: FileHandle;
+  private readonly onClosed: () => void;
+  private holders = 1;
+
+  constructor(handle: FileHandle, onClosed: () => void) {
+    this.handle = handle;
+    this.onClosed = onClosed;
+  }
+
+  /** @throws HawserError storage_full, unavailable */
+  async append(bytes: Buffer): Promise<void> {
+    await guard(() => this.handle.appendFile(bytes));
+    this.length += bytes.length;
+  }
+
+  /** By hand, because a `ReadStream` that is destroyed closes the file for all others too, whatever it is told. */
+  open(): Readable {
+    const { handle, length } = this;
+    let at = 0;
+    return new Readable({
+      highWaterMark: PIECE,
+      read() {
+        const piece = Buffer.allocUnsafe(Math.min(PIECE, length - at));
+        if (piece.length === 0) {
+          this.push(null);
+          return;
+        }
+        handle.read(piece, 0, piece.length, at).then(
+          ({ bytesRead }) => {
+            at += bytesRead;
+            if (bytesRead === 0) this.destroy(new Error('a file of a bundle is shorter than it was'));
+            else this.push(piece.subarray(0, bytesRead));
+          },
+          (error) => this.destroy(error),
+        );
+      },
+    });
+  }
+
+  /** Keeps the file until the signal is aborted. */
+  holdUntil(over: AbortSignal): void {
+    if (over.aborted) return;
+    this.holders += 1;
+    over.addEventListener('abort', () => void this.release(), { once: true });
+  }
+
+  async release(): Promise<void> {
+    this.holders -= 1;
+    if (this.holders === 0) await this.close();
+  }
+
+  async close(): Promise<void> {
+    this.onClosed();
+    // There is nothing in it that anybody would miss.
+    await this.handle.close().catch(() => undefined);
+  }
+}
+
+async function guard<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFault(errnoOf(error), error) ?? error;
+  }
+}

@@ -1,0 +1,15 @@
+/** Bundles built outside of a server, to compare with what it gives. */
+
+import { writeZip } from '../../src/pull/bundle-zip.ts';
+
+export interface BundleEntry {
+  path: string;
+  content: Buffer;
+}
+
+export async function buildBundle(entries: readonly BundleEntry[]): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const sources = entries.map(({ path, content }) => ({ path, read: async () => content }));
+  for await (const piece of writeZip(sources)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { PlainExchange } from '../../../src/http/exchange.ts';
+import { piecesOf, sendPieces } from '../../../src/http/pieces.ts';
+
+/** Far more than the system takes from a server for somebody who does not read. */
+const BODY = randomBytes(32 * 1024 * 1024);
+const PATIENCE = 1_000;
+
+describe('an answer that is sent piece by piece', () => {
+  let server: Server;
+  let opened: number;
+  let closed: Promise<unknown>;
+
+  beforeEach(async () => {
+    opened = 0;
+    server = createServer((req, res) => {
+      closed = once(res, 'close');
+      const pieces = piecesOf(BODY);
+      const counted = {
+        length: pieces.length,
+        open() {
+          opened += 1;
+          return pieces.open();
+        },
+      };
+      const begin = () => res.writeHead(200, { 'Content-Length': BODY.length });
+      sendPieces(new PlainExchange(req, res, '/', ''), counted, begin, PATIENCE);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const ask = async (): Promise<IncomingMessage> => {
+    const { port } = server.address() as AddressInfo;
+    const outgoing = request({ host: '127.0.0.1', port, agent: false }).end();
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return incoming;
+  };
+
+  it('arrives whole', async () => {
+    expect((await buffer(await ask())).equals(BODY)).to.equal(true);
+    expect(opened).to.equal(1);
+  });
+
+  it('is closed when nothing of it is taken for too long', async () => {
+    const incoming = await ask();
+    await closed;
+    const failure = await buffer(incoming).catch((error: Error) => error);
+    expect(failure).to.be.instanceOf(Error);
+  });
+
+  it('goes on for as long as something is taken now and then', async () => {
+    const incoming = await ask();
+    let taken = 0;
+    for await (const piece of incoming) {
+      const before = Math.floor(taken / 4_000_000);
+      taken += piece.length;
+      // In all this takes several times longer than the server's patience.
+      if (Math.floor(taken / 4_000_000) > before) await sleep(PATIENCE / 2);
+    }
+    expect(taken).to.equal(BODY.length);
+  });
+});

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { HawserError } from '../../../src/lib/errors.ts';
+import { type BundleFile, BundleFiles } from '../../../src/pull/bundle-files.ts';
+import { BundlePlaces } from '../../../src/pull/bundle-places.ts';
+
+describe('bundles in files', () => {
+  let parent: string;
+  let folder: string;
+  let files: BundleFiles;
+
+  beforeEach(() => {
+    parent = mkdtempSync(join(tmpdir(), 'hawser-bundle-files-'));
+    folder = join(parent, 'bundles');
+    files = new BundleFiles({ folder, maxBytes: 10 });
+  });
+  afterEach(async () => {
+    await files.close();
+    rmSync(parent, { recursive: true });
+  });
+
+  const make = async (text: string): Promise<BundleFile> => {
+    const file = await files.create();
+    await file.append(Buffer.from(text));
+    return file;
+  };
+  const textOf = async (file: BundleFile) => (await buffer(file.open())).toString();
+
+  it('can be read by many at once, and have no name in their folder', async () => {
+    const file = await make('content');
+    await file.append(Buffer.from(' and more'));
+    const texts = await Promise.all([textOf(file), textOf(file)]);
+    expect(texts).to.deep.equal(['content and more', 'content and more']);
+    expect(readdirSync(folder)).to.deep.equal([]);
+    expect(statSync(folder).mode & 0o777).to.equal(0o700);
+  });
+
+  it('make room for later ones, but stay for those who read them', async () => {
+    const over = new AbortController();
+    const first = await make('12345678');
+    first.holdUntil(over.signal);
+    files.keep('first', first);
+    const reading = first.open();
+    files.keep('second', await make('abcdefgh'));
+    expect(files.get('first')).to.equal(undefined);
+    expect((await buffer(reading)).toString()).to.equal('12345678');
+    expect(await textOf(first)).to.equal('12345678');
+    over.abort();
+    expect(await failureOf(textOf(first))).to.be.instanceOf(Error);
+    expect(await textOf(files.get('second') as BundleFile)).to.equal('abcdefgh');
+  });
+
+  it('are read on by others when one of their readers breaks off', async () => {
+    const file = await make('x'.repeat(1_000_000));
+    const brokenOff = file.open();
+    await once(brokenOff, 'readable');
+    brokenOff.destroy();
+    await once(brokenOff, 'close');
+    expect((await textOf(file)).length).to.equal(1_000_000);
+  });
+
+  it('are not kept when they alone are more than may be', async () => {
+    files.keep('large', await make('more than ten bytes'));
+    expect(files.facts.entries).to.equal(0);
+  });
+
+  it('leave nothing on a full disk, and tell of it as 507', async () => {
+    const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
+    const openFull: typeof open = async (...args) => {
+      const handle = await open(...args);
+      handle.appendFile = () => Promise.reject(full);
+      return handle;
+    };
+    files = new BundleFiles({ folder, maxBytes: 10, openFile: openFull });
+    const failure = await failureOf(make('x'));
+    expect(failure).to.be.instanceOf(HawserError);
+    expect(failure).to.include({ kind: 'storage_full', code: 'insufficient_storage' });
+    expect(existsSync(folder) && readdirSync(folder)).to.deep.equal([]);
+  });
+});
+
+describe('places for bundles', () => {
+  it('are two for each caller, and free again when an answer is over', () => {
+    const places = new BundlePlaces();
+    const answers = [new AbortController(), new AbortController()];
+    for (const { signal } of answers) places.take('node a', signal);
+    expect(() => places.take('node a', new AbortController().signal)).to.throw(HawserError, /on their way/);
+    places.take('node b', new AbortController().signal);
+    answers[0]?.abort();
+    places.take('node a', new AbortController().signal);
+  });
+});
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

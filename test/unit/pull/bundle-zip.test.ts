@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { writeZip } from '../../../src/pull/bundle-zip.ts';
+import { type BundleEntry, buildBundle } from '../../support/bundles.ts';
+import { unzip } from '../../support/unzip.ts';
+
+const MIB = 1024 * 1024;
+const ENTRIES: BundleEntry[] = [
+  { path: 'empty', content: Buffer.alloc(0) },
+  { path: 'straße/木.txt', content: Buffer.from('x') },
+  { path: 'z/large.bin', content: Buffer.alloc(5 * MIB, 'large') },
+  { path: 'z/last', content: Buffer.from('behind it') },
+];
+
+describe('the ZIP of a bundle', () => {
+  it('holds its files as they are, in their order, large ones too', async () => {
+    const unzipped = await unzip(await buildBundle(ENTRIES));
+    expect(unzipped.map(({ path }) => path)).to.deep.equal(ENTRIES.map(({ path }) => path));
+    for (const [at, { path, content }] of ENTRIES.entries())
+      expect(unzipped[at]?.content.equals(content), path).to.equal(true);
+  });
+
+  it('is taken by stock unzip, which checks each sum', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-zip-'));
+    try {
+      const file = join(folder, 'bundle.zip');
+      writeFileSync(file, await buildBundle(ENTRIES));
+      execFileSync('unzip', ['-q', file, '-d', folder]);
+      expect(readFileSync(join(folder, 'z/large.bin')).equals(Buffer.alloc(5 * MIB, 'large'))).to.equal(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('has the same bytes at every time, on every server, in every release', async () => {
+    const digest = createHash('sha256')
+      .update(await buildBundle(ENTRIES))
+      .digest('hex');
+    expect(digest).to.equal('863987828bc4045a2d3f530f785dff56d43be8909e8f419655a48ac047448bcf');
+  });
+
+  it('is made in many turns, so that others get theirs, and holds one file at a time', async () => {
+    let isDone = false;
+    let turns = 0;
+    const counting = (async () => {
+      for (; !isDone; turns += 1) await nextTurn();
+    })();
+    let [read, taken, ahead] = [0, 0, 0];
+    const entries = Array.from({ length: 5 }, (_, at) => ({
+      path: `f${at}`,
+      read: async () => {
+        ahead = Math.max(ahead, read - taken);
+        read += 8 * MIB;
+        return Buffer.alloc(8 * MIB);
+      },
+    }));
+    for await (const piece of writeZip(entries)) {
+      taken += piece.length;
+      await nextTurn();
+    }
+    isDone = true;
+    await counting;
+    expect(turns).to.be.greaterThan(40);
+    expect(ahead).to.be.lessThan(MIB);
+  });
+
+  it('fails with what the reading of a file fails with', async () => {
+    const entries = [
+      { path: 'a', read: async () => Buffer.from('a') },
+      { path: 'b', read: () => Promise.reject(new Error('no such blob')) },
+    ];
+    const taken: Buffer[] = [];
+    const failure = await (async () => {
+      for await (const piece of writeZip(entries)) taken.push(piece);
+    })().catch((error: Error) => error.message);
+    expect(failure).to.equal('no such blob');
+  });
+});
