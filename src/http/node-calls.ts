@@ -38,12 +38,11 @@ export class NodeCalls {
 }
 
 /**
- * Runs `then` once the answer has been handed to the connection: at once where the connection took all of it, else when
- * the client has read enough, or has gone. An answer behind others that are not read waits for those.
+ * Runs `then` once the answer has been handed to the connection: at once while the connection takes what it is given,
+ * else when the client has read enough, or has gone.
  */
 export function onceHandedOver(response: ServerResponse, then: () => void): void {
-  const { socket } = response;
-  const isTaken = response.writableEnded && socket !== null && !socket.writableNeedDrain;
+  const isTaken = response.writableEnded && !response.req.socket.writableNeedDrain;
   if (isTaken || response.closed) then();
   else response.once('close', then);
 }

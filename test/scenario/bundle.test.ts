@@ -96,7 +96,7 @@ describe('a node downloads its bundle', () => {
   });
 
   it('in the same bytes in every time zone', () => {
-    const source = join(import.meta.dirname, '../../src/pull/bundle.ts');
+    const source = join(import.meta.dirname, '../support/bundles.ts');
     const program = `const { buildBundle } = await import(${JSON.stringify(source)});
       const bytes = await buildBundle([{ path: 'a', content: Buffer.from('x') }]);
       process.stdout.write(bytes.toString('hex'));`;

@@ -165,8 +165,14 @@ describe('polls of nodes with parameters', function () {
 
   const repository = (kind: string) => join(hawser.reposDir, kind, 'web.git');
   /** With a connection of its own, as the server may have been started anew. */
-  const pull = (what: string): Promise<Reply> =>
-    hawser.client(node.identity).get(`${configurationPath(node)}/${what}`);
+  const pull = async (what: string): Promise<Reply> => {
+    const client = hawser.client(node.identity);
+    try {
+      return await client.get(`${configurationPath(node)}/${what}`);
+    } finally {
+      client.close();
+    }
+  };
 
   it('need no Git object and write nothing while they know what they get, also after a change for others', async () => {
     const other = await addNode(hawser, 'web-02');

@@ -8,6 +8,7 @@ import { type Client, type Identity, makeClient, type Target } from '../support/
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
+import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
 
@@ -77,6 +78,24 @@ describe('a server of two workers', function () {
     expect(reply.status).to.equal(200);
     return { id: reply.json.nodeId, clients };
   }
+
+  it('refuses a late body whose sender has lost the right to it, whichever worker took that away', async () => {
+    const first = makeClient(target);
+    const session = await signIn(first, 'admin', ADMIN_PASSWORD);
+    const signedIn = first.with({ Cookie: session });
+    const made = await signedIn.post('/api/v1/auth/tokens', { name: 'late', scopes: ['groups.manage'] });
+    const headers = { Authorization: `Bearer ${made.json.token}` };
+    const call = { method: 'POST', path: '/api/v1/groups', headers };
+    const late: OpenRequest[] = [];
+    for (let count = 0; count < CONNECTIONS; count += 1) late.push(await openRequest(target, null, call));
+    expect((await signedIn.delete(`/api/v1/auth/tokens/${made.json.tokenId}`)).status).to.equal(204);
+    for (const [at, open] of late.entries()) open.end(JSON.stringify({ name: `late ${at}` }));
+    const answers = await Promise.all(late.map(({ status }) => status));
+    expect(new Set(answers)).to.deep.equal(new Set([401]));
+    const groups: { name: string }[] = (await signedIn.get('/api/v1/groups')).json;
+    expect(groups.filter(({ name }) => name.startsWith('late'))).to.deep.equal([]);
+    first.close();
+  });
 
   it('shows each write to the next request, whichever worker answers it', async () => {
     const fields = { name: 'web', version: '1.0.0' };
