@@ -61,9 +61,12 @@ export function requestScope(
     const { state } = ctx;
     state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     const conclude = (failure: HawserError | null): void => {
+      if (state.streamedBytes !== undefined) {
+        endWhenSent(told, ctx, start);
+        return;
+      }
       if (state.leave !== undefined) onceHandedOver(ctx.res, state.leave);
-      if (state.streamedBytes !== undefined) endWhenSent(told, ctx, start);
-      else end(told, ctx, start, failure);
+      end(told, ctx, start, failure);
     };
     return settle(
       work,
@@ -81,7 +84,8 @@ export function requestScope(
 function endWhenSent(told: Told, ctx: Exchange, start: number): void {
   const { res } = ctx;
   res.once('close', () => {
-    const { streamedBytes: bytes } = ctx.state;
+    const { streamedBytes: bytes, leave } = ctx.state;
+    leave?.();
     const sent = {
       ...(bytes === undefined ? {} : { bytes }),
       ...(res.writableFinished ? {} : { brokenOff: true }),

@@ -16,6 +16,8 @@ import { Wire } from '../support/wire.ts';
 const CALLS = 12;
 const CONNECTIONS = 16;
 const OF_ONE_NODE = 8;
+/** Bundles of 60 KB, each handed over in one go. */
+const UNREAD = 1_500;
 
 const until = (check: () => Promise<boolean>) => eventually(async () => expect(await check()).to.equal(true));
 
@@ -28,7 +30,7 @@ describe('one node that asks for more than its share', () => {
     hawser = await startHawser({ HAWSER_NODE_CALLS: String(CALLS) });
     greedy = await hawser.registerNode('greedy.example.org');
     other = await hawser.registerNode('other.example.org');
-    const files = { 'main.dsc.yaml': 'resources: []\n', 'large.bin': Buffer.alloc(8 * 1024 * 1024, 'x') };
+    const files = { 'main.dsc.yaml': 'resources: []\n', 'some.bin': Buffer.alloc(60_000, 'x') };
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': files });
     for (const { nodeId } of [greedy, other]) {
       const path = `/api/v1/nodes/${nodeId}/configuration`;
@@ -79,20 +81,29 @@ describe('one node that asks for more than its share', () => {
   });
 
   it('has eight answers on their way that it does not read, and takes no place of the others', async () => {
-    const wires: Wire[] = [];
-    for (let count = 0; count < 2; count += 1) {
-      const wire = await Wire.open(hawser.target(), greedy.identity);
-      wire.stopReading();
-      for (let call = 0; call < OF_ONE_NODE; call += 1)
-        wire.head('GET', pathOf(greedy, 'configuration/bundle'), {}, 0);
-      wires.push(wire);
-    }
+    expect((await greedy.client.get(pathOf(greedy, 'configuration/bundle'))).status).to.equal(200);
+    const wire = await Wire.open(hawser.target(), greedy.identity);
+    wire.stopReading();
+    // More than the system's buffers hold.
+    for (let call = 0; call < UNREAD; call += 1)
+      wire.head('GET', pathOf(greedy, 'configuration/bundle'), {}, 0);
     const isFull = async () => (await poll(greedy)).status === 503;
     await until(isFull);
     expect((await poll(other)).status).to.equal(200);
     expect((await hawser.admin.get('/api/v1/auth/me')).status).to.equal(200);
-    for (const wire of wires) wire.destroy();
+    wire.destroy();
     await until(async () => !(await isFull()));
+  });
+
+  it('may send many calls in one go, if it reads what they bring', async () => {
+    const wire = await Wire.open(hawser.target(), greedy.identity);
+    const count = 5 * OF_ONE_NODE;
+    for (let call = 0; call < count; call += 1)
+      wire.head('GET', pathOf(greedy, 'configuration/checksum'), {}, 0);
+    const statuses: unknown[] = [];
+    for (let call = 0; call < count; call += 1) statuses.push((await wire.reply())?.status);
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    wire.destroy();
   });
 });
 
