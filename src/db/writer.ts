@@ -3,17 +3,20 @@
  * without holding up the event loop, which SQLite's own waiting would, and without keeping its turn meanwhile.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database as SqliteHandle } from 'better-sqlite3';
 import { CompiledQuery, type DatabaseConnection, type QueryResult, SqliteDriver } from 'kysely';
 import { DATABASE_WRITES } from '../domain/lock-names.ts';
 import { LocalLocks, type Locks, type Release } from '../lib/locks.ts';
+import { TurnTime } from '../lib/pace.ts';
 import { isHeld } from './errors.ts';
 
 /** Milliseconds for which a write is tried again, from when it was asked for. */
 export const PATIENCE = 5_000;
 /** Milliseconds between two tries. A try costs some 12 µs. */
 export const PAUSE = 20;
+/** Milliseconds of writes in one turn of the event loop. */
+const TURN = 10;
 
 const BEGIN = CompiledQuery.raw('begin immediate');
 const ROLLBACK = CompiledQuery.raw('rollback');
@@ -25,6 +28,7 @@ export class Writer {
   private readonly driver: SqliteDriver;
   private connection: Promise<DatabaseConnection> | undefined;
   private pausing: Promise<void> | null = null;
+  private readonly time = new TurnTime(TURN);
 
   constructor(handle: SqliteHandle, locks: Locks | null) {
     this.handle = handle;
@@ -59,6 +63,15 @@ export class Writer {
   /** Set while the database was found held so short a time ago that it is not worth a try. */
   get pause(): Promise<void> | null {
     return this.pausing;
+  }
+
+  /** Lets reads and polls go first once many writes have followed each other. */
+  async giveWay(): Promise<void> {
+    if (this.time.isSpent) await nextTurn();
+  }
+
+  noteHeld(milliseconds: number): void {
+    this.time.spend(milliseconds);
   }
 
   /** All who wait do so together, so that of a thousand one alone tries first. */
@@ -105,6 +118,7 @@ export class Turn implements DatabaseConnection {
       if (this.writer.pause === null || this.isOver) this.release = release;
       else release();
     }
+    await this.writer.giveWay();
     this.waited += this.lap();
   }
 
@@ -113,7 +127,9 @@ export class Turn implements DatabaseConnection {
     if (this.release === null) return;
     this.release();
     this.release = null;
-    this.held += this.lap();
+    const held = this.lap();
+    this.held += held;
+    this.writer.noteHeld(held);
   }
 
   /** SQLite has done nothing of what it finds the database held for, so that it can be tried again. */

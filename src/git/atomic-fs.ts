@@ -4,9 +4,18 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { type BigIntStats, type Dirent, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import {
+  type BigIntStats,
+  createReadStream,
+  type Dirent,
+  lstatSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import type { Readable } from 'node:stream';
 import { diskFault } from '../lib/disk-faults.ts';
 import { DISK, type Disk, type DiskFile } from './disk.ts';
 import { errnoOf, isAbsence, unlessAbsent } from './disk-errors.ts';
@@ -50,6 +59,11 @@ export class AtomicFs {
 
   readFile(path: string): Promise<Buffer> {
     return readFile(path);
+  }
+
+  /** A file's bytes as they are read; fails where it is absent. */
+  readStream(path: string): Readable {
+    return createReadStream(path);
   }
 
   readdir(path: string): Promise<Dirent[]> {

@@ -4,6 +4,7 @@
  */
 
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { createDeflate, createInflate, deflateSync, inflateSync } from 'node:zlib';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
@@ -67,10 +68,13 @@ async function deflateAside(header: Buffer, content: Uint8Array): Promise<Buffer
  * @throws Error for a file that cannot be read, or does not hold this object
  */
 export async function readLoose(fs: AtomicFs, gitdir: string, oid: string): Promise<ObjectContent | null> {
-  const file = await unlessAbsent(fs.readFile(loosePath(gitdir, oid)), null);
-  if (file === null) return null;
-  const whole = file.byteLength <= SMALL ? inflateSmall(file) : null;
-  const { bytes, start } = whole ?? (await inflateAside(file));
+  const path = loosePath(gitdir, oid);
+  const size = fs.lstatNow(path)?.size;
+  if (size === undefined) return null;
+  // A gc beside us may have moved it into a pack just now.
+  const inflated = await unlessAbsent(inflateFile(fs, path, size <= SMALL), null);
+  if (inflated === null) return null;
+  const { bytes, start } = inflated;
   if ((await hashInBlocks('sha1', bytes)) !== oid)
     throw new Error(`The file of the object ${oid} holds something else`);
   return { type: bytes.toString('latin1', 0, bytes.indexOf(0x20)), content: bytes.subarray(start) };
@@ -81,6 +85,11 @@ interface Inflated {
   bytes: Buffer;
   /** Where the content starts. */
   start: number;
+}
+
+async function inflateFile(fs: AtomicFs, path: string, isSmall: boolean): Promise<Inflated> {
+  const small = isSmall ? inflateSmall(await fs.readFile(path)) : null;
+  return small ?? inflateAside(fs.readStream(path));
 }
 
 /** Null for what becomes large. */
@@ -94,10 +103,10 @@ function inflateSmall(file: Buffer): Inflated | null {
   }
 }
 
-/** Into one buffer from the start, as large as the header says. */
-async function inflateAside(file: Buffer): Promise<Inflated> {
+/** Into one buffer from the start, as large as the header says; of the file no more than a piece at a time. */
+async function inflateAside(file: Readable): Promise<Inflated> {
   const inflater = createInflate({ chunkSize: CHUNK });
-  inflater.end(file);
+  file.on('error', (error) => inflater.destroy(error)).pipe(inflater);
   let bytes = Buffer.alloc(0);
   let [start, at] = [0, 0];
   for await (const chunk of inflater as AsyncIterable<Buffer>) {

@@ -1,6 +1,6 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sourceOf } from '../lib/source-address.ts';
 import type { Principal } from '../security/principal.ts';
 import { decodeJson, hasBody, parseJson, readDocument, readForm, readJsonBytes } from './body.ts';
@@ -26,6 +26,7 @@ export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
 interface BodySource {
   request: IncomingMessage;
+  response: ServerResponse;
   principal: Principal | null;
   /** Aborted when the exchange is over. */
   over(): AbortSignal;
@@ -49,11 +50,16 @@ export class BodyReader {
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
     if (spec.kind === 'upload') return this.readForm(spec, source);
-    const share = this.budget.open(senderOf(source));
+    let share: BodyShare | undefined;
     try {
+      share = this.budget.open(senderOf(source));
       return await this.readWhole(spec, request, share);
+    } catch (error) {
+      // Of what is being sent still nothing is read any more, so nothing else can come by the connection.
+      if (share === undefined || request.isPaused()) source.response.shouldKeepAlive = false;
+      throw error;
     } finally {
-      share.close();
+      share?.close();
     }
   }
 

@@ -131,10 +131,11 @@ export interface Pace {
 export const PACE: Pace = { first: 1024 * 1024, later: 30 * 1024, span: 30 * SECOND };
 
 /**
- * After so many chunks in one turn of the event loop no more is read from the socket in that turn, which would go on for
- * megabytes: a body may come byte by byte, and the others wait meanwhile.
+ * Chunks that a body may come in, and bytes for which there may be one more. Each takes some two microseconds, whatever is
+ * in it, and one read from the network may hold ten thousand of them.
  */
-const CHUNKS_IN_A_TURN = 1_000;
+const CHUNKS = 4_000;
+const BYTES_OF_A_CHUNK = 64;
 
 /** How a body is read: the most bytes it may have, what it holds in memory meanwhile, and how fast it must come. */
 export interface Reading {
@@ -146,7 +147,8 @@ export interface Reading {
 /**
  * The whole body. Read by events rather than by the request's iterator, which makes a promise for each chunk: somebody
  * may send a chunk for each byte.
- * @throws HawserError payload_too_large, as soon as the limit is passed; malformed_body when it is cut off;
+ * @throws HawserError payload_too_large, as soon as the limit is passed; malformed_body when it is cut off, or comes in
+ *   chunks of a byte or two;
  *   body_timeout when it comes too slowly; unavailable where no more memory is to be had for it
  */
 export async function readBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
@@ -154,7 +156,7 @@ export async function readBytes(request: IncomingMessage, reading: Reading): Pro
     if (Number(request.headers['content-length'] ?? 0) > reading.limit) throw tooLong(reading.limit);
     return await collect(request, reading);
   } catch (error) {
-    discardBody(request);
+    if (error !== TOO_MANY_CHUNKS) discardBody(request);
     throw error;
   }
 }
@@ -173,16 +175,17 @@ function collect(request: IncomingMessage, { limit, share, pace = PACE }: Readin
     const finish = () => settle(() => resolve(bytes.toBuffer()));
     const cutOff = (cause?: unknown) =>
       fail(new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause }));
+    let chunks = 0;
     const take = (chunk: Buffer): void => {
-      turns.note();
+      chunks += 1;
       try {
+        if (chunks > CHUNKS + bytes.length / BYTES_OF_A_CHUNK) throw refuseChunks(request);
         if (bytes.length + chunk.length > limit) throw tooLong(limit);
         bytes.append(chunk);
       } catch (error) {
         fail(error);
       }
     };
-    const turns = new Turns(request);
     let owed = pace.first;
     const clock = setInterval(() => {
       if (bytes.length < owed) fail(tooSlow());
@@ -193,34 +196,13 @@ function collect(request: IncomingMessage, { limit, share, pace = PACE }: Readin
   });
 }
 
-/** Gives the others a turn when a body comes in very many chunks. */
-class Turns {
-  private readonly request: IncomingMessage;
-  private chunks = 0;
+const TOO_MANY_CHUNKS = invalid('malformed_body', 'The body comes in far too many chunks');
 
-  constructor(request: IncomingMessage) {
-    this.request = request;
-  }
-
-  note(): void {
-    this.chunks += 1;
-    if (this.chunks === 1) setImmediate(this.end);
-    if (this.chunks === CHUNKS_IN_A_TURN) process.nextTick(this.pause);
-  }
-
-  /**
-   * In a tick of its own, behind the one in which the request lets its socket go on. The socket and not the request, which
-   * would keep an object for each chunk that was read already.
-   */
-  private readonly pause = (): void => {
-    this.request.socket.pause();
-  };
-
-  private readonly end = (): void => {
-    const isPaused = this.chunks >= CHUNKS_IN_A_TURN;
-    this.chunks = 0;
-    if (isPaused) this.request.socket.resume();
-  };
+/** Nothing more is read of such a body, not even to be thrown away. */
+function refuseChunks(request: IncomingMessage): HawserError {
+  request.pause();
+  request.socket.pause();
+  return TOO_MANY_CHUNKS;
 }
 
 function tooSlow(): HawserError {

@@ -17,7 +17,8 @@ const OF_REQUESTS = {
   ...at(400, {
     malformed_request: 'The request is not valid HTTP/1.1, or has no Host header.',
     malformed_body:
-      'The body ended too early, or is no valid gzip, no form in UTF-8, or no request that Git understands.',
+      'The body ended too early, came in thousands of chunks of a byte or two, or is no valid gzip, no form in UTF-8, or ' +
+      'no request that Git understands.',
     invalid_path: 'A file path is not safe on every system; the detail shows the path and names the fault.',
     invalid_name: 'The name cannot be that of a repository.',
     client_gone: 'The client went away before the answer; it stands in the log only.',

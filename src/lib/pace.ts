@@ -30,3 +30,27 @@ export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => v
     if (pace.isDue) await pace.rest();
   }
 }
+
+/** Time that some kind of work has taken in this turn of the event loop, for which many callers ask at once. */
+export class TurnTime {
+  private readonly limit: number;
+  private spent = 0;
+
+  /** @param limit milliseconds of one turn */
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Whether what comes now should wait for the next turn. */
+  get isSpent(): boolean {
+    return this.spent > this.limit;
+  }
+
+  spend(milliseconds: number): void {
+    if (this.spent === 0)
+      setImmediate(() => {
+        this.spent = 0;
+      });
+    this.spent += milliseconds;
+  }
+}

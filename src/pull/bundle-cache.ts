@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { Pace } from '../lib/pace.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
@@ -104,7 +105,11 @@ export class BundleCache {
     const start = performance.now();
     const draft = new Draft(this.share, this.files);
     try {
-      for await (const piece of writeZip(await this.resolver.files(manifest))) await draft.add(piece);
+      const pace = new Pace();
+      for await (const piece of writeZip(await this.resolver.files(manifest))) {
+        await draft.add(piece);
+        if (pace.isDue) await pace.rest();
+      }
       const made = await draft.finish();
       this.keep(manifest.checksum, made, askers);
       this.onBuilt(performance.now() - start, made.bundle.length);

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentType } from '../domain/parameter-document.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import { TurnTime } from '../lib/pace.ts';
 import type { Input, Output, Threads } from '../lib/threads.ts';
 import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
 
@@ -40,8 +41,7 @@ function alone(bytes: Uint8Array): Uint8Array {
 export class Documents {
   private readonly threads: Threads<DocumentTasks>;
   private readonly tasks = documentTasks();
-  /** In this turn of the event loop, in milliseconds. */
-  private spent = 0;
+  private readonly turn = new TurnTime(TURN);
 
   constructor(threads: Threads<DocumentTasks>) {
     this.threads = threads;
@@ -58,23 +58,15 @@ export class Documents {
     input: Input<DocumentTasks, N>,
   ): Awaitable<Output<DocumentTasks, N>> {
     if (isLarge(sourcesIn(input))) return this.threads.run(caller, name, input);
-    if (this.spent > TURN) return nextTurn().then(() => this.run(caller, name, input));
+    if (this.turn.isSpent) return nextTurn().then(() => this.run(caller, name, input));
     const start = performance.now();
     try {
       return (this.tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
     } catch (error) {
       return Promise.reject(error);
     } finally {
-      this.spend(performance.now() - start);
+      this.turn.spend(performance.now() - start);
     }
-  }
-
-  private spend(milliseconds: number): void {
-    if (this.spent === 0)
-      setImmediate(() => {
-        this.spent = 0;
-      });
-    this.spent += milliseconds;
   }
 }
 

@@ -47,6 +47,12 @@ describe('readBytes', () => {
     expect(await outcome).to.equal('x'.repeat(2_000));
   });
 
+  it('is malformed_body when it comes in far more chunks than bytes can need', async () => {
+    const outcome = begin();
+    for (let count = 0; count < 9_000; count += 1) chunk(1);
+    expect(await outcome).to.equal('malformed_body');
+  });
+
   it('is body_timeout when the first part does not come in time, whole or not', async () => {
     const outcome = begin();
     chunk(999);
