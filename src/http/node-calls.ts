@@ -3,7 +3,6 @@
  * node that has too many open. A call is open from when its body is there until its answer is on its way.
  */
 
-import type { ServerResponse } from 'node:http';
 import { HawserError } from '../lib/errors.ts';
 import { Tally } from '../lib/tally.ts';
 
@@ -22,12 +21,16 @@ export class NodeCalls {
     this.limit = limit;
   }
 
+  /** @throws HawserError unavailable `overloaded` where no further call may be open */
+  requirePlace(nodeId: string): void {
+    if (this.open >= this.limit || this.byNode.of(nodeId) >= OF_ONE_NODE) throw overloaded();
+  }
+
   /**
+   * Counts a call that has its place.
    * @returns ends the call; to be called once
-   * @throws HawserError unavailable `overloaded` beyond the limits
    */
   enter(nodeId: string): () => void {
-    if (this.open >= this.limit || this.byNode.of(nodeId) >= OF_ONE_NODE) throw overloaded();
     this.open += 1;
     this.byNode.add(nodeId, 1);
     return () => {
@@ -35,16 +38,6 @@ export class NodeCalls {
       this.byNode.add(nodeId, -1);
     };
   }
-}
-
-/**
- * Runs `then` once the answer has been handed to the connection: at once while the connection takes what it is given,
- * else when the client has read enough, or has gone.
- */
-export function onceHandedOver(response: ServerResponse, then: () => void): void {
-  const isTaken = response.writableEnded && !response.req.socket.writableNeedDrain;
-  if (isTaken || response.closed) then();
-  else response.once('close', then);
 }
 
 /**

@@ -6,7 +6,6 @@ import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-import { onceHandedOver } from './node-calls.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
@@ -65,7 +64,8 @@ export function requestScope(
         endWhenSent(told, ctx, start);
         return;
       }
-      if (state.leave !== undefined) onceHandedOver(ctx.res, state.leave);
+      // What tells of a failure is small, and handed over in one go.
+      if (failure !== null) state.leave?.();
       end(told, ctx, start, failure);
     };
     return settle(

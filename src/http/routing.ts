@@ -83,7 +83,10 @@ function handle(
     negotiator: ctx,
     state,
   });
-  return andThen(answer, (ready) => respond(ctx, withRenewedSession(ready, state)));
+  return andThen(answer, (ready) => {
+    respond(ctx, withRenewedSession(ready, state));
+    server.noteAnswered(state, ctx.res);
+  });
 }
 
 function withRenewedSession(answer: Answer, { principal }: RequestState): Answer {

@@ -1,5 +1,6 @@
 /** Carries out one route for one request: who, what, then the handler, then the answer's conditions. */
 
+import type { ServerResponse } from 'node:http';
 import type { ZodType } from 'zod';
 import type { Database } from '../db/open.ts';
 import { resourceLock } from '../domain/lock-names.ts';
@@ -24,6 +25,7 @@ import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
 import { Facts, type MatchedRequest } from './matched-request.ts';
 import { NodeCalls } from './node-calls.ts';
 import { NodeConnections } from './node-connections.ts';
+import type { RequestState } from './request-state.ts';
 import { admits, notAcceptable } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { validate } from './validation.ts';
@@ -64,15 +66,38 @@ export class RouteServer {
   serve(route: Route, matched: MatchedRequest): Awaitable<Answer> {
     const now = this.options.clock.now();
     return andThen(this.lookAtCaller(route, matched, now), (look) => {
-      const { principal } = look.subject;
       this.admit(route, matched, look.subject, now);
       const asked = readAddress(route, matched);
-      return andThen(this.readBody(route, matched, principal), (read) => {
-        if (principal?.kind === 'node') matched.state.leave = this.nodeCalls.enter(principal.node.nodeId);
-        const turn = { route, matched, look, asked, read };
-        return CONDITIONAL_METHODS.has(route.method) ? this.carryOutInTurn(turn) : this.carryOut(turn);
-      });
+      if (route.body === undefined) return this.begin({ route, matched, look, asked, read: NO_BODY, now });
+      const { principal } = look.subject;
+      return andThen(this.bodies.read(route.body, { ...matched, principal }), (read) =>
+        this.begin({ route, matched, look, asked, read, now: this.options.clock.now() }),
+      );
     });
+  }
+
+  /** Of a node's call that is answered at once, as a poll is, nothing need be counted. */
+  private begin(turn: Turn): Awaitable<Answer> {
+    const { principal } = turn.look.subject;
+    if (principal?.kind !== 'node') return this.carryOutInTurn(turn);
+    const { nodeId } = principal.node;
+    this.nodeCalls.requirePlace(nodeId);
+    const answer = this.carryOutInTurn(turn);
+    if (answer instanceof Promise) turn.matched.state.leave = this.nodeCalls.enter(nodeId);
+    return answer;
+  }
+
+  /** To be told of each answer that was put on its way: until the connection has taken it, a node's call is open. */
+  noteAnswered(state: RequestState, response: ServerResponse): void {
+    const { principal } = state;
+    if (principal?.kind !== 'node') return;
+    if (response.closed || (response.writableEnded && !response.req.socket.writableNeedDrain)) {
+      state.leave?.();
+      return;
+    }
+    state.leave ??= this.nodeCalls.enter(principal.node.nodeId);
+    // The end of what is sent as a stream is waited for anyway.
+    if (state.streamedBytes === undefined) response.once('close', state.leave);
   }
 
   /** Finds who calls and whether they may. For a poll nothing is waited for: all of it is in memory. */
@@ -99,7 +124,7 @@ export class RouteServer {
    * nothing was changed that rights rest on, which memory knows, the first look stands.
    */
   private lookAgain({ route, matched, look }: Turn, now: number): Awaitable<AnySubject> {
-    if (route.method === 'GET' || this.stands(look, now)) return look.subject;
+    if (this.stands(look, now)) return look.subject;
     return andThen(this.lookAtCaller(route, matched, now), ({ subject }) => subject);
   }
 
@@ -114,12 +139,18 @@ export class RouteServer {
   }
 
   private carryOut(turn: Turn): Awaitable<Answer> {
+    const { route, look } = turn;
+    if (route.method === 'GET') return route.handle(toInput(turn, look.subject, turn.now));
     const now = this.options.clock.now();
-    return andThen(this.lookAgain(turn, now), (subject) => turn.route.handle(toInput(turn, subject, now)));
+    return andThen(this.lookAgain(turn, now), (subject) => route.handle(toInput(turn, subject, now)));
+  }
+
+  private carryOutInTurn(turn: Turn): Awaitable<Answer> {
+    return CONDITIONAL_METHODS.has(turn.route.method) ? this.carryOutAlone(turn) : this.carryOut(turn);
   }
 
   /** With no other write of the same resource in between, so that what If-Match was compared with still stands. */
-  private async carryOutInTurn(turn: Turn): Promise<Answer> {
+  private async carryOutAlone(turn: Turn): Promise<Answer> {
     const { route, matched } = turn;
     const path = route.represents ?? route.path;
     const isConditional = matched.request.headers['if-match'] !== undefined;
@@ -162,10 +193,6 @@ export class RouteServer {
     }
     refuseCrossSiteSession(request);
     return route.access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
-  }
-
-  private readBody(route: Route, matched: MatchedRequest, principal: Principal | null): Awaitable<ReadBody> {
-    return route.body === undefined ? NO_BODY : this.bodies.read(route.body, { ...matched, principal });
   }
 
   /**
@@ -211,6 +238,8 @@ interface Turn {
   look: Look;
   asked: Asked;
   read: ReadBody;
+  /** Epoch milliseconds at which all of it was there. */
+  now: number;
 }
 
 /** What the path and the query say, as the route's schemas give it. */
