@@ -2,7 +2,7 @@
 
 import { isMapping, type Mapping, type Value } from './value.ts';
 
-/** Of a document, and of what the documents of a node make together. */
+/** This many leaves a document may have, and what the documents of a node make together. */
 export const MAX_LEAVES = 20_000;
 
 /** The JSON Pointers (RFC 6901) of all leaves together, from the document's root, in bytes of UTF-8. */

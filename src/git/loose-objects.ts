@@ -81,9 +81,9 @@ export async function readLoose(fs: AtomicFs, gitdir: string, oid: string): Prom
 }
 
 interface Inflated {
-  /** With the header. */
+  /** The whole object, its header included. */
   bytes: Buffer;
-  /** Where the content starts. */
+  /** The offset at which the content starts. */
   start: number;
 }
 

@@ -41,7 +41,7 @@ export class NodeCalls {
 }
 
 /**
- * To come again after a time that differs from caller to caller.
+ * Tells a caller to come again, after a time that differs from caller to caller.
  * @param message what there is too much of
  */
 export function overloaded(

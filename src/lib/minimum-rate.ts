@@ -1,7 +1,7 @@
 /** Tells when something comes too slowly: fewer bytes than a bound over a window of time that moves on. */
 
 export interface MinimumRateOptions {
-  /** In ticks, of which somebody gives one per second. */
+  /** Its length in ticks; whoever uses it gives one tick per second. */
   window: number;
   /** That must come within any window. */
   bytes: number;

@@ -17,9 +17,9 @@ interface Waiter {
 
 export class SharedPlaces {
   private readonly options: SharedPlacesOptions;
-  /** In the order in which they came. */
+  /** Those who wait, in the order in which they came. */
   private readonly waiting = new Set<Waiter>();
-  /** By user. */
+  /** How many places each user holds. */
   private readonly held = new Tally();
   private inside = 0;
 

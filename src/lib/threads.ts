@@ -58,7 +58,7 @@ interface Thread {
 export class Threads<T extends Tasks> {
   private readonly options: ThreadsOptions;
   private readonly threads = new Set<Thread>();
-  /** By caller, in the order in which their turns come. */
+  /** What waits of each caller, in the order in which the callers' turns come. */
   private readonly waiting = new Map<string, Job[]>();
   private readonly busy = new Set<string>();
   private isClosed = false;

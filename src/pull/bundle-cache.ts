@@ -118,7 +118,7 @@ export class BundleCache {
       await draft.abandon();
       throw error;
     } finally {
-      // At once, so that nobody joins the askers any more after these.
+      // This happens at once, so that nobody joins the askers any more.
       this.building.delete(manifest.checksum);
     }
   }

@@ -108,7 +108,7 @@ export function documentTasks() {
       return JSON.stringify(toJsonSchema(definitions.get(schema) ?? NO_PARAMETERS));
     },
 
-    /** Of each kind of change the first thousand. */
+    /** Gives the first thousand changes of each kind. */
     compareSchemas(input: { older: DocumentSource | null; newer: DocumentSource | null }): SchemaChanges {
       const older = definedBy(input.older) ?? NO_PARAMETERS;
       const changes = compareSchemas(older, definedBy(input.newer) ?? NO_PARAMETERS);

@@ -129,7 +129,7 @@ export class ParameterReader {
   source(configurationName: string, ref: ParameterVersionRef): Awaitable<DocumentSource | null> {
     const cached = this.sources.get(ref.oid);
     if (cached) return cached.source;
-    // After a publish for many nodes they all ask at once.
+    // After a publish for many nodes all of them ask at once.
     return shared(this.reading, `${configurationName} ${ref.oid}`, () => this.read(configurationName, ref));
   }
 

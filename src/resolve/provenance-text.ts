@@ -80,7 +80,7 @@ export function checkMerged(
 }
 
 interface Shown {
-  /** Of each source the members that its values begin with, written once. */
+  /** For each source the members that its values begin with; they are written out once. */
   scopes: readonly { ofLeaf: string; ofHidden: string }[];
   shown(value: Value): Value;
 }
@@ -96,7 +96,7 @@ function addLeaf(text: BoundedText, leaf: LeafProvenance, { scopes, shown }: Sho
   text.add(']}');
 }
 
-/** Without the braces. */
+/** Gives the members of the object as JSON, without the braces. */
 function membersOf(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }

@@ -34,7 +34,7 @@ const STATEMENTS = [
   `create unique index node_certificates_in_use on node_certificates (thumbprint) where state = 'current'`,
   'create index node_certificates_by_thumbprint on node_certificates (thumbprint)',
   'create index node_certificates_by_sha1 on node_certificates (sha1_thumbprint)',
-  // As before; they went with the table.
+  // The triggers went with the table, so they are made anew.
   trigger('insert', note('new')),
   trigger('delete', note('old')),
   trigger('update', note('old') + note('new')),
