@@ -119,7 +119,9 @@ describe('the store when the disk fails', () => {
         await ageLocks(root);
         await rm(join(gitdir, 'packed-refs.new'), { force: true });
       }
-      expect(await readdir(join(gitdir, 'refs/tags'))).to.deep.equal([]);
+      // Where the break came between a loose ref and its lock, the lock is left; the next who wants it takes it over.
+      const left = (await readdir(join(gitdir, 'refs/tags'))).filter((name) => !name.endsWith('.lock'));
+      expect(left).to.deep.equal([]);
       expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
     } finally {
       await store.close();
