@@ -199,7 +199,7 @@ export abstract class LoadedRepository<Index> {
     }
   }
 
-  /** As `tell`, but waits for nothing: what fails stays owed. */
+  /** Does what `tell` does, but waits for nothing: what fails stays owed. */
   async tellWhenPossible(): Promise<void> {
     this.owed = true;
     await this.tellIfOwed();

@@ -58,7 +58,7 @@ export function sendPieces(ctx: Exchange, body: PieceByPiece, begin: () => void,
 }
 
 /**
- * As `sendPieces`, of what sees to its patience itself.
+ * Does what `sendPieces` does, for a stream that sees to its patience itself.
  * @param onEnd called once it is out or broken off
  */
 export function sendStream(

@@ -19,7 +19,7 @@ export interface BundleFilesOptions {
   folder: string;
   /** Bytes of files that are kept for the next who asks; what is being read may come on top. */
   maxBytes: number;
-  /** As `node:fs/promises`; tests put another in its place. */
+  /** This is `open` of `node:fs/promises`; tests put another in its place. */
   openFile?: typeof open;
 }
 

@@ -7,7 +7,7 @@ import { piecesOf } from '../http/pieces.ts';
 import { Pace } from '../lib/pace.ts';
 
 export interface ZipEntry {
-  /** With `/` between its segments. */
+  /** The path of the file, with `/` between its segments. */
   path: string;
   read(): Promise<Buffer>;
 }
