@@ -35,7 +35,6 @@ import { userRoutes } from './api/users/routes.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { Database } from './db/open.ts';
-import type { GitStore } from './git/store.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import type { RequestLimits } from './http/body-reader.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -61,6 +60,7 @@ import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import type { ThreadTasks } from './threads/tasks.ts';
+import type { GitStore } from './versions/store.ts';
 
 export interface AppOptions {
   database: Database;

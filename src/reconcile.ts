@@ -9,12 +9,12 @@ import { noteParameters } from './api/configurations/queries.ts';
 import type { Database } from './db/open.ts';
 import { endRemovals, listRemovals } from './db/removals.ts';
 import { isResourceName } from './domain/names.ts';
-import type { GitStore } from './git/store.ts';
 import type { RepositoryRef, RepositorySettings } from './git/types.ts';
 import { HawserError, invalid } from './lib/errors.ts';
 import { newId } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { systemActor } from './security/audit.ts';
+import type { GitStore } from './versions/store.ts';
 
 export interface ReconcileOptions {
   database: Database;
@@ -45,7 +45,7 @@ async function compare(options: ReconcileOptions, kind: RegisteredKind): Promise
     if (onDisk.has(name)) continue;
     log.error({ repository: { kind, name } }, 'the repository of this row is missing');
     // Asked for once, the store knows of it, and readiness names it from the start.
-    await store.index({ kind, name }).catch(() => undefined);
+    await store.versions({ kind, name }).catch(() => undefined);
   }
 }
 

@@ -6,7 +6,6 @@ import { type Database, openDatabase } from './db/open.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
-import { GitStore } from './git/store.ts';
 import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
@@ -20,6 +19,7 @@ import { POLL_PATH } from './pull/routes.ts';
 import { reconcile } from './reconcile.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import { GitStore } from './versions/store.ts';
 
 export interface ServerOptions {
   config: Config;
@@ -98,8 +98,8 @@ export async function openSite({ config, clock, log, fs, part }: ServerOptions):
 
 function followMoves(database: Database, store: GitStore): void {
   database.changes.subscribe({
-    onChange: (kind, name) => kind !== 'certificates' && store.outdate({ kind, name }),
-    onLost: () => store.outdate(),
+    onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
+    onLost: () => store.invalidate(),
   });
 }
 

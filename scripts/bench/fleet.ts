@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/db/open.ts';
-import { GitStore } from '../../src/git/store.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { GitStore } from '../../src/versions/store.ts';
 // Test and bench need the same thing: certificates like those that agents make for themselves.
 import { type ClientCertificate, makeClientCertificate } from '../../test/support/client-certificates.ts';
 
@@ -70,8 +70,8 @@ export async function makeTemplate(folder: string): Promise<string> {
   );
   await store.exclusive(repository, async (locked) => {
     for (let minor = 0; minor < VERSIONS; minor += 1) {
-      if (minor > 0) await locked.writeDraft(draft(minor));
-      await locked.publish(`1.${minor}.0`, person, Date.now());
+      if (minor > 0) await locked.writeDraft('', draft(minor));
+      await locked.publish('', `1.${minor}.0`, person, Date.now());
     }
   });
   await store.close();

@@ -47,3 +47,8 @@ export function missingRepository(cause?: unknown): HawserError {
 export function damagedRepository(cause?: unknown): HawserError {
   return internal('repository_damaged', 'The repository is damaged: an object is missing or broken.', cause);
 }
+
+/** Whether reading failed because an object is missing or broken. */
+export function isCorruption(error: unknown): boolean {
+  return error instanceof HawserError && error.code === 'repository_damaged';
+}

@@ -1,7 +1,7 @@
 /** Walks from refs to every object that they lead to, and says which of them are missing, broken or of a wrong type. */
 
 import { HawserError } from '../lib/errors.ts';
-import { isDamage } from './damage.ts';
+import { isCorruption } from './disk-errors.ts';
 import type { ObjectContent } from './loose-objects.ts';
 import { isMissingObject, type ObjectStore } from './objects.ts';
 import { BROKEN_OID, type RefValue } from './refs.ts';
@@ -91,6 +91,6 @@ function linksOfTree(content: Buffer): Link[] | null {
 
 function describeFailure(error: HawserError): string {
   if (isMissingObject(error)) return 'is missing';
-  if (isDamage(error)) return 'is broken: its bytes are not what its id says';
+  if (isCorruption(error)) return 'is broken: its bytes are not what its id says';
   return `cannot be read: ${error.cause instanceof Error ? error.cause.message : error.message}`;
 }

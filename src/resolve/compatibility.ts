@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AffectedParameterFile, CompatibilityReport } from '../domain/compatibility.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
-import type { ParameterIndex, ParameterScope, ParameterVersionRef } from '../git/store.ts';
 import { conflict } from '../lib/errors.ts';
+import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
+import type { ParameterScope, SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -107,7 +108,7 @@ export class CompatibilityGuard {
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
-    for (const scope of index.scopes().sort(byName)) {
+    for (const scope of scopesIn(index).sort(byName)) {
       const file = activeFile(index, scope, major);
       if (file === null) continue;
       files.push(await this.checkFile(name, scope, file, candidate));
@@ -120,7 +121,7 @@ export class CompatibilityGuard {
   private async checkFile(
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
-    file: ParameterVersionRef,
+    file: VersionRef,
     { schema, caller }: Candidate,
   ): Promise<AffectedParameterFile> {
     const document = await this.parameters.source(name, file);
@@ -132,12 +133,8 @@ export class CompatibilityGuard {
 }
 
 /** The highest published stable one of the major, else the highest published. */
-function activeFile(
-  index: ParameterIndex,
-  scope: ParameterScope,
-  majorVersion: number,
-): ParameterVersionRef | null {
-  const published = index.published(scope);
+function activeFile(index: SeriesIndex, scope: ParameterScope, majorVersion: number): VersionRef | null {
+  const published = index.of(seriesOf(scope)).published;
   const stable = chooseVersion(published, { majorVersion, prereleaseChannel: null });
   return stable ?? chooseVersion(published, { majorVersion, prereleaseChannel: ANY_PRERELEASE });
 }

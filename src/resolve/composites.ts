@@ -7,10 +7,10 @@ import {
   type CompositeDocument,
   parseComposite,
 } from '../domain/composite-document.ts';
-import type { GitStore } from '../git/store.ts';
 import type { RepositoryRef } from '../git/types.ts';
-import type { VersionRef } from '../git/version-index.ts';
 import { internal } from '../lib/errors.ts';
+import type { GitStore } from '../versions/store.ts';
+import type { VersionRef } from '../versions/types.ts';
 
 /** Documents kept; a child costs some 200 bytes. */
 const MAX_DOCUMENTS = 2_000;
@@ -49,7 +49,7 @@ export class CompositeReader {
     for (const name of await this.store.list('composites')) {
       const repository = { kind: 'composites', name } as const;
       try {
-        for (const version of (await this.store.index(repository)).versions)
+        for (const version of (await this.store.versions(repository)).versions)
           yield* (await this.document(repository, version)).children;
       } catch (error) {
         if (await this.store.has(repository)) throw error;

@@ -3,9 +3,9 @@
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { majorOf, parseVersion } from '../domain/version-order.ts';
-import type { GitStore, ParameterDetails } from '../git/store.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type FieldError, HawserError } from '../lib/errors.ts';
+import type { GitStore, ParameterDetails } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';

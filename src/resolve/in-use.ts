@@ -2,8 +2,8 @@
 
 import type { Database } from '../db/open.ts';
 import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
-import type { GitStore, RepositoryRef, VersionRef } from '../git/store.ts';
 import { HawserError } from '../lib/errors.ts';
+import type { GitStore, RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import type { FileWish } from './parameters.ts';
 
@@ -107,7 +107,7 @@ class Collector implements InUse {
   /** A repository that is not there gives nobody anything, and has nothing to be taken away. */
   private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
     try {
-      return chooseVersion((await this.tools.store.index(repository)).published, wish);
+      return chooseVersion((await this.tools.store.versions(repository)).published, wish);
     } catch (error) {
       if (error instanceof HawserError && error.code === 'repository_missing') return null;
       throw error;

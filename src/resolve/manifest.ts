@@ -4,8 +4,8 @@
  */
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
-import type { ParameterVersionRef, StoredFile, VersionRef } from '../git/store.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { StoredFile, VersionRef } from '../versions/store.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
 /** The merged parameters of a part. */
@@ -13,7 +13,7 @@ export interface ManifestParameters {
   /** Of the merged file's bytes, hex. */
   sha256: string;
   /** The files it is merged from, lowest precedence first. */
-  refs: readonly ParameterVersionRef[];
+  refs: readonly VersionRef[];
 }
 
 /** A version of a configuration whose files go into the bundle. */

@@ -3,17 +3,18 @@
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
 import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
-import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
 import { type Awaitable, allOf, andThen, settle } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { HawserError } from '../lib/errors.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
+import type { GitStore, SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 
 /** A scope that speaks for a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
   /** Null where the scope has no published version that fits. */
-  file: ParameterVersionRef | null;
+  file: VersionRef | null;
   /** Of a lower major than the configuration's. */
   isFallback: boolean;
 }
@@ -38,7 +39,7 @@ const CACHE_BYTES = 32 * 1024 * 1024;
  * index, as of a configuration that brings its own parameters.
  */
 export function chooseFiles(
-  index: ParameterIndex | null,
+  index: SeriesIndex | null,
   links: readonly ScopeLink[],
   wish: FileWish,
 ): ScopeFile[] {
@@ -50,11 +51,11 @@ export function chooseFiles(
 
 /** The files alone, for the node's next poll, which costs by their number. */
 export function chooseRefs(
-  index: ParameterIndex | null,
+  index: SeriesIndex | null,
   links: readonly ScopeLink[],
   wish: FileWish,
-): ParameterVersionRef[] {
-  const refs: ParameterVersionRef[] = [];
+): VersionRef[] {
+  const refs: VersionRef[] = [];
   for (const link of links) {
     const chosen = index && choose(index, link, wish);
     if (chosen) refs.push(chosen.file);
@@ -62,13 +63,13 @@ export function chooseRefs(
   return refs;
 }
 
-type Chosen = ChosenFile<ParameterVersionRef> | null;
+type Chosen = ChosenFile<VersionRef> | null;
 
 /** What was chosen from a list, which another one takes the place of when anything in its scope changes. */
-const choices = new WeakMap<readonly ParameterVersionRef[], Map<string, Chosen>>();
+const choices = new WeakMap<readonly VersionRef[], Map<string, Chosen>>();
 
-function choose(index: ParameterIndex, { scopeTypeName, scopeValue }: ScopeLink, wish: FileWish): Chosen {
-  const published = index.published({ scopeType: scopeTypeName, value: scopeValue });
+function choose(index: SeriesIndex, { scopeTypeName, scopeValue }: ScopeLink, wish: FileWish): Chosen {
+  const published = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue })).published;
   if (published.length === 0) return null;
   const known = choices.get(published) ?? new Map<string, Chosen>();
   const key = `${wish.configurationVersion} ${wish.prereleaseChannel ?? ''}`;
@@ -118,7 +119,7 @@ export class ParameterReader {
   }
 
   /** An empty one of a configuration without any parameter files. */
-  index(configurationName: string): Promise<ParameterIndex> {
+  index(configurationName: string): Promise<SeriesIndex> {
     return this.store.parameters.index(configurationName);
   }
 
@@ -126,7 +127,7 @@ export class ParameterReader {
    * The content of a version; null of a passthrough.
    * @throws HawserError `repository_damaged` for objects that cannot be read: never a smaller answer
    */
-  source(configurationName: string, ref: ParameterVersionRef): Awaitable<DocumentSource | null> {
+  source(configurationName: string, ref: VersionRef): Awaitable<DocumentSource | null> {
     const cached = this.sources.get(ref.oid);
     if (cached) return cached.source;
     // After a publish for many nodes all of them ask at once.
@@ -137,7 +138,7 @@ export class ParameterReader {
    * What these versions make together, lowest precedence first; null where none of them has content.
    * @throws HawserError conflict `parameter_merge_failed`, `repository_damaged`; always as a rejected promise
    */
-  merge(configurationName: string, refs: readonly ParameterVersionRef[]): Awaitable<MergedParameters | null> {
+  merge(configurationName: string, refs: readonly VersionRef[]): Awaitable<MergedParameters | null> {
     const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
     const known = this.outcomes.get(key);
     if (known) return 'merged' in known ? known.merged : Promise.reject(known.failure);
@@ -169,7 +170,7 @@ export class ParameterReader {
     return andThen(this.documents.run(caller, 'mergeDocuments', { documents }), toMergedParameters);
   }
 
-  private async read(configurationName: string, ref: ParameterVersionRef): Promise<DocumentSource | null> {
+  private async read(configurationName: string, ref: VersionRef): Promise<DocumentSource | null> {
     const { contentType } = await this.store.parameters.details(configurationName, ref);
     const content = await this.store.parameters.content(configurationName, ref);
     const source = content && storedSource(ref.oid, content, contentType ?? 'yaml');

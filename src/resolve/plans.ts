@@ -9,8 +9,8 @@ import type { Database } from '../db/open.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
 import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
 import { missingRepository } from '../git/disk-errors.ts';
-import type { GitStore, ParameterIndex, RepositoryRef, StoredFile, VersionRef } from '../git/store.ts';
 import { notFound } from '../lib/errors.ts';
+import type { GitStore, RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
 
@@ -25,7 +25,7 @@ export interface ConfigurationPlan {
   /** Without those in whose place merged parameters go: mostly the very same list. */
   filesBesideParameters: readonly StoredFile[];
   /** Null where the configuration brings its own parameters. */
-  parameters: ParameterIndex | null;
+  parameters: SeriesIndex | null;
 }
 
 export interface CompositePlan {
@@ -148,11 +148,11 @@ export class Planner {
 
   /** The highest published version that the wish admits, null for none. */
   private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
-    return chooseVersion((await this.store.index(repository)).published, wish);
+    return chooseVersion((await this.store.versions(repository)).published, wish);
   }
 
   private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
-    const found = (await this.store.index(repository)).get(version);
+    const found = (await this.store.versions(repository)).get(version);
     return found?.status === 'Published' ? found : null;
   }
 
@@ -160,7 +160,7 @@ export class Planner {
    * The parameter files to choose from; null where the configuration brings its own parameters.
    * @throws HawserError `repository_missing` where there were some: never a smaller bundle
    */
-  private async parametersOf(name: string): Promise<ParameterIndex | null> {
+  private async parametersOf(name: string): Promise<SeriesIndex | null> {
     const row = await this.database.read
       .selectFrom('configurations')
       .select(['use_server_managed_parameters', 'has_parameters'])

@@ -8,10 +8,10 @@ import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../d
 import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
 import { printIncludeDocument } from '../domain/include-document.ts';
-import type { GitStore, ParameterVersionRef } from '../git/store.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import type { GitStore, VersionRef } from '../versions/store.ts';
 import {
   compositeManifest,
   configurationManifest,
@@ -49,7 +49,7 @@ const MAX_MANIFESTS = 10_000;
 /** A configuration's plan with the parameter files that speak for one node, lowest precedence first. */
 interface Selection {
   plan: ConfigurationPlan;
-  refs: readonly ParameterVersionRef[];
+  refs: readonly VersionRef[];
 }
 
 export interface ResolverTools {
@@ -185,7 +185,7 @@ function refsOf(
   plan: ConfigurationPlan,
   links: readonly ScopeLink[],
   prereleaseChannel: string | null,
-): readonly ParameterVersionRef[] {
+): readonly VersionRef[] {
   const wish = { configurationVersion: plan.tag.version, prereleaseChannel };
   return chooseRefs(plan.parameters, links, wish);
 }

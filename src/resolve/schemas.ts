@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { chooseSchemaVersion } from '../domain/parameter-choice.ts';
 import type { DocumentType } from '../domain/parameter-document.ts';
 import { compareVersions } from '../domain/version-order.ts';
-import type { GitStore, ParameterVersionRef, VersionIndex, VersionRef } from '../git/store.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
+import { SCHEMA_SERIES } from '../versions/kinds.ts';
+import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -15,7 +16,7 @@ export interface SchemaVersion {
   version: string;
   isPublished: boolean;
   configuration: VersionRef | null;
-  upload: ParameterVersionRef | null;
+  upload: VersionRef | null;
 }
 
 /** What a version says of its parameters. */
@@ -36,7 +37,7 @@ const NONE: Declared = { schema: null, fault: null, secure: [] };
 
 /** The versions of a configuration together, for as long as neither list has changed. */
 interface AllVersions {
-  uploads: readonly ParameterVersionRef[];
+  uploads: readonly VersionRef[];
   versions: readonly SchemaVersion[];
   byMajor: Map<number, SchemaVersion | null>;
 }
@@ -96,8 +97,8 @@ export class SchemaReader {
   }
 
   /** Uploaded schemas, highest first. */
-  async uploads(configurationName: string): Promise<readonly ParameterVersionRef[]> {
-    return (await this.parameters.index(configurationName)).schemas();
+  async uploads(configurationName: string): Promise<readonly VersionRef[]> {
+    return (await this.parameters.index(configurationName)).of(SCHEMA_SERIES).versions;
   }
 
   /**
@@ -138,7 +139,7 @@ export class SchemaReader {
       : this.readEntryPoint(configurationName, configuration, caller);
   }
 
-  private async readUpload(name: string, upload: ParameterVersionRef, caller: string): Promise<Declared> {
+  private async readUpload(name: string, upload: VersionRef, caller: string): Promise<Declared> {
     const { contentType } = await this.store.parameters.details(name, upload);
     const declared = await this.declare(upload.oid, contentType ?? 'yaml', caller, async () => {
       return (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
@@ -189,19 +190,19 @@ export class SchemaReader {
   }
 
   private indexOf(name: string): Promise<VersionIndex> {
-    return this.store.index({ kind: 'configurations', name });
+    return this.store.versions({ kind: 'configurations', name });
   }
 }
 
 function toSchemaVersion(
   version: string,
   configuration: VersionRef | null,
-  upload: ParameterVersionRef | null,
+  upload: VersionRef | null,
 ): SchemaVersion {
   return { version, isPublished: configuration?.status === 'Published', configuration, upload };
 }
 
-function findUpload(uploads: readonly ParameterVersionRef[], version: string): ParameterVersionRef | null {
+function findUpload(uploads: readonly VersionRef[], version: string): VersionRef | null {
   return uploads.find((each) => each.version === version) ?? null;
 }
 
@@ -211,10 +212,7 @@ function higherOf(a: VersionRef | undefined, b: VersionRef | undefined): Version
 }
 
 /** All versions of the configuration and all uploaded schemas, highest first. */
-function joinVersions(
-  own: readonly VersionRef[],
-  uploads: readonly ParameterVersionRef[],
-): readonly SchemaVersion[] {
+function joinVersions(own: readonly VersionRef[], uploads: readonly VersionRef[]): readonly SchemaVersion[] {
   const uploadOf = new Map(uploads.map((upload) => [upload.version, upload]));
   const versions = own.map((ref) => toSchemaVersion(ref.version, ref, uploadOf.get(ref.version) ?? null));
   for (const { version } of own) uploadOf.delete(version);

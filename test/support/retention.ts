@@ -1,7 +1,8 @@
 /** Cleanups in few words, and parameter files written beside the server, whose routes are not there yet. */
 
-import { GitStore, type ParameterScope } from '../../src/git/store.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { fileOf, seriesOf } from '../../src/versions/parameter-files.ts';
+import { GitStore, type ParameterScope } from '../../src/versions/store.ts';
 import type { Client } from './client.ts';
 import { MAIN, ok } from './configurations.ts';
 import { type Hawser, publishConfiguration } from './hawser.ts';
@@ -58,12 +59,14 @@ export async function writeParameters(
   scope: ParameterScope,
   files: Record<string, { at: number; isDraft?: boolean }>,
 ): Promise<void> {
+  const series = seriesOf(scope);
   const author = { name: 'Alice', email: 'alice@example.org' };
   for (const [version, { at, isDraft }] of Object.entries(files)) {
     const bytes = Buffer.from(`parameters:\n  version: ${version}\n`);
-    await store.parameters.exclusive(configuration, async (parameters) => {
-      await parameters.writeDraft(scope, { version, content: { type: 'yaml', bytes }, author, at });
-      if (!isDraft) await parameters.publish(scope, version, author, at);
+    await store.exclusive({ kind: 'parameters', name: configuration }, async (parameters) => {
+      const files = fileOf(series, 'yaml', bytes);
+      await parameters.writeDraft(series, { version, entryPoint: null, files, author, at });
+      if (!isDraft) await parameters.publish(series, version, author, at);
     });
   }
 }

@@ -8,7 +8,6 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
-import { GitStore } from '../../src/git/store.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
@@ -18,6 +17,7 @@ import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
 import { openThreads } from '../../src/threads/open.ts';
+import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
 /** The declarations alone: nothing listens, and what the handlers would need is gone afterwards. */

@@ -147,7 +147,7 @@ async function requireVersion(
   version: string | null,
 ): Promise<void> {
   if (version === null) return;
-  const index = await store.index({ kind: 'configurations', name });
+  const index = await store.versions({ kind: 'configurations', name });
   if (index.get(version) === undefined) {
     throw invalidField('/activeVersion', 'The child has no such version', 'unknown_version');
   }

@@ -1,12 +1,12 @@
 /** `/api/v1/composite-configurations`: create, list, detail, delete. */
 
-import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
+import type { GitStore, VersionIndex } from '../../versions/store.ts';
 import { childRoutes } from './child-routes.ts';
 import { createComposite, deleteComposite, repositoryOf } from './create.ts';
 import { type CompositeRow, findComposite, listReadableComposites } from './queries.ts';
@@ -58,7 +58,7 @@ function listRoute({ database, store }: CompositeTools): Route {
 /** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
 async function readableIndex(store: GitStore, row: CompositeRow): Promise<VersionIndex | null> {
   try {
-    return await store.index(repositoryOf(row));
+    return await store.versions(repositoryOf(row));
   } catch (error) {
     if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
     throw error;
@@ -82,7 +82,7 @@ function createRoute({ database, store, locks }: CompositeTools): Route {
       const id = await createComposite({ database, store, locks }, caller, body);
       const row = await findComposite(database.read, id);
       if (!row) throw notFound('No composite configuration of this name');
-      return created(`${COMPOSITES}/${row.name}`, toComposite(row, await store.index(repositoryOf(row))));
+      return created(`${COMPOSITES}/${row.name}`, toComposite(row, await store.versions(repositoryOf(row))));
     },
   });
 }
@@ -100,7 +100,7 @@ function detailRoute(tools: CompositeTools): Route {
     async handle({ resource }) {
       const row = await findComposite(tools.database.read, resource.id);
       if (!row) throw notFound('No composite configuration of this name');
-      const index = await tools.store.index(repositoryOf(resource));
+      const index = await tools.store.versions(repositoryOf(resource));
       return json({
         ...toComposite(row, index),
         versions: await showVersions(tools, resource, index.versions),

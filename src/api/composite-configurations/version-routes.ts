@@ -1,12 +1,12 @@
 /** `/api/v1/composite-configurations/{name}/versions`: drafts and publishing. */
 
-import type { VersionRef } from '../../git/version-index.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import type { VersionRef } from '../../versions/types.ts';
 import { repositoryOf } from './create.ts';
 import { findConfigurationIds } from './queries.ts';
 import { CompositeVersionView, NewCompositeVersion } from './schemas.ts';
@@ -48,7 +48,7 @@ export async function showVersions(
 }
 
 async function showVersion(tools: CompositeTools, resource: GrantedResource, version: string) {
-  const ref = (await tools.store.index(repositoryOf(resource))).get(version);
+  const ref = (await tools.store.versions(repositoryOf(resource))).get(version);
   const [shown] = ref ? await showVersions(tools, resource, [ref]) : [];
   if (shown === undefined) throw notFound('No such version');
   return shown;
@@ -66,7 +66,7 @@ function listRoute(tools: CompositeTools): Route {
     answers: { 200: { description: 'Drafts and published versions', schema: CompositeVersionView.array() } },
     problems: READING_REPOSITORIES,
     async handle({ resource, query }) {
-      const { versions } = await tools.store.index(repositoryOf(resource));
+      const { versions } = await tools.store.versions(repositoryOf(resource));
       const shown = await showVersions(tools, resource, versions.slice(query.skip, query.skip + query.take));
       return page(shown, versions.length, query);
     },

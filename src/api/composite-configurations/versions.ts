@@ -4,9 +4,6 @@ import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
-import type { GitStore } from '../../git/store.ts';
-import type { LockedRepository, VersionDetails } from '../../git/types.ts';
-import type { VersionRef } from '../../git/version-index.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
 import type { Log } from '../../lib/log.ts';
@@ -14,6 +11,8 @@ import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { GitStore } from '../../versions/store.ts';
+import type { LockedRepository, VersionDetails, VersionRef } from '../../versions/types.ts';
 import { repositoryOf } from './create.ts';
 import { type CompositeRow, findComposite } from './queries.ts';
 import type { NewCompositeVersion } from './schemas.ts';
@@ -55,7 +54,7 @@ export async function createCompositeDraft(
   return exclusively(tools, resource, async (locked, row) => {
     const content = toFile({ entryPoint: row.entry_point, children: [] });
     const draft = { version, ...content, author: personOf(principal), at: actor.at };
-    const made = await locked.writeDraft(draft);
+    const made = await locked.writeDraft('', draft);
     await record(tools, { ...caller, version }, 'version_created', { commit: made.commit });
     return made;
   });
@@ -77,7 +76,7 @@ export function changeDocument(
     const changed = await change(await tools.composites.document(repositoryOf(resource), ref));
     if (changed === null) return;
     const content = toFile(changed.document);
-    await locked.replaceDraft(version, { ...content, committer: personOf(principal), at: actor.at });
+    await locked.replaceDraft('', version, { ...content, committer: personOf(principal), at: actor.at });
     await record(tools, target, changed.action, changed.details);
   });
 }
@@ -91,7 +90,7 @@ export function deleteCompositeDraft(
   return exclusively(tools, resource, async (locked) => {
     // The id of a draft is that of its commit.
     const { oid: commit } = findDraft(locked, version);
-    await locked.deleteDraft(version);
+    await locked.deleteDraft('', version);
     await record(tools, target, 'version_deleted', { commit });
   });
 }
@@ -100,12 +99,12 @@ export function deleteCompositeDraft(
 export function publishComposite(tools: CompositeTools, target: VersionTarget): Promise<VersionDetails> {
   const { resource, principal, version, actor } = target;
   return exclusively(tools, resource, async (locked) => {
-    const ref = locked.index.get(version);
+    const ref = locked.index.of('').get(version);
     if (ref?.status === 'Draft') {
       const document = await tools.composites.document(repositoryOf(resource), ref);
       await requirePublishedChildren(tools.store, document);
     }
-    const made = await locked.publish(version, personOf(principal), actor.at);
+    const made = await locked.publish('', version, personOf(principal), actor.at);
     await record(tools, target, 'version_published', { commit: made.commit });
     return made;
   });
@@ -154,7 +153,7 @@ async function requirePublishedChildren(store: GitStore, { children }: Composite
   if (children.length === 0)
     throw conflict('no_children', 'A composite without children cannot be published');
   for (const { configuration, version } of children) {
-    const index = await store.index({ kind: 'configurations', name: configuration });
+    const index = await store.versions({ kind: 'configurations', name: configuration });
     const isPublished =
       version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
     if (!isPublished) {
@@ -166,7 +165,7 @@ async function requirePublishedChildren(store: GitStore, { children }: Composite
 }
 
 function findDraft(locked: LockedRepository, version: string): VersionRef {
-  const ref = locked.index.get(version);
+  const ref = locked.index.of('').get(version);
   if (ref === undefined) throw notFound('No such version');
   if (ref.status === 'Published') throw conflict('published_version', 'A published version never changes');
   return ref;

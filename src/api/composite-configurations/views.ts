@@ -2,10 +2,9 @@
 
 import type { CompositeChild, CompositeDocument } from '../../domain/composite-document.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
-import type { VersionDetails } from '../../git/types.ts';
-import type { VersionIndex } from '../../git/version-index.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { nameBasedId } from '../../lib/ids.ts';
+import type { VersionDetails, VersionIndex } from '../../versions/types.ts';
 import type { CompositeRow } from './queries.ts';
 
 /** @param index null where the repository cannot be read: the numbers are then unknown, not nought */

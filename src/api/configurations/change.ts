@@ -5,12 +5,12 @@ import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
 import { endRemovals, noteRemoval } from '../../db/removals.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import type { GitStore } from '../../git/store.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { GitStore } from '../../versions/store.ts';
 import { partsOf } from './create.ts';
 import { refuseReserved } from './drafts.ts';
 import { type ConfigurationRow, updateConfiguration } from './queries.ts';
@@ -86,7 +86,9 @@ export async function deleteConfiguration(
   const drop = async () => {
     if (await composites.isChild(resource.name)) throw inUse('A composite configuration has it as a child');
     // Whoever writes parameters looks for the row under this lock, so that none come back once it is gone.
-    await store.parameters.exclusive(resource.name, () => dropRow(database, resource, actor));
+    await store.exclusive({ kind: 'parameters', name: resource.name }, () =>
+      dropRow(database, resource, actor),
+    );
   };
   if (await store.has(repository)) {
     // Whoever adds it to a composite holds this lock too.

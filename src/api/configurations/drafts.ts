@@ -3,9 +3,10 @@
 import { PARAMETERS_FILE, takesParametersPlace } from '../../domain/bundle-paths.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { isVersion, prereleaseChannelOf } from '../../domain/version-order.ts';
-import type { DraftInput, FileContent } from '../../git/types.ts';
+import type { FileContent } from '../../git/types.ts';
 import { conflict, invalidField } from '../../lib/errors.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { DraftInput } from '../../versions/types.ts';
 
 export interface DraftRequest {
   version: string;

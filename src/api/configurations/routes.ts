@@ -2,7 +2,6 @@
 
 import type { Database } from '../../db/open.ts';
 import { nameLock } from '../../domain/lock-names.ts';
-import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -13,6 +12,7 @@ import type { Log } from '../../lib/log.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
+import type { GitStore, VersionIndex } from '../../versions/store.ts';
 import { changeConfiguration, deleteConfiguration } from './change.ts';
 import { type CreateOptions, createConfiguration } from './create.ts';
 import { type ConfigurationRow, findConfiguration, listReadable } from './queries.ts';
@@ -161,14 +161,14 @@ function deleteRoute(options: ConfigurationRouteOptions): Route {
 async function view(database: Database, store: GitStore, id: string) {
   const row = await findConfiguration(database.read, id);
   if (!row) throw noConfiguration();
-  const index = await whileThere(database, id, () => store.index(repositoryOf(row)));
+  const index = await whileThere(database, id, () => store.versions(repositoryOf(row)));
   return toConfiguration(row, index);
 }
 
 /** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
 async function readableIndex(store: GitStore, row: ConfigurationRow): Promise<VersionIndex | null> {
   try {
-    return await store.index(repositoryOf(row));
+    return await store.versions(repositoryOf(row));
   } catch (error) {
     if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
     throw error;

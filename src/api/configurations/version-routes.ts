@@ -2,7 +2,6 @@
 
 import type { Database } from '../../db/open.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
-import type { GitStore } from '../../git/store.ts';
 import { created, download, json, jsonWithList, noContent, page } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -11,6 +10,7 @@ import { Paging } from '../../http/schemas.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import type { GitStore } from '../../versions/store.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
@@ -75,7 +75,7 @@ function listRoute(database: Database, store: GitStore): Route {
     async handle({ resource, query }) {
       const repository = repositoryOf(resource);
       return whileThere(database, resource.id, async () => {
-        const { versions } = await store.index(repository);
+        const { versions } = await store.versions(repository);
         const shown = versions.slice(query.skip, query.skip + query.take);
         const details = await Promise.all(
           shown.map((ref) => loads.run(() => store.details(repository, ref))),

@@ -4,13 +4,14 @@ import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
-import type { GitStore } from '../../git/store.ts';
-import type { FileContent, LockedRepository, RepositoryRef, VersionDetails } from '../../git/types.ts';
+import type { FileContent, RepositoryRef } from '../../git/types.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { GitStore } from '../../versions/store.ts';
+import type { LockedRepository, VersionDetails } from '../../versions/types.ts';
 import { checkDraft } from './drafts.ts';
 import { type ConfigurationRow, findConfiguration, readEffectiveSettings } from './queries.ts';
 import type { NewVersion } from './schemas.ts';
@@ -43,14 +44,14 @@ export function createDraft(stores: Stores, target: Target, draft: Draft): Promi
   const { database, store } = stores;
   const { resource } = target;
   return exclusively(stores, resource, async (locked, row) => {
-    const highest = locked.index.versions[0];
+    const highest = locked.index.of('').versions[0];
     const version =
       draft.form.version ?? nextPatch(highest && isVersion(highest.version) ? highest.version : null);
     const inherited = highest && (await store.details(repositoryOf(resource), highest)).entryPoint;
     const entryPoint = draft.form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
     const { requireSemVer } = await readEffectiveSettings(database.read, resource.id);
     const named = { version, entryPoint, requireSemVer };
-    const made = await locked.writeDraft(checked(row, target, draft, named));
+    const made = await locked.writeDraft('', checked(row, target, draft, named));
     await record(stores, target, 'version_created', { version, commit: made.commit });
     return made;
   });
@@ -76,7 +77,7 @@ export function replaceDraft(
     const named = { version, entryPoint, requireSemVer: false };
     const { author, ...rest } = checked(row, target, draft, named);
     const change = { ...rest, committer: author };
-    const made = await locked.replaceDraft(version, change);
+    const made = await locked.replaceDraft('', version, change);
     const commit = { from: details.commit, to: made.commit };
     await record(stores, target, 'version_replaced', { version, commit });
     return made;
@@ -92,7 +93,7 @@ export function deleteDraft(
   return exclusively(stores, target.resource, async (locked) => {
     const { status, oid } = existing(locked, version);
     if (status === 'Published') throw published('A published version stays');
-    await locked.deleteDraft(version);
+    await locked.deleteDraft('', version);
     // The id of a draft is that of its commit.
     await record(stores, target, 'version_deleted', { version, commit: oid });
   });
@@ -119,7 +120,7 @@ export function publishVersion(
         caller: principal.userId,
       });
     }
-    const made = await locked.publish(version, tagger, actor.at);
+    const made = await locked.publish('', version, tagger, actor.at);
     await record(stores, target, 'version_published', { version, commit: made.commit });
     return made;
   });
@@ -147,13 +148,13 @@ export async function findVersion(
   repository: RepositoryRef,
   version: string,
 ): Promise<VersionDetails> {
-  const ref = (await store.index(repository)).get(version);
+  const ref = (await store.versions(repository)).get(version);
   if (ref === undefined) throw notFound('No such version');
   return store.details(repository, ref);
 }
 
 function existing(locked: LockedRepository, version: string) {
-  const ref = locked.index.get(version);
+  const ref = locked.index.of('').get(version);
   if (ref === undefined) throw notFound('No such version');
   return ref;
 }

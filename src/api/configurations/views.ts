@@ -1,10 +1,10 @@
 /** Configurations and versions as the API shows them. */
 
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
-import type { BlobInfo, VersionDetails } from '../../git/types.ts';
-import type { VersionIndex } from '../../git/version-index.ts';
+import type { BlobInfo } from '../../git/types.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import type { VersionDetails, VersionIndex } from '../../versions/types.ts';
 import type { ConfigurationRow } from './queries.ts';
 
 /** @param index null where the repository cannot be read: the numbers are then unknown, not nought */

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
-import type { GitStore, RepositoryKind, RepositoryRef } from '../../git/store.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
 import { streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
+import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 
 /** A kind of repository, and what a grant must be held on to fetch from it. */
 interface Served {

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import type { Database } from '../../db/open.ts';
-import type { GitStore } from '../../git/store.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
+import type { GitStore } from '../../versions/store.ts';
 
 const Readiness = z
   .object({
@@ -105,7 +105,7 @@ async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   // The store watches only what is there: one that was put back is noticed when it is asked for.
   const missing = store.problems().filter(({ reason }) => reason === 'repository_missing');
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
-    await store.index(repository).catch(() => undefined);
+    await store.versions(repository).catch(() => undefined);
   }
   const problems = store.problems();
   const fault = await store.writeFault();

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/open.ts';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
 import { majorOf } from '../../domain/version-order.ts';
-import type { GitStore, ParameterVersionRef } from '../../git/store.ts';
 import type { FieldError } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
@@ -12,6 +11,7 @@ import type { Documents } from '../../resolve/documents.ts';
 import type { ParameterReader } from '../../resolve/parameters.ts';
 import type { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import type { GitStore, VersionRef } from '../../versions/store.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
 
 export interface ParameterTools {
@@ -62,7 +62,7 @@ export class FileChecks {
     return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
-  async needsMigration(ref: ParameterVersionRef): Promise<boolean> {
+  async needsMigration(ref: VersionRef): Promise<boolean> {
     const schema = await this.schemaFor(ref.version);
     if (schema === null) return false;
     const key = `${schema.key} ${ref.oid}`;
@@ -71,12 +71,12 @@ export class FileChecks {
     return verdict;
   }
 
-  async anyNeedsMigration(refs: readonly ParameterVersionRef[]): Promise<boolean> {
+  async anyNeedsMigration(refs: readonly VersionRef[]): Promise<boolean> {
     for (const ref of refs) if (await this.needsMigration(ref)) return true;
     return false;
   }
 
-  private async isRefused(ref: ParameterVersionRef): Promise<boolean> {
+  private async isRefused(ref: VersionRef): Promise<boolean> {
     const document = await this.tools.parameters.source(this.name, ref);
     return (await this.errorsOf(ref.version, document)).length > 0;
   }

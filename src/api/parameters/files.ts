@@ -5,17 +5,12 @@
 
 import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
-import type {
-  LockedParameters,
-  ParameterDetails,
-  ParameterScope,
-  ParameterVersionRef,
-} from '../../git/store.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict, invalid, notFound } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { LockedParameters, ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { findConfiguration, noteParameters } from '../configurations/queries.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
@@ -132,7 +127,9 @@ export function exclusively<T>(
     if (isLost) throw missingRepository();
     return work(locked);
   };
-  return locks.share(PARAMETER_WRITES, () => store.parameters.exclusive(resource.name, run));
+  return locks.share(PARAMETER_WRITES, () =>
+    store.exclusive({ kind: 'parameters', name: resource.name }, run),
+  );
 }
 
 interface DraftWish {
@@ -147,7 +144,7 @@ async function writeDraft(
   locked: LockedParameters,
   { scope, version, content }: DraftWish,
 ): Promise<{ isNew: boolean; details: ParameterDetails }> {
-  const ref = locked.index.get(scope, version);
+  const ref = locked.index.of('').get(scope, version);
   const isDraft = ref?.status === 'Draft';
   const before = isDraft ? await tools.store.parameters.details(target.resource.name, ref) : null;
   if (before !== null && isSame(before, content)) return { isNew: false, details: before };
@@ -183,16 +180,12 @@ async function publishDraft(
 
 /** Found before anything is written; the store itself finds it again. */
 function refusePublished(locked: LockedParameters, scope: ParameterScope, version: string): void {
-  if (locked.index.get(scope, version)?.status !== 'Published') return;
+  if (locked.index.of('').get(scope, version)?.status !== 'Published') return;
   throw conflict('published_version', 'A published version never changes');
 }
 
-function requireVersion(
-  locked: LockedParameters,
-  scope: ParameterScope,
-  version: string,
-): ParameterVersionRef {
-  const ref = locked.index.get(scope, version);
+function requireVersion(locked: LockedParameters, scope: ParameterScope, version: string): VersionRef {
+  const ref = locked.index.of('').get(scope, version);
   if (ref === undefined) throw notFound('The scope has no such version');
   return ref;
 }

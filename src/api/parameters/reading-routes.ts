@@ -1,11 +1,11 @@
 /** What versions of a scope's file there are, and which of them is the one of its major. */
 
-import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
 import { json, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
+import type { ParameterScope, VersionRef } from '../../versions/store.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import {
@@ -42,7 +42,7 @@ interface Versions {
   type: ScopeTypeRow;
   scope: ParameterScope;
   /** Highest first. */
-  versions: readonly ParameterVersionRef[];
+  versions: readonly VersionRef[];
   checks: FileChecks;
 }
 
@@ -74,7 +74,7 @@ async function show(
   { store }: ParameterTools,
   { id: configurationId, name }: ConfigurationOf,
   { type, scope, checks }: Versions,
-  ref: ParameterVersionRef,
+  ref: VersionRef,
 ) {
   const details = await store.parameters.details(name, ref);
   const needsMigration = await checks.needsMigration(ref);

@@ -1,12 +1,12 @@
 /** Uploading a schema: judged and kept under the lock of the configuration's parameters. */
 
 import { sameVersion } from '../../domain/version-order.ts';
-import type { LockedParameters } from '../../git/store.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { recordAudit } from '../../security/audit.ts';
+import type { LockedParameters } from '../../versions/store.ts';
 import { noteParameters } from '../configurations/queries.ts';
 import type { ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';

@@ -3,9 +3,9 @@
 import type { Database, Db } from '../../db/open.ts';
 import { normalizeHostName } from '../../domain/host-name.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
-import type { ParameterScope } from '../../git/store.ts';
 import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';
+import type { ParameterScope } from '../../versions/store.ts';
 import { findNodeByFqdn } from '../nodes/queries.ts';
 import {
   defineScopeValue,

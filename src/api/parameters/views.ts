@@ -1,9 +1,9 @@
 /** Parameter files as the API shows them, alone and by majors. */
 
 import { isStable, majorOf } from '../../domain/version-order.ts';
-import type { ParameterDetails, ParameterScope, ParameterVersionRef } from '../../git/store.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { nameBasedId } from '../../lib/ids.ts';
+import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import { MEDIA_TYPES } from './content.ts';
 
 export interface ShownFile {
@@ -45,11 +45,11 @@ export function locationOf({ configurationId, type, scope, details }: ShownFile)
 export interface Major {
   major: number;
   /** Highest first. */
-  versions: ParameterVersionRef[];
+  versions: VersionRef[];
 }
 
 /** Highest first; versions that are no SemVer have no major, and are left out. */
-export function groupByMajor(highestFirst: readonly ParameterVersionRef[]): Major[] {
+export function groupByMajor(highestFirst: readonly VersionRef[]): Major[] {
   const majors = new Map<number, Major>();
   for (const ref of highestFirst) {
     const major = majorOf(ref.version);
@@ -72,7 +72,7 @@ export function toMajor({ major, versions }: Major, hasMigrationNeeded: boolean)
 }
 
 /** The highest published stable version of a major, else the highest published one. */
-export function activeOf({ versions }: Major): ParameterVersionRef | undefined {
+export function activeOf({ versions }: Major): VersionRef | undefined {
   const published = versions.filter(({ status }) => status === 'Published');
   return published.find(({ version }) => isStable(version)) ?? published[0];
 }

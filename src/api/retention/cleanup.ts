@@ -3,12 +3,12 @@
 import type { Database } from '../../db/open.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
 import type { Maintenance } from '../../git/maintenance.ts';
-import type { GitStore } from '../../git/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Locks } from '../../lib/locks.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import type { Actor } from '../../security/audit.ts';
+import type { GitStore } from '../../versions/store.ts';
 import type { Outcome } from './outcome.ts';
 import type { VersionType } from './queries.ts';
 

@@ -10,22 +10,17 @@ import {
   ruleFor,
 } from '../../domain/retention-plan.ts';
 import { majorOf } from '../../domain/version-order.ts';
-import type {
-  LockedParameters,
-  ParameterIndex,
-  ParameterScope,
-  ParameterVersionRef,
-} from '../../git/store.ts';
 import { readInUse } from '../../resolve/in-use.ts';
 import type { FileWish } from '../../resolve/parameters.ts';
 import { recordAudit } from '../../security/audit.ts';
+import type { LockedParameters, ParameterScope, SeriesIndex, VersionRef } from '../../versions/store.ts';
 import type { CleanupCircumstances, CleanupTools, Order, VersionOrder } from './cleanup.ts';
 import { type CleanedResource, isThere, listConfigurations } from './queries.ts';
 
 interface Candidate extends RetentionCandidate {
   createdAt: number;
   scope: ParameterScope;
-  ref: ParameterVersionRef;
+  ref: VersionRef;
 }
 
 interface Plan {
@@ -91,7 +86,7 @@ async function cleanOne(
  */
 async function plan(
   cleanup: Cleanup,
-  index: ParameterIndex,
+  index: SeriesIndex,
   rule: RetentionRule | null,
   deliveries: readonly FileWish[],
 ): Promise<Plan> {
@@ -114,8 +109,8 @@ async function plan(
   return { removals, versionCount };
 }
 
-function byMajor(versions: readonly ParameterVersionRef[]): ParameterVersionRef[][] {
-  const groups = new Map<number | null, ParameterVersionRef[]>();
+function byMajor(versions: readonly VersionRef[]): VersionRef[][] {
+  const groups = new Map<number | null, VersionRef[]>();
   for (const ref of versions) {
     const major = majorOf(ref.version);
     groups.set(major, [...(groups.get(major) ?? []), ref]);
@@ -126,7 +121,7 @@ function byMajor(versions: readonly ParameterVersionRef[]): ParameterVersionRef[
 async function candidatesOf(
   { tools, configuration }: Cleanup,
   scope: ParameterScope,
-  refs: readonly ParameterVersionRef[],
+  refs: readonly VersionRef[],
 ): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
   for (const ref of refs) {
@@ -143,7 +138,7 @@ async function remove(cleanup: Cleanup, locked: LockedParameters, due: Plan): Pr
     await locked.deleteVersions(due.removals.map(({ candidate }) => candidate.ref));
   } finally {
     const isGone = ({ candidate: { scope, version } }: PlannedRemoval<Candidate>) =>
-      locked.index.get(scope, version) === undefined;
+      locked.index.of('').get(scope, version) === undefined;
     const gone = due.removals.filter(isGone);
     for (const removal of gone) note(cleanup, removal);
     outcome.keptCount += due.versionCount - gone.length;

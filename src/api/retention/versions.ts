@@ -8,10 +8,10 @@ import {
   type RetentionRule,
   ruleFor,
 } from '../../domain/retention-plan.ts';
-import type { LockedRepository, RepositoryRef, VersionIndex } from '../../git/store.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { type InUse, readInUse } from '../../resolve/in-use.ts';
 import { recordAudit } from '../../security/audit.ts';
+import type { LockedRepository, RepositoryRef, VersionIndex } from '../../versions/store.ts';
 import type { CleanupCircumstances, CleanupTools, Order, VersionOrder } from './cleanup.ts';
 import { type CleanedResource, isThere, listComposites, listConfigurations } from './queries.ts';
 
@@ -61,7 +61,7 @@ async function cleanOne(
   const { tools, circumstances, kind } = cleanup;
   const { outcome, isDryRun } = circumstances;
   const repository: RepositoryRef = { kind, name: resource.name };
-  const index = await tools.store.index(repository);
+  const index = await tools.store.versions(repository);
   const planned = rule ? await plan(cleanup, repository, index, rule, inUse) : [];
   if (rule === null || planned.length === 0) {
     outcome.keptCount += index.versions.length;
@@ -118,9 +118,9 @@ async function remove(
   try {
     await locked.deletePublished(due.map(({ candidate }) => candidate.version));
   } finally {
-    const gone = due.filter(({ candidate }) => locked.index.get(candidate.version) === undefined);
+    const gone = due.filter(({ candidate }) => locked.index.of('').get(candidate.version) === undefined);
     for (const removal of gone) note(cleanup, resource, removal);
-    outcome.keptCount += locked.index.versions.length;
+    outcome.keptCount += locked.index.of('').versions.length;
     if (gone.length > 0) {
       outcome.leftObjects = true;
       cleanup.tools.maintenance.request({ kind: cleanup.kind, name: resource.name });

@@ -1,7 +1,8 @@
 /** Whether parameter files hold on to a scope type or value, asked of the repositories of all configurations. */
 
-import type { GitStore, ParameterScope } from '../../git/store.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
+import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
+import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import type { ParameterFileLookup } from './changes.ts';
 
 /** After a start each repository is read from the disk; others want to be served too. */
@@ -18,8 +19,10 @@ export function parameterFileLookup(store: GitStore): ParameterFileLookup {
     const answers = (await store.list('parameters')).map((name) =>
       loads.run(async () => {
         const index = await store.parameters.index(name);
-        const scopes = index.scopes(scopeTypeName).filter(isMeant);
-        return publishedOnly ? scopes.some((scope) => index.published(scope).length > 0) : scopes.length > 0;
+        const scopes = scopesIn(index, scopeTypeName).filter(isMeant);
+        return publishedOnly
+          ? scopes.some((scope) => index.of(seriesOf(scope)).published.length > 0)
+          : scopes.length > 0;
       }),
     );
     return (await Promise.all(answers)).includes(true);

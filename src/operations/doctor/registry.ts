@@ -3,7 +3,7 @@
 import type { Db } from '../../db/open.ts';
 import { listRemovals } from '../../db/removals.ts';
 import { isResourceName } from '../../domain/names.ts';
-import type { GitStore, RepositoryKind } from '../../git/store.ts';
+import type { GitStore, RepositoryKind } from '../../versions/store.ts';
 import { type Check, type Finding, faultOf, lookTwice, noteOf, several, warningOf } from './findings.ts';
 
 type Names = ReadonlySet<string>;

@@ -1,10 +1,10 @@
 /** Every repository, one at a time: refs, objects, and what was left lying in it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Inspection, inspectRepository } from '../../git/inspection.ts';
-import type { GitStore, RepositoryRef } from '../../git/store.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
+import { type Inspection, inspectRepository } from '../../versions/inspection.ts';
+import type { GitStore, RepositoryRef } from '../../versions/store.ts';
 import {
   type Check,
   confirmed,

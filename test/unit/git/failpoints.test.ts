@@ -54,7 +54,7 @@ describe('the store when the disk fails', () => {
       async (store) => {
         await makeWeb(store);
         runGit(
-          join((store as unknown as { root: string }).root, 'configurations/web.git'),
+          join(store.root, 'configurations/web.git'),
           'pack-refs',
           '--all',
         );
@@ -146,7 +146,7 @@ describe('the store when the disk fails', () => {
         fs.left = 2;
         const files = [file('main.dsc.yaml', errno)];
         const failure = await store
-          .exclusive(WEB, (r) => r.writeDraft(draftOf('1.1.0', files)))
+          .exclusive(WEB, (r) => r.writeDraft('', draftOf('1.1.0', files)))
           .then(
             () => expect.fail(),
             (error: Error) => error,

@@ -36,7 +36,7 @@ describe('what a killed process did not come to flush', () => {
       await store.prepare();
       expect([...flushed]).to.include.members(['', 'configurations', 'composites', 'parameters']);
       store.open();
-      await store.index(WEB);
+      await store.versions(WEB);
       const inside = (path: string) => relative(root, join(gitdir, path));
       const ofRefs = ['', 'refs/heads', 'refs/heads/draft', 'refs/tags'].map(inside);
       expect([...flushed]).to.include.members(ofRefs);

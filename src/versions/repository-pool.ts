@@ -1,21 +1,19 @@
-/**
- * The repositories in memory, of one sort: one lock for each, a watch over their refs, and
- * the work on them that is under way.
- */
+/** The repositories in memory: a lock for each, a watch over their refs, and the work that is under way. */
 
 import { repositoryLock } from '../domain/lock-names.ts';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { guardDisk } from '../git/disk-errors.ts';
+import type { PackCaches } from '../git/pack-cache.ts';
+import { gitdirOf } from '../git/repository-layout.ts';
+import { sweepLeftOvers } from '../git/sweep.ts';
+import type { RepositoryRef } from '../git/types.ts';
+import { Watch } from '../git/watch.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import type { AtomicFs } from './atomic-fs.ts';
-import { guardDisk } from './disk-errors.ts';
-import type { LoadedRepository } from './loaded-repository.ts';
-import type { PackCaches } from './pack-cache.ts';
-import { gitdirOf } from './repository-layout.ts';
-import { sweepLeftOvers } from './sweep.ts';
-import type { RepositoryProblem, RepositoryRef } from './types.ts';
-import { Watch } from './watch.ts';
+import type { Repository } from './repository.ts';
+import type { RepositoryProblem } from './types.ts';
 
 const CONCURRENT_REFRESHES = 8;
 
@@ -25,21 +23,21 @@ export interface PoolTools {
   log: Log;
   packs: PackCaches;
   locks: Locks;
-  /** Resolves once it can be told of a move of refs, and rejects where it cannot. */
+  /** Called before refs are moved. It rejects when others could not be notified. */
   beforeWrite: () => Promise<void>;
 }
 
-export class RepositoryPool<R extends LoadedRepository<unknown>> {
+export class RepositoryPool {
   private readonly tools: PoolTools;
-  private readonly make: (ref: RepositoryRef, gitdir: string) => R;
-  private readonly repositories = new Map<string, R>();
+  private readonly make: (ref: RepositoryRef, gitdir: string) => Repository;
+  private readonly repositories = new Map<string, Repository>();
   private readonly running = new Set<Promise<unknown>>();
-  private readonly refreshing = new Set<R>();
+  private readonly refreshing = new Set<Repository>();
   private readonly refreshes = new Semaphore(CONCURRENT_REFRESHES);
-  private readonly watch: Watch<R>;
+  private readonly watch: Watch<Repository>;
   private closed = false;
 
-  constructor(tools: PoolTools, make: (ref: RepositoryRef, gitdir: string) => R) {
+  constructor(tools: PoolTools, make: (ref: RepositoryRef, gitdir: string) => Repository) {
     this.tools = tools;
     this.make = make;
     this.watch = new Watch(
@@ -56,7 +54,7 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     this.watch.start();
   }
 
-  /** Waits for the work under way; further work is refused. */
+  /** Waits for the work that is under way. Further work is refused. */
   async close(): Promise<void> {
     this.closed = true;
     this.watch.stop();
@@ -64,20 +62,17 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
   }
 
   /** The repository if it is in memory. */
-  peek(ref: RepositoryRef): R | undefined {
+  peek(ref: RepositoryRef): Repository | undefined {
     return this.repositories.get(gitdirOf(this.tools.root, ref));
   }
 
-  /** Another process has moved refs of the repository. */
-  outdate(ref: RepositoryRef): void {
-    this.peek(ref)?.outdate();
+  /** To be called when another process has moved refs of the repository, or of any if none is named. */
+  invalidate(ref?: RepositoryRef): void {
+    if (ref) this.peek(ref)?.invalidate();
+    else for (const repository of this.repositories.values()) repository.invalidate();
   }
 
-  outdateAll(): void {
-    for (const repository of this.repositories.values()) repository.outdate();
-  }
-
-  async reading<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+  async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     const repository = this.repositoryOf(ref);
     try {
       return await work(repository);
@@ -86,25 +81,25 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     }
   }
 
-  /** Runs `work` alone among all that hold the lock; not to be nested. */
-  async locked<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+  /** Runs `work` alone, under the repository's lock. It must not be nested. */
+  async locked<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     this.refuseClosed();
     return this.track(this.inTurn(ref, work));
   }
 
-  /** As `locked`, on a repository that is read fresh and tidied first, and packed afterwards when it needs it. */
-  async exclusive<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+  /** Like `locked`, but the repository is read and tidied first, and its refs are packed afterwards if need be. */
+  async exclusive<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     this.refuseClosed();
-    const tidied = (repository: R) => this.tidied(repository, work);
+    const tidied = (repository: Repository) => this.tidied(repository, work);
     return this.track(this.tools.beforeWrite().then(() => this.inTurn(ref, tidied)));
   }
 
   /**
-   * Not while the lock is held or waited for: the holder may be the very caller, and tidies when it takes the lock;
-   * and to wait while holding another repository's lock could be for ever. A free lock is taken without a wait.
+   * Tidies the repository if its lock is free. If it is held, the holder may be the caller itself, and has tidied when
+   * it took the lock. To wait for it while holding another repository's lock could last for ever.
    */
-  async tidyInTurn(repository: R): Promise<void> {
-    if ((!repository.untidy && !repository.isHalfway) || this.closed) return;
+  async tidyInTurn(repository: Repository): Promise<void> {
+    if ((!repository.untidy && !repository.moves.isHalfway) || this.closed) return;
     const { ref } = repository;
     const tidy = () => this.holding(ref, (held) => this.tidied(held, async () => undefined));
     await this.track(this.tools.locks.runIfFree(repositoryLock(ref), tidy)).catch((error) =>
@@ -116,12 +111,11 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
   }
 
-  private inTurn<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+  private inTurn<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     return this.tools.locks.run(repositoryLock(ref), () => this.holding(ref, work));
   }
 
-  /** Under the lock. */
-  private async holding<T>(ref: RepositoryRef, work: (repository: R) => Promise<T>): Promise<T> {
+  private async holding<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     const repository = this.repositoryOf(ref);
     repository.busy = true;
     try {
@@ -132,22 +126,22 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     }
   }
 
-  private async tidied<T>(repository: R, work: (repository: R) => Promise<T>): Promise<T> {
+  private async tidied<T>(repository: Repository, work: (repository: Repository) => Promise<T>): Promise<T> {
     await this.prepare(repository);
     try {
       const result = await work(repository);
-      repository.settle();
+      repository.moves.confirm();
       await repository.tidy();
       return result;
     } catch (error) {
-      await repository.takeBack().catch((failure) => this.warn(failure, 'could not take back a change yet'));
+      await repository.rollBack().catch((failure) => this.warn(failure, 'could not undo a change yet'));
       throw error;
     } finally {
       if (repository.crowded) this.startPacking(repository);
     }
   }
 
-  private repositoryOf(ref: RepositoryRef): R {
+  private repositoryOf(ref: RepositoryRef): Repository {
     const gitdir = gitdirOf(this.tools.root, ref);
     const known = this.repositories.get(gitdir);
     if (known) return known;
@@ -156,7 +150,7 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     return repository;
   }
 
-  private dropIfIdle(repository: R): void {
+  private dropIfIdle(repository: Repository): void {
     const { gitdir } = repository.folder;
     if (!repository.idle || this.repositories.get(gitdir) !== repository) return;
     this.repositories.delete(gitdir);
@@ -172,36 +166,38 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
     }
   }
 
-  private async prepare(repository: R): Promise<void> {
+  private async prepare(repository: Repository): Promise<void> {
     await this.tools.fs.discardAgain();
     await repository.fresh();
-    await repository.takeBack();
+    await repository.rollBack();
     if (!repository.swept && !repository.absent) {
       repository.swept = true;
       await sweepLeftOvers(this.tools.fs, repository.folder.gitdir).catch((error) =>
         this.warn(error, 'could not sweep a repository'),
       );
     }
-    if (await repository.tidy()) await repository.tellWhenPossible();
+    if (!(await repository.tidy())) return;
+    repository.notifier.isDue = true;
+    await repository.notifier.notifyIfDue();
   }
 
-  private startRefresh(repository: R): void {
+  private startRefresh(repository: Repository): void {
     if (this.refreshing.has(repository)) return;
     this.refreshing.add(repository);
     const refresh = this.refreshes.run(() => this.refresh(repository));
     void this.track(refresh).finally(() => this.refreshing.delete(repository));
   }
 
-  /** After the answer to whoever made the refs too many; the next in line for the lock waits for it. */
-  private startPacking({ ref }: R): void {
+  /** Runs after the caller who made too many refs has an answer. The next in line for the lock waits for it. */
+  private startPacking({ ref }: Repository): void {
     if (this.closed) return;
     void this.locked(ref, (repository) => guardDisk(() => repository.pack())).catch((error) =>
       this.warn(error, 'could not pack the refs of a repository'),
     );
   }
 
-  /** For the watch, so it settles everything by itself: what cannot be read is forgotten, and readers fail. */
-  private async refresh(repository: R): Promise<void> {
+  /** For the watch, so it never throws: a repository that cannot be read is forgotten, and its readers fail. */
+  private async refresh(repository: Repository): Promise<void> {
     try {
       await repository.lookAgain();
       await this.tidyInTurn(repository);

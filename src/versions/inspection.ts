@@ -1,21 +1,22 @@
 /** A look at a repository from end to end: every ref, every object, and what was left lying. Changes nothing. */
 
 import { join } from 'node:path';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { guardDisk, unlessAbsent } from '../git/disk-errors.ts';
+import { type Fault, ObjectWalk } from '../git/object-walk.ts';
+import { isMissingObject, ObjectStore } from '../git/objects.ts';
+import { PackCaches } from '../git/pack-cache.ts';
+import { parsePackedRefs } from '../git/packed-refs.ts';
+import { ReadOnlyFs } from '../git/read-only.ts';
+import { type RefValue, readLoose, readPacked } from '../git/refs.ts';
+import { gitdirOf } from '../git/repository-layout.ts';
+import { readShallow } from '../git/shallow.ts';
+import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
-import type { AtomicFs } from './atomic-fs.ts';
-import { guardDisk, unlessAbsent } from './disk-errors.ts';
-import { type Fault, ObjectWalk } from './object-walk.ts';
-import { isMissingObject, ObjectStore } from './objects.ts';
-import { PackCaches } from './pack-cache.ts';
-import { parsePackedRefs } from './packed-refs.ts';
-import { ReadOnlyFs, readOnlyStore } from './read-only.ts';
-import { type RefValue, readLoose, readPacked } from './refs.ts';
-import { gitdirOf } from './repository-layout.ts';
-import { readShallow } from './shallow.ts';
-import type { RepositoryRef } from './types.ts';
-import { refNameOf } from './version-index.ts';
+import { createLog } from '../lib/log.ts';
+import { GitStore } from './store.ts';
 
-export type { Fault } from './object-walk.ts';
+export type { Fault } from '../git/object-walk.ts';
 
 export interface Inspection {
   refs: number;
@@ -39,6 +40,8 @@ export interface LeftOver {
 }
 
 const PACK_BYTES = 256 * 1024 * 1024;
+/** Memory for the index of one repository, and for the packs from which it is read. */
+const STORE_CACHE_BYTES = 64 * 1024 * 1024;
 /** Of git's own and ours, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
 const LOCK = /\.lock$|^packed-refs\.new$/;
@@ -131,11 +134,8 @@ async function listPassedOver(root: string, ref: RepositoryRef, refs: readonly R
   const store = readOnlyStore(root);
   try {
     const counted = new Set<string>();
-    if (ref.kind === 'parameters') {
-      const index = await store.parameters.index(ref.name);
-      const versions = [...index.scopes().flatMap((scope) => index.versions(scope)), ...index.schemas()];
-      for (const { name } of versions) counted.add(name);
-    } else for (const version of (await store.index(ref)).versions) counted.add(refNameOf(version));
+    const index = await store.index(ref);
+    for (const series of index.series) for (const { name } of index.of(series).versions) counted.add(name);
     const reasons = new Map(store.problems().map((problem) => [problem.ref, problem.reason]));
     return refs
       .filter(({ name }) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
@@ -157,4 +157,18 @@ async function listLeftOvers(fs: AtomicFs, gitdir: string): Promise<LeftOver[]> 
     if (UNFINISHED.test(path.slice(path.lastIndexOf('/') + 1))) await take(path);
   }
   return found;
+}
+
+/**
+ * A store for reading, which must not be opened: that would make folders. What a reader would have tidied or remembered
+ * on the disk fails without a word, as it may on any full disk.
+ */
+export function readOnlyStore(root: string): GitStore {
+  return new GitStore({
+    root,
+    log: createLog('silent'),
+    cacheBytes: STORE_CACHE_BYTES,
+    onRefsMoved: async () => undefined,
+    fs: new ReadOnlyFs(),
+  });
 }

@@ -1,37 +1,37 @@
 /**
- * What was found out about objects, kept for good: what an object id stands for never changes. It lies in a file
- * of the repository too, so that a start does not read two thousand tags. The file can be lost or cut short
- * without harm; it is only ever appended to, a line per verdict.
+ * The results of checks of objects. They are kept for good, because what an object id stands for never changes. A
+ * file in the repository holds them too, so that a start does not read two thousand tags. The file can be lost or cut
+ * short without harm. Each result is a line that is appended.
  */
 
 import { join } from 'node:path';
-import type { AtomicFs } from './atomic-fs.ts';
-import { unlessAbsent } from './disk-errors.ts';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { unlessAbsent } from '../git/disk-errors.ts';
 
 const FILE = 'hawser-checked';
-/** The file is written anew once it has so many lines, and most of them of refs that are gone. */
+/** The file is written again once it has so many lines and most of them belong to refs that are gone. */
 const MIN_LINES_TO_SHRINK = 1_000;
 
-/** `V` is what JSON can hold, and never undefined. */
-export class Verdicts<V> {
+/** `V` is a value that JSON can hold, and never undefined. */
+export class ValidationCache<V> {
   private readonly fs: AtomicFs;
   private readonly gitdir: string;
   private readonly rules: number;
   private readonly memory = new Map<string, V>();
   private unsaved: string[] = [];
   private lines = 0;
-  /** So many lines are worth a count of the refs. */
+  /** The number of lines from which on the refs are counted. */
   private enough = MIN_LINES_TO_SHRINK;
   private loading: Promise<void> | undefined;
 
-  /** What follows other `rules` than these is passed over. */
+  /** Results that were found by other `rules` are passed over. */
   constructor(fs: AtomicFs, gitdir: string, rules: number) {
     this.fs = fs;
     this.gitdir = gitdir;
     this.rules = rules;
   }
 
-  /** Reads what was found out before, the first time. */
+  /** Reads the file, the first time it is called. */
   load(): Promise<void> {
     this.loading ??= this.readFile();
     return this.loading;
@@ -47,7 +47,7 @@ export class Verdicts<V> {
     this.unsaved.push(this.format(key, value));
   }
 
-  /** Writes what was found out since the last time; what fails is found out again after the next start. */
+  /** Appends the results that are new since the last call. If that fails, the next start finds them again. */
   async save(keysOfNow: () => readonly string[]): Promise<void> {
     if (this.unsaved.length === 0) return;
     const lines = this.unsaved;
@@ -79,7 +79,7 @@ export class Verdicts<V> {
     return `${JSON.stringify([this.rules, key, value])}\n`;
   }
 
-  /** Null for a line that a crash cut short, or that follows other rules. */
+  /** Null for a line that a crash cut short, or that was found by other rules. */
   private parseLine(line: string): [string, V] | null {
     try {
       const [rules, key, value] = JSON.parse(line);
