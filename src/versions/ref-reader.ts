@@ -64,11 +64,12 @@ export class RefReader {
    * @returns the checks by full name, null for a ref that is gone
    */
   async checkRefs(
-    snapshot: RefSnapshot,
+    snapshot: RefSnapshot | undefined,
     previous: RefSnapshot | undefined,
     doubted: ReadonlySet<string>,
   ): Promise<Map<string, RefCheck | null>> {
     const found = new Map<string, RefCheck | null>();
+    if (snapshot === undefined) return found;
     const unknown: NamedRef[] = [];
     const names = new Set([...changedRefs(previous, snapshot), ...doubted]);
     if (names.size > 0) await this.checks.load();

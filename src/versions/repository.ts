@@ -4,18 +4,16 @@ import { removeRefs } from '../git/deletion.ts';
 import { damagedRepository, guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
-import type { OnOperation } from '../git/operations.ts';
 import { isCurrent } from '../git/ref-snapshot.ts';
 import { deleteRef, packRefs } from '../git/refs.ts';
 import { readShallow } from '../git/shallow.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Log } from '../lib/log.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
 import { CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
-import type { CheckTools, RefCheck } from './ref-checks.ts';
+import type { CheckTools } from './ref-checks.ts';
 import { RefMoves } from './ref-moves.ts';
 import { RefNotifier } from './ref-notifier.ts';
 import { RefReader } from './ref-reader.ts';
@@ -30,17 +28,14 @@ import {
 } from './types.ts';
 import { isContent } from './version-objects.ts';
 
-export interface RepositoryTools extends CheckTools, BranchTools, Pick<GitStoreOptions, 'onRefsMoved'> {
-  log: Log;
-  leftBefore: () => number;
-  onOperation: OnOperation;
-}
+export type RepositoryTools = CheckTools &
+  BranchTools &
+  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved'>>;
 
 /** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
 const MAX_LOOSE = 100;
 const BLOB = 'blob ';
 const NONE: ReadonlySet<string> = new Set();
-const NO_CHECKS: ReadonlyMap<string, RefCheck | null> = new Map();
 
 export class Repository {
   readonly ref: RepositoryRef;
@@ -61,7 +56,7 @@ export class Repository {
   private drops = 0;
   /** One reading follows the other, because each changes the index in place. */
   private lastReading: Promise<unknown> = Promise.resolve();
-  private loading: Promise<unknown> | undefined;
+  private loading: Promise<RepositoryIndex> | undefined;
   /** How often other processes have moved refs, and how many of these moves the last reading has seen. */
   private invalidations = 0;
   private seenInvalidations = 0;
@@ -130,16 +125,15 @@ export class Repository {
 
   /** Gives the versions, read from the disk the first time. Callers at the same time share one reading. */
   async load(): Promise<RepositoryIndex> {
-    for (;;) {
-      const { current } = this;
-      if (current !== undefined) return current;
+    while (this.current === undefined) {
       this.loading ??= this.reload().finally(() => {
         this.loading = undefined;
       });
-      const index = (await this.loading) as RepositoryIndex;
+      const index = await this.loading;
       // The repository has been forgotten meanwhile. Nobody who comes later shares this reading.
       if (this.known === undefined) return index;
     }
+    return this.current;
   }
 
   /** Gives the versions that are on the disk now. */
@@ -262,7 +256,7 @@ export class Repository {
     // Nothing is known any more of a repository that came or went meanwhile.
     const base = before && (before.snapshot === undefined) === (snapshot === undefined) ? before : undefined;
     const index = base?.index ?? new RepositoryIndex(this.kind);
-    const checks = snapshot ? await this.reader.checkRefs(snapshot, base?.snapshot, doubted) : NO_CHECKS;
+    const checks = await this.reader.checkRefs(snapshot, base?.snapshot, doubted);
     const hasMoved = checks.size > 0 && (await index.apply(checks, this.reader.checks));
     if (drops !== this.drops) return index;
     this.state = { index, snapshot };
