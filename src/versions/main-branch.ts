@@ -1,5 +1,6 @@
 /** The branch `main` of a configuration or a composite. It stands at the highest stable version. */
 
+import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
 import { oidOf, type RefSnapshot } from '../git/ref-snapshot.ts';
@@ -63,7 +64,11 @@ export class MainBranch implements BranchUpkeep {
       (name) => !names.has(name),
     );
     const tips = kept.flatMap((name) => index.check(name)?.facts?.commit ?? oidOf(snapshot, name) ?? []);
-    return history.boundaries(new Set(tips), new Set(removed.flatMap(({ commit }) => commit ?? [])));
+    const commits = removed.map(({ commit }) => {
+      if (commit === null) throw damagedRepository();
+      return commit;
+    });
+    return history.boundaries(new Set(tips), new Set(commits));
   }
 
   forget(): void {
