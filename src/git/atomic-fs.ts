@@ -11,7 +11,6 @@ import {
   lstatSync,
   readFileSync,
   type Stats,
-  statSync,
 } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
@@ -33,20 +32,22 @@ export type FileData = Uint8Array | string | readonly Uint8Array[];
 const WRITTEN_BACK = 3_600_000;
 
 export class AtomicFs {
-  /** The face that isomorphic-git sees: an own property of this name tells it that the methods are async. */
+  /** What isomorphic-git uses. It takes the methods for asynchronous ones because this is an own property named so. */
   readonly promises = {
-    // It probes with a call without arguments every time it is handed a file system.
+    // It probes with a call without arguments each time it is given a file system.
     readFile: async (path?: string) => (path === undefined ? null : this.readFile(path)),
-    writeFile: () => refuse('writeFile'),
-    mkdir: () => refuse('mkdir'),
+    writeFile: (path: string, data: Uint8Array) => this.writeFile(path, data),
+    // Called after a failed write, before it tries once more.
+    mkdir: (path: string) => this.makeFolder(path),
     readdir: async (path: string) => (await this.readdir(path)).map((entry) => entry.name),
-    // It asks for the repository's own folder before each object.
-    stat: async (path: string) => statSync(path),
+    // It asks for the repository's folder, of which it needs no answer, and for an object before it writes it. An object
+    // that is there must be written again: it may be broken, and git gc drops an old one that no ref leads to.
+    stat: () => Promise.reject(Object.assign(new Error('not looked for'), { code: 'ENOENT' })),
     lstat: (path: string) => this.lstat(path),
-    unlink: () => refuse('unlink'),
-    rmdir: () => refuse('rmdir'),
-    readlink: () => refuse('readlink'),
-    symlink: () => refuse('symlink'),
+    unlink: refuse,
+    rmdir: refuse,
+    readlink: refuse,
+    symlink: refuse,
   };
   private readonly disk: Disk;
   private readonly undiscarded = new Set<string>();
@@ -278,6 +279,6 @@ async function fill(file: DiskFile, data: FileData): Promise<void> {
   }
 }
 
-function refuse(call: string): Promise<never> {
-  return Promise.reject(new Error(`isomorphic-git must not call ${call} here`));
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('isomorphic-git must neither remove files nor follow links here'));
 }
