@@ -1,85 +1,119 @@
-/** A look at a repository from end to end: every ref, every object, and what was left lying. Changes nothing. */
+/**
+ * Looks at repositories from end to end and changes nothing: every ref, every object, and what unfinished work has left.
+ * Whatever would write is refused before it reaches the disk.
+ */
 
 import { join } from 'node:path';
 import { HawserError } from '../lib/errors.ts';
-import type { AtomicFs } from './atomic-fs.ts';
+import { createLog } from '../lib/log.ts';
+import { AtomicFs, DISK, type Disk } from './atomic-fs.ts';
+import { isDamage } from './damage.ts';
 import { guardDisk, unlessAbsent } from './disk-errors.ts';
-import { type Fault, ObjectWalk } from './object-walk.ts';
+import { readShallow } from './history.ts';
+import type { ObjectContent } from './loose-objects.ts';
+import { PackCaches } from './object-caches.ts';
 import { isMissingObject, ObjectStore } from './objects.ts';
-import { PackCaches } from './pack-cache.ts';
-import { parsePackedRefs } from './packed-refs.ts';
-import { ReadOnlyFs, readOnlyStore } from './read-only.ts';
-import { type RefValue, readLoose, readPacked } from './refs.ts';
+import { BROKEN_OID, listRefs } from './ref-reader.ts';
 import { gitdirOf } from './repository-layout.ts';
-import { readShallow } from './shallow.ts';
+import { GitStore } from './store.ts';
+import { decodeTree } from './tree.ts';
 import type { RepositoryRef } from './types.ts';
 import { refNameOf } from './version-index.ts';
 
-export type { Fault } from './object-walk.ts';
+/** A fault of a repository, and the ref or file that has it. */
+export interface Fault {
+  where: string;
+  what: string;
+}
 
 export interface Inspection {
   refs: number;
-  /** How many the refs lead to. */
+  /** The number of objects that the refs lead to. */
   objects: number;
-  /** What makes a version, or the whole repository, unusable. */
+  /** Faults that make a version, or the whole repository, unusable. */
   faults: readonly Fault[];
   /** Broken objects that no ref leads to. */
-  rubble: readonly Fault[];
-  /** Tags and draft branches that are no versions, and why. */
+  unreachable: readonly Fault[];
+  /** The tags and draft branches that are no versions, with the reasons. */
   passedOver: readonly Fault[];
   leftOvers: readonly LeftOver[];
 }
 
-/** A lock or an unfinished file; of somebody at work, or of somebody who ended before the work. */
+/** A lock or an unfinished file. Its program may be at work still, or may have ended without removing it. */
 export interface LeftOver {
-  /** Inside the repository. */
+  /** The path inside the repository. */
   path: string;
   /** Epoch milliseconds. */
   modifiedAt: number;
 }
 
 const PACK_BYTES = 256 * 1024 * 1024;
-/** Of git's own and ours, in the folders of objects and packs. */
+/** The bytes that a store for reading may use for the index of one repository and its packs. */
+const STORE_CACHE_BYTES = 64 * 1024 * 1024;
+/** The names of unfinished files of git and of this server, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
 const LOCK = /\.lock$|^packed-refs\.new$/;
+const FOLDER_MODE = '40000';
+/** The entry of a tree that names a commit of another repository, which need not be here. */
+const SUBMODULE_MODE = '160000';
+
+/** Flushing is allowed: it changes nothing, and lets what was read outlast a power cut. */
+const READ_ONLY: Disk = {
+  async open(path, flags) {
+    if (flags !== 'r') return refuse();
+    const file = await DISK.open(path, flags);
+    return { writeFile: refuse, utimes: refuse, sync: () => file.sync(), close: () => file.close() };
+  },
+  appendFile: refuse,
+  rename: refuse,
+  unlink: refuse,
+  rm: refuse,
+  mkdir: refuse,
+  rmdir: refuse,
+};
+
+async function refuse(): Promise<never> {
+  throw Object.assign(new Error('EROFS: nothing is written here'), { code: 'EROFS', syscall: 'write' });
+}
 
 /**
+ * A store for reading. It must not be opened, which would make folders and sweep. Where the index would tidy or remember
+ * something on the disk, it fails silently, as it may on any full disk.
+ */
+export function readOnlyStore(root: string): GitStore {
+  return new GitStore({
+    root,
+    log: createLog('silent'),
+    cacheBytes: STORE_CACHE_BYTES,
+    onRefsMoved: async () => undefined,
+    fs: new AtomicFs(READ_ONLY),
+  });
+}
+
+/**
+ * Inspects one repository.
  * @param root absolute path of the folder of all repositories
  * @throws HawserError `repository_missing`, `repository_io`
  */
 export function inspectRepository(root: string, ref: RepositoryRef): Promise<Inspection> {
   return guardDisk(async () => {
-    const fs = new ReadOnlyFs();
+    const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
     const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
     const refs = await listRefs(fs, gitdir);
     const walk = new ObjectWalk(objects, gitdir, await readShallow(fs, gitdir));
-    for (const each of refs) await walk.from(each);
+    for (const [name, oid] of refs) await walk.from(name, oid);
     const reached = walk.seen.size;
-    const rubble = await lookAtTheRest(fs, objects, gitdir, walk.seen);
+    const unreachable = await inspectUnreachable(fs, objects, gitdir, walk.seen);
     return {
-      refs: refs.length,
+      refs: refs.size,
       objects: reached,
       faults: [...(await faultsOfFrame(fs, gitdir)), ...walk.faults],
-      rubble,
-      passedOver: await listPassedOver(root, ref, refs),
+      unreachable,
+      passedOver: await listPassedOver(root, ref, [...refs.keys()]),
       leftOvers: await listLeftOvers(fs, gitdir),
     };
   });
-}
-
-/** Loose before packed: a ref that is being packed is then seen in at least one of them. */
-async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefValue[]> {
-  const refs = new Map<string, string>();
-  for await (const path of filesBelow(fs, gitdir, 'refs')) {
-    const isRef = !LOCK.test(path) && !path.includes('/.');
-    const oid = isRef ? readLoose(fs, gitdir, path) : null;
-    if (oid !== null) refs.set(path, oid);
-  }
-  for (const [name, oid] of parsePackedRefs(readPacked(fs, gitdir).toString('utf8'))) {
-    if (!refs.has(name)) refs.set(name, oid);
-  }
-  return [...refs].map(([name, oid]) => ({ name, oid }));
 }
 
 async function* filesBelow(fs: AtomicFs, gitdir: string, folder: string): AsyncGenerator<string> {
@@ -90,7 +124,7 @@ async function* filesBelow(fs: AtomicFs, gitdir: string, folder: string): AsyncG
   }
 }
 
-/** What git looks at to tell whether the folder is a repository at all. */
+/** Checks the files by which git tells that a folder is a repository. */
 async function faultsOfFrame(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
   const faults: Fault[] = [];
   const head = await unlessAbsent(fs.readFile(join(gitdir, 'HEAD')), null);
@@ -103,8 +137,8 @@ async function faultsOfFrame(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
   return faults;
 }
 
-/** Loose objects that no ref leads to: one that was cut short stands in the way of git's own housekeeping. */
-async function lookAtTheRest(
+/** Reads the loose objects that no ref leads to. A broken one makes `git gc` fail. */
+async function inspectUnreachable(
   fs: AtomicFs,
   objects: ObjectStore,
   gitdir: string,
@@ -118,7 +152,7 @@ async function lookAtTheRest(
     try {
       await objects.readProven(gitdir, oid);
     } catch (error) {
-      // One that is missing has been packed or dropped since the folder was listed.
+      // An object that is missing now has been packed or removed since the folder was listed.
       if (!(error instanceof HawserError)) throw error;
       if (!isMissingObject(error)) faults.push({ where: path, what: 'the object is broken' });
     }
@@ -126,8 +160,8 @@ async function lookAtTheRest(
   return faults;
 }
 
-/** As the server reads the versions; its reasons for those that look like one, and silence about other tags. */
-async function listPassedOver(root: string, ref: RepositoryRef, refs: readonly RefValue[]): Promise<Fault[]> {
+/** The tags and drafts that the server does not take for versions, with its reasons where it has one. */
+async function listPassedOver(root: string, ref: RepositoryRef, names: readonly string[]): Promise<Fault[]> {
   const store = readOnlyStore(root);
   try {
     const counted = new Set<string>();
@@ -137,9 +171,9 @@ async function listPassedOver(root: string, ref: RepositoryRef, refs: readonly R
       for (const { name } of versions) counted.add(name);
     } else for (const version of (await store.index(ref)).versions) counted.add(refNameOf(version));
     const reasons = new Map(store.problems().map((problem) => [problem.ref, problem.reason]));
-    return refs
-      .filter(({ name }) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
-      .map(({ name }) => ({ where: name, what: reasons.get(name) ?? 'it is no annotated tag of a version' }));
+    return names
+      .filter((name) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
+      .map((name) => ({ where: name, what: reasons.get(name) ?? 'it is no annotated tag of a version' }));
   } finally {
     await store.close();
   }
@@ -157,4 +191,83 @@ async function listLeftOvers(fs: AtomicFs, gitdir: string): Promise<LeftOver[]> 
     if (UNFINISHED.test(path.slice(path.lastIndexOf('/') + 1))) await take(path);
   }
   return found;
+}
+
+interface Link {
+  oid: string;
+  /** The type that the object must have; null for what a ref names, which may be anything. */
+  type: string | null;
+}
+
+/** Walks from refs to every object that they lead to, and collects what is missing, broken or of a wrong type. */
+class ObjectWalk {
+  /** The oids of all objects that were looked at, also of those with a fault. */
+  readonly seen = new Set<string>();
+  readonly faults: Fault[] = [];
+  private readonly objects: ObjectStore;
+  private readonly gitdir: string;
+  private readonly shallow: ReadonlySet<string>;
+
+  /** @param shallow the commits at which history ends */
+  constructor(objects: ObjectStore, gitdir: string, shallow: ReadonlySet<string>) {
+    this.objects = objects;
+    this.gitdir = gitdir;
+    this.shallow = shallow;
+  }
+
+  /** Looks at the objects that a ref leads to, but those that an earlier ref has led to. */
+  async from(name: string, oid: string): Promise<void> {
+    if (oid === BROKEN_OID) {
+      this.faults.push({ where: name, what: 'the ref holds no object id' });
+      return;
+    }
+    const next: Link[] = [{ oid, type: null }];
+    for (let link = next.pop(); link !== undefined; link = next.pop()) {
+      if (this.seen.has(link.oid)) continue;
+      this.seen.add(link.oid);
+      const { links, fault } = await this.visit(link);
+      next.push(...links);
+      if (fault !== null) this.faults.push({ where: name, what: fault });
+    }
+  }
+
+  private async visit({ oid, type }: Link): Promise<{ links: readonly Link[]; fault: string | null }> {
+    try {
+      const object = await this.objects.readProven(this.gitdir, oid);
+      if (type !== null && object.type !== type)
+        return { links: [], fault: `${oid} is a ${object.type} where a ${type} must be` };
+      const links = this.linksOf(oid, object);
+      return { links: links ?? [], fault: links === null ? `the ${object.type} ${oid} is malformed` : null };
+    } catch (error) {
+      if (!(error instanceof HawserError)) throw error;
+      return { links: [], fault: `the ${type ?? 'object'} ${oid} ${describeFailure(error)}` };
+    }
+  }
+
+  /** Null when the object is malformed. */
+  private linksOf(oid: string, { type, content }: ObjectContent): Link[] | null {
+    if (type === 'tree') return linksOfTree(content);
+    const header = type === 'blob' ? '' : content.toString('latin1').split('\n\n', 1)[0];
+    if (type === 'tag') {
+      const [, object, kind] = /^object ([0-9a-f]{40})\ntype (\w+)$/m.exec(header ?? '') ?? [];
+      return object === undefined || kind === undefined ? null : [{ oid: object, type: kind }];
+    }
+    if (type !== 'commit') return [];
+    const tree = /^tree ([0-9a-f]{40})$/m.exec(header ?? '')?.[1];
+    if (tree === undefined) return null;
+    const parents = this.shallow.has(oid) ? [] : (header?.matchAll(/^parent ([0-9a-f]{40})$/gm) ?? []);
+    const links = [...parents].map(([, parent = '']) => ({ oid: parent, type: 'commit' }));
+    return [{ oid: tree, type: 'tree' }, ...links];
+  }
+}
+
+function linksOfTree(content: Buffer): Link[] | null {
+  const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
+  return entries?.map(({ mode, oid }) => ({ oid, type: mode === FOLDER_MODE ? 'tree' : 'blob' })) ?? null;
+}
+
+function describeFailure(error: HawserError): string {
+  if (isMissingObject(error)) return 'is missing';
+  if (isDamage(error)) return 'is broken: its bytes are not what its id says';
+  return `cannot be read: ${error.cause instanceof Error ? error.cause.message : error.message}`;
 }

@@ -5,7 +5,7 @@ import { Damage, isDamage } from './damage.ts';
 import { guardDisk } from './disk-errors.ts';
 import type { GitFolder } from './lock-file.ts';
 import type { OnOperation } from './operations.ts';
-import { isCurrent, oidOf, type RefSnapshot } from './ref-snapshot.ts';
+import { isCurrent, oidOf, type RefSnapshot } from './ref-reader.ts';
 import { moveRef, type RefMove } from './refs.ts';
 import type { RepositoryProblem, RepositoryRef } from './types.ts';
 import type { CheckTools } from './version-checks.ts';

@@ -7,8 +7,7 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { AtomicFs } from './atomic-fs.ts';
-import type { DiskFile } from './disk.ts';
+import type { AtomicFs, DiskFile } from './atomic-fs.ts';
 import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
 
 /** Milliseconds until a lock that an ended process may have left is looked at. */

@@ -5,8 +5,8 @@ import { DAY, SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { GitProcess, gitVersion } from './git-process.ts';
+import { dropCommitGraph, readShallow } from './history.ts';
 import { gitdirOf } from './repository-layout.ts';
-import { dropCommitGraph, readShallow } from './shallow.ts';
 import type { RepositoryRef } from './types.ts';
 
 export interface MaintenanceOptions {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CommitObject,
   Errors,
+  type PromiseFsClient,
   type ReadObjectResult,
   readObject,
   type TagObject,
@@ -25,7 +26,7 @@ import {
   type WrappedObject,
   wrapObject,
 } from './loose-objects.ts';
-import type { PackCaches } from './pack-cache.ts';
+import type { PackCaches } from './object-caches.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
@@ -48,11 +49,13 @@ interface ReadContent extends ObjectContent {
 
 export class ObjectStore {
   private readonly fs: AtomicFs;
+  private readonly client: PromiseFsClient;
   private readonly packs: PackCaches;
   private readonly writes = new Semaphore(CONCURRENT_WRITES);
 
   constructor(fs: AtomicFs, packs: PackCaches) {
     this.fs = fs;
+    this.client = clientOf(fs);
     this.packs = packs;
   }
 
@@ -123,7 +126,7 @@ export class ObjectStore {
     // Its own deflate, by CompressionStream, takes a millisecond longer for the smallest object. What is deflated already
     // it hands to the file system as it is, so a large object can be a list of pieces: joining them would hold up others.
     const deflated = (await deflateObject(object)) as unknown as Uint8Array;
-    return writeObject({ fs: this.fs, gitdir, oid, format: 'deflated', object: deflated });
+    return writeObject({ fs: this.client, gitdir, oid, format: 'deflated', object: deflated });
   }
 
   /**
@@ -182,7 +185,7 @@ export class ObjectStore {
     format: 'content' | 'parsed',
     cache: object,
   ): Promise<ReadObjectResult> {
-    const read = await readObject({ fs: this.fs, gitdir, oid, format, cache });
+    const read = await readObject({ fs: this.client, gitdir, oid, format, cache });
     if (read.source?.endsWith('.pack')) this.packs.count(gitdir, cache, sizeOf(read));
     return read;
   }
@@ -192,6 +195,28 @@ export class ObjectStore {
     const errno = errnoOf(error);
     return errno === undefined || errno === 'ENOENT' ? damagedRepository(error) : toStoreError(error);
   }
+}
+
+/** Our file system as isomorphic-git wants it. */
+function clientOf(fs: AtomicFs): PromiseFsClient {
+  const refuse = () => Promise.reject(new Error('isomorphic-git must not remove files or follow links here'));
+  const promises = {
+    // It calls this without arguments each time it is given a file system, to see whether the methods make promises.
+    readFile: async (path?: string) => (path === undefined ? null : fs.readFile(path)),
+    writeFile: (path: string, data: Uint8Array) => fs.writeFile(path, data),
+    // Called after a failed write, before it tries once more.
+    mkdir: (path: string) => fs.makeFolder(path),
+    readdir: async (path: string) => (await fs.readdir(path)).map((entry) => entry.name),
+    // It asks for the repository's folder, where this answer changes nothing, and for an object that it is to write. An
+    // object that exists must be written again: it may be broken, or so old that git gc is about to drop it.
+    stat: () => Promise.reject(Object.assign(new Error('It is not looked for.'), { code: 'ENOENT' })),
+    lstat: (path: string) => fs.lstat(path),
+    unlink: refuse,
+    rmdir: refuse,
+    readlink: refuse,
+    symlink: refuse,
+  };
+  return { promises };
 }
 
 /** Whether a `repository_damaged` was thrown because an object is absent, and not because it is broken. */

@@ -6,7 +6,7 @@ import type { ObjectStore } from './objects.ts';
 import { contentPaths, contentTypeOf, scopePath, shortTag } from './parameter-refs.ts';
 import type { ParameterContent, ParameterDraft, ParameterScope, SchemaUpload } from './parameter-types.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { writeTree } from './tree-writer.ts';
+import { writeTree } from './tree.ts';
 import type { FileContent, Person } from './types.ts';
 import { PASSTHROUGH_TRAILER, SCOPE_TRAILER } from './version-objects.ts';
 

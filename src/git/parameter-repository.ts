@@ -3,19 +3,16 @@
 import { dirname } from 'node:path';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
-import { History } from './history.ts';
+import { History, readShallow, removeRefs } from './history.ts';
 import { LoadedRepository, MAX_LOOSE } from './loaded-repository.ts';
-import type { PackedRef } from './packed-refs.ts';
 import { ParameterChecks, type ParameterLook } from './parameter-checks.ts';
 import { type LeftOver, ParameterVersions } from './parameter-index.ts';
 import { contentPaths, parseParameterRef, scopePath } from './parameter-refs.ts';
 import type { ParameterScope, ParameterVersionRef } from './parameter-types.ts';
-import { changedRefs, oidOf, type RefSnapshot, readSnapshot } from './ref-snapshot.ts';
-import { deleteRef, packRefs } from './refs.ts';
+import { changedRefs, oidOf, type RefSnapshot, readSnapshot } from './ref-reader.ts';
+import { deleteRef, type PackedRef, packRefs } from './refs.ts';
 import { type ParameterTools, ScopeTypeBranch } from './scope-type-branch.ts';
-import { readShallow } from './shallow.ts';
 import type { RepositoryRef } from './types.ts';
 import { isContent, type VersionContent } from './version-objects.ts';
 

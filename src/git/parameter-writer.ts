@@ -17,7 +17,7 @@ import type {
   ParameterWrite,
   SchemaUpload,
 } from './parameter-types.ts';
-import { readRef } from './refs.ts';
+import { readRef } from './ref-reader.ts';
 import { checkVersion } from './repository-writer.ts';
 import type { Person } from './types.ts';
 import type { Placed } from './version-index.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { toTimestamp } from '../lib/clock.ts';
 import { invalid } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { AtomicFs } from './atomic-fs.ts';
+import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
@@ -112,4 +112,27 @@ function unquote(value: string): string {
   const inner = /^"(.*)"$/.exec(value)?.[1];
   if (inner === undefined) return value;
   return inner.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 't' ? '\t' : sign));
+}
+
+/** Looks through every folder of loose objects: some milliseconds, so once per repository and process. */
+export async function sweepLeftOvers(fs: AtomicFs, gitdir: string): Promise<void> {
+  // Git makes these files exclusively and would fail on one left behind.
+  await discardIfOld(fs, join(gitdir, 'packed-refs.new'));
+  await discardIfOld(fs, join(gitdir, 'packed-refs.lock'));
+  await fs.flushIfRecent(join(gitdir, 'objects'));
+  for (const { name } of await fs.readdir(join(gitdir, 'objects'))) {
+    if (!/^[0-9a-f]{2}$/.test(name)) continue;
+    const folder = join(gitdir, 'objects', name);
+    // Objects that are there already are not written again, so what needs them must find them flushed.
+    await fs.flushIfRecent(folder);
+    for (const entry of await unlessAbsent(fs.readdir(folder), [])) {
+      if (entry.name.startsWith(TEMPORARY_PREFIX)) await discardIfOld(fs, join(folder, entry.name));
+    }
+  }
+}
+
+/** What is younger than this process may be at work still, here or in another. */
+async function discardIfOld(fs: AtomicFs, path: string): Promise<void> {
+  const stats = await unlessAbsent(fs.lstat(path), null);
+  if (stats && stats.mtimeMs < performance.timeOrigin) await fs.discard(path);
 }

@@ -11,9 +11,8 @@ import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { guardDisk } from './disk-errors.ts';
 import type { LoadedRepository } from './loaded-repository.ts';
-import type { PackCaches } from './pack-cache.ts';
-import { gitdirOf } from './repository-layout.ts';
-import { sweepLeftOvers } from './sweep.ts';
+import type { PackCaches } from './object-caches.ts';
+import { gitdirOf, sweepLeftOvers } from './repository-layout.ts';
 import type { RepositoryProblem, RepositoryRef } from './types.ts';
 import { Watch } from './watch.ts';
 

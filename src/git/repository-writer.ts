@@ -5,7 +5,7 @@ import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, invalid, notFound } from '../lib/errors.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from './operations.ts';
-import { readRef } from './refs.ts';
+import { readRef } from './ref-reader.ts';
 import type { Repository } from './repository.ts';
 import type {
   DraftChange,

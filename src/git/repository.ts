@@ -2,14 +2,12 @@
 
 import { allSettled } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
-import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk } from './disk-errors.ts';
-import { History } from './history.ts';
+import { History, readShallow, removeRefs } from './history.ts';
 import { LoadedRepository, MAX_LOOSE, type RepositoryTools } from './loaded-repository.ts';
-import { oidOf, type RefSnapshot } from './ref-snapshot.ts';
+import { MAIN, oidOf, type RefSnapshot } from './ref-reader.ts';
 import { needsTidying, packableRefs, type RefState, readRefState } from './ref-state.ts';
-import { deleteRef, MAIN, packRefs, updateRef } from './refs.ts';
-import { readShallow } from './shallow.ts';
+import { deleteRef, packRefs, updateRef } from './refs.ts';
 import type { RepositoryRef, VersionDetails, VersionRef } from './types.ts';
 import { VersionChecks } from './version-checks.ts';
 import { draftRefName, refNameOf, type SortedVersions } from './version-index.ts';

@@ -9,14 +9,13 @@ import { LocalLocks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import { Pace } from '../lib/pace.ts';
 import { AtomicFs } from './atomic-fs.ts';
-import { BlobInfos } from './blob-info.ts';
 import { damagedRepository, guardDisk, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryTools } from './loaded-repository.ts';
 import { MissingRepositories } from './missing-repositories.ts';
 import { buildRepository, repositoryExists } from './new-repository.ts';
+import { BlobInfos, PackCaches } from './object-caches.ts';
 import { ObjectStore } from './objects.ts';
 import { timed } from './operations.ts';
-import { PackCaches } from './pack-cache.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { Repository } from './repository.ts';
 import { gitdirOf, nameOfFolder, readSettings } from './repository-layout.ts';
@@ -91,9 +90,9 @@ export class GitStore {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
       for (const folder of [...REPOSITORY_KINDS, TEMPORARY]) {
         await this.fs.makeFolder(join(this.root, folder), 0o700);
-        await this.fs.settleFolder(join(this.root, folder));
+        await this.fs.flushIfRecent(join(this.root, folder));
       }
-      await this.fs.settleFolder(this.root);
+      await this.fs.flushIfRecent(this.root);
       for (const { name } of await this.fs.readdir(join(this.root, TEMPORARY))) {
         await this.fs.discard(join(this.root, TEMPORARY, name));
       }

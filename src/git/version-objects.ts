@@ -10,8 +10,7 @@ import { readCommit, rebaseCommit, type Signature, sign } from './commits.ts';
 import type { ObjectStore } from './objects.ts';
 import { type OnOperation, timed } from './operations.ts';
 import { preciseTime, readTrailers, writeMessage } from './trailers.ts';
-import { decodeTree, type TreeEntry } from './tree.ts';
-import { writeTree } from './tree-writer.ts';
+import { decodeTree, type TreeEntry, writeTree } from './tree.ts';
 import type { DraftChange, DraftContent, DraftInput, Person, StoredFile, VersionRef } from './types.ts';
 
 export type ObjectRef = Pick<VersionRef, 'status' | 'oid'>;

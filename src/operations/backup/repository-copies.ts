@@ -10,11 +10,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner, Snapshot } from '../../db/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
-import { packReachable, peelRefs } from '../../git/object-packs.ts';
-import { parsePackedRefs, withoutPackedRef, withPackedRefs } from '../../git/packed-refs.ts';
+import { readShallow } from '../../git/history.ts';
+import { parsePackedRefs } from '../../git/ref-reader.ts';
+import { withoutPackedRef, withPackedRefs } from '../../git/refs.ts';
+import {
+  packReachable,
+  peelRefs,
+  type RepositoryState,
+  readRepositoryState,
+} from '../../git/repository-export.ts';
 import { gitdirOf, nameOfFolder } from '../../git/repository-layout.ts';
-import { type RepositoryState, readRepositoryState } from '../../git/repository-state.ts';
-import { readShallow } from '../../git/shallow.ts';
 import type { RepositoryKind, RepositoryRef } from '../../git/types.ts';
 import { HawserError, internal } from '../../lib/errors.ts';
 import type { ArchiveWriter } from './archive-writer.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { type InspectedDatabase, inspectDatabase } from '../../db/inspection.ts';
 import { DATABASE_FILE } from '../../db/open.ts';
 import { gitVersion } from '../../git/git-process.ts';
-import { readOnlyStore } from '../../git/read-only.ts';
+import { readOnlyStore } from '../../git/inspection.ts';
 import type { GitStore } from '../../git/store.ts';
 import { checkCertificates } from './certificates.ts';
 import { checkDatabase } from './database.ts';

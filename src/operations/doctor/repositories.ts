@@ -89,10 +89,10 @@ async function inspect(
 }
 
 function describe(repository: string, inspection: Inspection, now: number): Finding[] {
-  const { faults, rubble, passedOver, leftOvers } = inspection;
+  const { faults, unreachable, passedOver, leftOvers } = inspection;
   const told = [
     ...faults.map(({ where, what }) => faultOf(`${repository} ${where}`, what, RESTORE)),
-    ...rubble.map(({ where, what }) =>
+    ...unreachable.map(({ where, what }) =>
       warningOf(
         `${repository} ${where}`,
         `${what}, and no ref leads to it`,
