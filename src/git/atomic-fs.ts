@@ -211,12 +211,7 @@ export class AtomicFs {
   async flushFolder(path: string): Promise<void> {
     // Windows has no way to flush a folder.
     if (process.platform === 'win32') return;
-    const handle = await this.disk.open(path, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await this.withHandle(path, (handle) => handle.sync());
   }
 
   /**
@@ -231,11 +226,17 @@ export class AtomicFs {
 
   /** Makes a file look new, so that `git gc` does not take it for long unused. Returns false when it is absent. */
   async freshen(path: string): Promise<boolean> {
-    const handle = await unlessAbsent(this.disk.open(path, 'r'), null);
-    if (handle === null) return false;
+    const now = new Date();
+    return unlessAbsent(
+      this.withHandle(path, (handle) => handle.utimes(now, now)),
+      false,
+    );
+  }
+
+  private async withHandle(path: string, work: (handle: DiskFile) => Promise<void>): Promise<true> {
+    const handle = await this.disk.open(path, 'r');
     try {
-      const now = new Date();
-      await handle.utimes(now, now);
+      await work(handle);
       return true;
     } finally {
       await handle.close();

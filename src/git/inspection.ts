@@ -101,15 +101,13 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
     const gitdir = gitdirOf(root, ref);
     const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
     const refs = await listRefs(fs, gitdir);
-    const walk = new ObjectWalk(objects, gitdir, await readShallow(fs, gitdir));
-    for (const [name, oid] of refs) await walk.from(name, oid);
-    const reached = walk.seen.size;
-    const unreachable = await inspectUnreachable(fs, objects, gitdir, walk.seen);
+    const shallow = await readShallow(fs, gitdir);
+    const { seen, faults } = await walkObjects({ objects, gitdir, shallow }, refs);
     return {
       refs: refs.size,
-      objects: reached,
-      faults: [...(await faultsOfFrame(fs, gitdir)), ...walk.faults],
-      unreachable,
+      objects: seen.size,
+      faults: [...(await faultsOfFrame(fs, gitdir)), ...faults],
+      unreachable: await inspectUnreachable(fs, objects, gitdir, seen),
       passedOver: await listPassedOver(root, ref, [...refs.keys()]),
       leftOvers: await listLeftOvers(fs, gitdir),
     };
@@ -199,71 +197,69 @@ interface Link {
   type: string | null;
 }
 
-/** Walks from refs to every object that they lead to, and collects what is missing, broken or of a wrong type. */
-class ObjectWalk {
-  /** The oids of all objects that were looked at, also of those with a fault. */
-  readonly seen = new Set<string>();
-  readonly faults: Fault[] = [];
-  private readonly objects: ObjectStore;
-  private readonly gitdir: string;
-  private readonly shallow: ReadonlySet<string>;
+interface Walk {
+  objects: ObjectStore;
+  gitdir: string;
+  /** The commits at which history ends. */
+  shallow: ReadonlySet<string>;
+}
 
-  /** @param shallow the commits at which history ends */
-  constructor(objects: ObjectStore, gitdir: string, shallow: ReadonlySet<string>) {
-    this.objects = objects;
-    this.gitdir = gitdir;
-    this.shallow = shallow;
-  }
-
-  /** Looks at the objects that a ref leads to, but those that an earlier ref has led to. */
-  async from(name: string, oid: string): Promise<void> {
-    if (oid === BROKEN_OID) {
-      this.faults.push({ where: name, what: 'the ref holds no object id' });
-      return;
-    }
-    const next: Link[] = [{ oid, type: null }];
+/**
+ * Walks from refs to every object that they lead to.
+ * @returns the oids of all objects that were looked at, and what is missing, broken or of a wrong type
+ */
+async function walkObjects(
+  walk: Walk,
+  refs: ReadonlyMap<string, string>,
+): Promise<{ seen: Set<string>; faults: Fault[] }> {
+  const seen = new Set<string>();
+  const faults: Fault[] = [];
+  for (const [where, tip] of refs) {
+    if (tip === BROKEN_OID) faults.push({ where, what: 'the ref holds no object id' });
+    const next: Link[] = tip === BROKEN_OID ? [] : [{ oid: tip, type: null }];
     for (let link = next.pop(); link !== undefined; link = next.pop()) {
-      if (this.seen.has(link.oid)) continue;
-      this.seen.add(link.oid);
-      const { links, fault } = await this.visit(link);
-      next.push(...links);
-      if (fault !== null) this.faults.push({ where: name, what: fault });
+      if (seen.has(link.oid)) continue;
+      seen.add(link.oid);
+      const links = await visit(walk, link);
+      if (typeof links === 'string') faults.push({ where, what: links });
+      else next.push(...links);
     }
   }
+  return { seen, faults };
+}
 
-  private async visit({ oid, type }: Link): Promise<{ links: readonly Link[]; fault: string | null }> {
-    try {
-      const object = await this.objects.readProven(this.gitdir, oid);
-      if (type !== null && object.type !== type)
-        return { links: [], fault: `${oid} is a ${object.type} where a ${type} must be` };
-      const links = this.linksOf(oid, object);
-      return { links: links ?? [], fault: links === null ? `the ${object.type} ${oid} is malformed` : null };
-    } catch (error) {
-      if (!(error instanceof HawserError)) throw error;
-      return { links: [], fault: `the ${type ?? 'object'} ${oid} ${describeFailure(error)}` };
-    }
-  }
-
-  /** Null when the object is malformed. */
-  private linksOf(oid: string, { type, content }: ObjectContent): Link[] | null {
-    if (type === 'tree') return linksOfTree(content);
-    const header = type === 'blob' ? '' : content.toString('latin1').split('\n\n', 1)[0];
-    if (type === 'tag') {
-      const [, object, kind] = /^object ([0-9a-f]{40})\ntype (\w+)$/m.exec(header ?? '') ?? [];
-      return object === undefined || kind === undefined ? null : [{ oid: object, type: kind }];
-    }
-    if (type !== 'commit') return [];
-    const tree = /^tree ([0-9a-f]{40})$/m.exec(header ?? '')?.[1];
-    if (tree === undefined) return null;
-    const parents = this.shallow.has(oid) ? [] : (header?.matchAll(/^parent ([0-9a-f]{40})$/gm) ?? []);
-    const links = [...parents].map(([, parent = '']) => ({ oid: parent, type: 'commit' }));
-    return [{ oid: tree, type: 'tree' }, ...links];
+/** The objects that an object leads to, or what is wrong with it. */
+async function visit(walk: Walk, { oid, type }: Link): Promise<Link[] | string> {
+  try {
+    const object = await walk.objects.readProven(walk.gitdir, oid);
+    if (type !== null && object.type !== type) return `${oid} is a ${object.type} where a ${type} must be`;
+    return linksOf(oid, object, walk.shallow) ?? `the ${object.type} ${oid} is malformed`;
+  } catch (error) {
+    if (!(error instanceof HawserError)) throw error;
+    return `the ${type ?? 'object'} ${oid} ${describeFailure(error)}`;
   }
 }
 
-function linksOfTree(content: Buffer): Link[] | null {
-  const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
-  return entries?.map(({ mode, oid }) => ({ oid, type: mode === FOLDER_MODE ? 'tree' : 'blob' })) ?? null;
+/** Null when the object is malformed. */
+function linksOf(oid: string, { type, content }: ObjectContent, shallow: ReadonlySet<string>): Link[] | null {
+  if (type === 'tree') {
+    const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
+    return (
+      entries?.map((entry) => ({ oid: entry.oid, type: entry.mode === FOLDER_MODE ? 'tree' : 'blob' })) ??
+      null
+    );
+  }
+  const header = type === 'blob' ? '' : (content.toString('latin1').split('\n\n', 1)[0] ?? '');
+  if (type === 'tag') {
+    const [, object, kind] = /^object ([0-9a-f]{40})\ntype (\w+)$/m.exec(header) ?? [];
+    return object === undefined || kind === undefined ? null : [{ oid: object, type: kind }];
+  }
+  if (type !== 'commit') return [];
+  const tree = /^tree ([0-9a-f]{40})$/m.exec(header)?.[1];
+  if (tree === undefined) return null;
+  const parents = shallow.has(oid) ? [] : header.matchAll(/^parent ([0-9a-f]{40})$/gm);
+  const links = [...parents].map(([, parent = '']) => ({ oid: parent, type: 'commit' }));
+  return [{ oid: tree, type: 'tree' }, ...links];
 }
 
 function describeFailure(error: HawserError): string {

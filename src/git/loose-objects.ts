@@ -46,14 +46,10 @@ export async function deflateObject({ header, content }: WrappedObject): Promise
 /** The pieces are not joined, which would take as much memory again. */
 async function deflateAside(header: Buffer, content: Uint8Array): Promise<Buffer[]> {
   const deflater = createDeflate({ chunkSize: CHUNK });
-  const pieces: Buffer[] = [];
-  deflater.on('data', (piece: Buffer) => pieces.push(piece));
-  const done = new Promise<void>((resolve, reject) => {
-    deflater.once('end', resolve).once('error', reject);
-  });
   deflater.write(header);
   deflater.end(content);
-  await done;
+  const pieces: Buffer[] = [];
+  for await (const piece of deflater as AsyncIterable<Buffer>) pieces.push(piece);
   return pieces;
 }
 

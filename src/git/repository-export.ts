@@ -17,9 +17,8 @@ export interface RepositoryState {
   identity: string;
   /** The id in its settings, or in those of the repository that it belongs to; null when it was not made here. */
   id: string | null;
-  head: Buffer;
-  config: Buffer;
-  description: Buffer;
+  /** The bytes of the files that describe it, each byte as one character (latin1). */
+  files: Record<'HEAD' | 'config' | 'description', string>;
   /** The oids of all refs by full name. */
   refs: ReadonlyMap<string, string>;
   /** The commits at which history ends. */
@@ -38,17 +37,19 @@ export async function readRepositoryState(
 ): Promise<RepositoryState | null> {
   const before = await identify(fs, gitdir, owner);
   if (before === null) return null;
-  const files = ['HEAD', 'config', 'description'].map((name) => {
-    return unlessAbsent(fs.readFile(join(gitdir, name)), null);
-  });
-  const [head, config, description] = await Promise.all(files);
+  const [head, config, description] = await Promise.all(
+    ['HEAD', 'config', 'description'].map(async (name) => {
+      const content = await unlessAbsent(fs.readFile(join(gitdir, name)), null);
+      return content?.toString('latin1');
+    }),
+  );
   const refs = await listRefs(fs, gitdir);
   const shallow = await readShallow(fs, gitdir);
   const after = await identify(fs, gitdir, owner);
   if (after?.identity !== before.identity) return null;
-  if (!head || !config) throw damagedRepository();
+  if (head === undefined || config === undefined) throw damagedRepository();
   for (const [name, oid] of refs) if (oid === BROKEN_OID) throw damagedRepository(new Error(name));
-  return { ...before, head, config, description: description ?? Buffer.alloc(0), refs, shallow };
+  return { ...before, files: { HEAD: head, config, description: description ?? '' }, refs, shallow };
 }
 
 async function identify(

@@ -181,7 +181,7 @@ interface ExchangeOptions {
  */
 async function exchange(process: GitProcess, options: ExchangeOptions): Promise<Readable> {
   const { input, preamble, gone, limits } = options;
-  const output = new GitOutput(process, preamble);
+  const output = outputOf(process, preamble);
   const fail = (error: HawserError) => void output.destroy(error);
   const failSlow = (message: string) => fail(new HawserError('unavailable', 'git_timeout', message));
   const onGone = () => fail(clientGone());
@@ -216,50 +216,41 @@ async function exchange(process: GitProcess, options: ExchangeOptions): Promise<
 }
 
 /** The output of the process. Emits `moved` with each chunk, and `begun` once the answer has begun or ended well. */
-class GitOutput extends Transform {
-  private readonly process: GitProcess;
-  private readonly preamble: string;
-  private silent = true;
+function outputOf(process: GitProcess, preamble: string): Transform {
+  let isSilent = true;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (isSilent) {
+        isSilent = false;
+        this.push(preamble);
+        this.emit('begun');
+      }
+      this.emit('moved');
+      done(null, chunk);
+    },
+    // Called when the process has closed its output. Its exit tells whether the output is complete.
+    flush(done) {
+      void process.ended.then((exit) => {
+        const fault = faultOf(exit, isSilent);
+        if (fault === null) this.emit('begun');
+        done(fault);
+      });
+    },
+  });
+}
 
-  constructor(process: GitProcess, preamble: string) {
-    super();
-    this.process = process;
-    this.preamble = preamble;
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    if (this.silent) {
-      this.silent = false;
-      this.push(this.preamble);
-      this.emit('begun');
-    }
-    this.emit('moved');
-    this.push(chunk);
-    done();
-  }
-
-  /** Called when the process has closed its output. Its exit tells whether the output is complete. */
-  override _flush(done: (error?: Error | null) => void): void {
-    void this.process.ended.then((exit) => {
-      const fault = this.faultOf(exit);
-      if (fault === null) this.emit('begun');
-      done(fault);
-    });
-  }
-
-  /**
-   * Git's protocol marks its own end, and its last words tell the user what went wrong. So an answer that git began and
-   * broke off is passed on as it is, as git's own HTTP server does. A killed process has no last words.
-   */
-  private faultOf(exit: GitExit): HawserError | null {
-    if (exit.code === 0) return null;
-    if (exit.error || exit.code === null) return internal('internal_error', 'Git broke off', exit.error);
-    if (!this.silent) return null;
-    const cause = new Error(exit.stderr.trim());
-    return isClientFault(exit)
-      ? new HawserError('invalid', 'malformed_body', 'This is no request that git understands', { cause })
-      : damagedRepository(cause);
-  }
+/**
+ * Git's protocol marks its own end, and its last words tell the user what went wrong. So an answer that git began and
+ * broke off is passed on as it is, as git's own HTTP server does. A killed process has no last words.
+ */
+function faultOf(exit: GitExit, isSilent: boolean): HawserError | null {
+  if (exit.code === 0) return null;
+  if (exit.error || exit.code === null) return internal('internal_error', 'Git broke off', exit.error);
+  if (!isSilent) return null;
+  const cause = new Error(exit.stderr.trim());
+  return isClientFault(exit)
+    ? new HawserError('invalid', 'malformed_body', 'This is no request that git understands', { cause })
+    : damagedRepository(cause);
 }
 
 /** What git says about requests that break the protocol (upload-pack.c, serve.c, pkt-line.c), under LC_ALL=C. */
