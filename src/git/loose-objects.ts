@@ -65,7 +65,7 @@ export async function readLooseObject(
   const path = loosePath(gitdir, oid);
   const size = fs.lstatNow(path)?.size;
   if (size === undefined) return null;
-  // A gc beside us may have moved it into a pack just now.
+  // A gc may have moved the object into a pack meanwhile.
   const inflated = await unlessAbsent(inflateFile(fs, path, size <= SMALL), null);
   if (inflated === null) return null;
   const { bytes, start } = inflated;

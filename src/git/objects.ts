@@ -30,6 +30,7 @@ import type { PackCaches } from './object-caches.ts';
 
 const CONCURRENT_WRITES = 8;
 const PAUSE_BEFORE_RETRY = 20;
+const ABSENT = Object.assign(new Error('ENOENT: not looked for'), { code: 'ENOENT' });
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 export interface ParsedTypes {
@@ -123,8 +124,8 @@ export class ObjectStore {
 
   private async put(gitdir: string, object: WrappedObject): Promise<string> {
     const { oid } = object;
-    // Its own deflate, by CompressionStream, takes a millisecond longer for the smallest object. What is deflated already
-    // it hands to the file system as it is, so a large object can be a list of pieces: joining them would hold up others.
+    // isomorphic-git's own deflate takes half a millisecond longer for the smallest object. It passes what is deflated
+    // already to the file system untouched, so a large object may be a list of pieces, which take time to be joined.
     const deflated = (await deflateObject(object)) as unknown as Uint8Array;
     return writeObject({ fs: this.client, gitdir, oid, format: 'deflated', object: deflated });
   }
@@ -135,11 +136,11 @@ export class ObjectStore {
    */
   private async holds(gitdir: string, oid: string): Promise<boolean> {
     const loose = await this.fs.freshen(loosePath(gitdir, oid));
-    // isomorphic-git knows this one by heart, so reading it does not tell whether it is in the repository.
+    // isomorphic-git has this one built in, so reading it does not tell whether it is in the repository.
     if (oid === EMPTY_TREE) return loose;
     try {
       const { pack } = await this.readOnce(gitdir, oid, this.packs.of(gitdir));
-      // Git does the same: a gc beside us drops what no ref leads to from a pack that looks old.
+      // Git does the same: a gc drops what no ref leads to from a pack that looks old.
       return pack === null || (await this.fs.freshen(join(gitdir, pack)));
     } catch (error) {
       if (errnoOf(error) !== undefined) throw error;
@@ -152,7 +153,7 @@ export class ObjectStore {
     return this.trying(gitdir, (cache) => this.readOnce(gitdir, oid, cache));
   }
 
-  /** Tries a read twice before it fails: a gc beside us may have moved the object from one pack to another meanwhile. */
+  /** Tries a read twice before it fails: a gc may have moved the object from one pack to another meanwhile. */
   private async trying<T>(gitdir: string, readOnce: (cache: object) => Promise<T>): Promise<T> {
     try {
       return await readOnce(this.packs.of(gitdir));
@@ -160,7 +161,7 @@ export class ObjectStore {
       await sleep(PAUSE_BEFORE_RETRY);
     }
     try {
-      // With a cache of its own, so that a damaged object does not cost the others theirs.
+      // The second read has its own cache, so that the other objects keep theirs when this one is damaged.
       const read = await readOnce({});
       this.packs.drop(gitdir);
       return read;
@@ -197,7 +198,7 @@ export class ObjectStore {
   }
 }
 
-/** Our file system as isomorphic-git wants it. */
+/** The file system in the form that isomorphic-git expects. */
 function clientOf(fs: AtomicFs): PromiseFsClient {
   const refuse = () => Promise.reject(new Error('isomorphic-git must not remove files or follow links here'));
   const promises = {
@@ -209,7 +210,7 @@ function clientOf(fs: AtomicFs): PromiseFsClient {
     readdir: async (path: string) => (await fs.readdir(path)).map((entry) => entry.name),
     // It asks for the repository's folder, where this answer changes nothing, and for an object that it is to write. An
     // object that exists must be written again: it may be broken, or so old that git gc is about to drop it.
-    stat: () => Promise.reject(Object.assign(new Error('It is not looked for.'), { code: 'ENOENT' })),
+    stat: () => Promise.reject(ABSENT),
     lstat: (path: string) => fs.lstat(path),
     unlink: refuse,
     rmdir: refuse,

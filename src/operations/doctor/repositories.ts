@@ -142,24 +142,18 @@ function describe(repository: string, inspection: Inspection, now: number): Find
   const { faults, unreachable, passedOver, leftOvers } = inspection;
   const told = [
     ...faults.map(({ where, what }) => faultOf(`${repository} ${where}`, what, RESTORE)),
-    ...unreachable.map(({ where, what }) =>
-      warningOf(
-        `${repository} ${where}`,
-        `${what}, and no ref leads to it`,
-        'remove the file: it stops "git gc"',
-      ),
-    ),
+    ...unreachable.map(({ where, what }) => {
+      const remedy = 'remove the file: it stops "git gc"';
+      return warningOf(`${repository} ${where}`, `${what}, and no ref leads to it`, remedy);
+    }),
     ...leftOvers
       .filter(({ modifiedAt }) => modifiedAt < now - UNFINISHED_AGE)
       .map(({ path }) => describeLeftOver(repository, path)),
   ];
   const rest = told.slice(MAX_FINDINGS);
   // The worst findings come first, so the first of the rest has their highest severity.
-  const more = rest.slice(0, 1).map((first) => ({
-    ...first,
-    where: repository,
-    what: `${rest.length} more such findings`,
-  }));
+  const what = `${rest.length} more such findings`;
+  const more = rest.slice(0, 1).map((first) => ({ ...first, where: repository, what }));
   const notes = passedOver.length === 0 ? [] : [describePassedOver(repository, passedOver)];
   return [...told.slice(0, MAX_FINDINGS), ...more, ...notes];
 }
@@ -173,8 +167,7 @@ function describeLeftOver(repository: string, path: string): Finding {
 }
 
 function describePassedOver(repository: string, passedOver: Inspection['passedOver']): Finding {
-  const [first, ...others] = passedOver.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
-  const rest = passedOver.length - MAX_NAMES;
-  const names = [first, ...others, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
-  return noteOf(repository, `no versions to the server: ${names}`);
+  const names = passedOver.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
+  if (passedOver.length > MAX_NAMES) names.push(`and ${passedOver.length - MAX_NAMES} more`);
+  return noteOf(repository, `no versions to the server: ${names.join(', ')}`);
 }
