@@ -120,7 +120,7 @@ export class AtomicFs {
 
   /** Writes and flushes a file in place. It is for files that nobody reads before they are renamed. */
   writePlain(path: string, data: FileData, flags = 'w'): Promise<void> {
-    return this.noting(async () => fill(await this.disk.open(path, flags), data));
+    return this.recordingFault(async () => fill(await this.disk.open(path, flags), data));
   }
 
   /** Adds to the end of a file in one write. It is not flushed: the text may be lost. */
@@ -130,12 +130,12 @@ export class AtomicFs {
 
   /** Makes an empty file, which the caller fills or closes. Fails with EEXIST when it exists. It is not flushed. */
   createEmpty(path: string): Promise<DiskFile> {
-    return this.noting(() => this.disk.open(path, 'wx'));
+    return this.recordingFault(() => this.disk.open(path, 'wx'));
   }
 
   /** Writes the content of a file that `createEmpty` made, flushes and closes it. */
   fill(file: DiskFile, data: string): Promise<void> {
-    return this.noting(() => fill(file, data));
+    return this.recordingFault(() => fill(file, data));
   }
 
   /**
@@ -143,7 +143,7 @@ export class AtomicFs {
    * @param onMoved called after the move: it is not undone when a flush fails
    */
   async rename(from: string, to: string, onMoved?: () => void): Promise<void> {
-    await this.noting(() => this.disk.rename(from, to));
+    await this.recordingFault(() => this.disk.rename(from, to));
     onMoved?.();
     // Stock git may have packed the ref and removed its folder meanwhile.
     await this.flushNearest(dirname(to));
@@ -191,7 +191,7 @@ export class AtomicFs {
   /** Makes one folder, unless it exists, and flushes its parent, which must exist. */
   async makeFolder(path: string, mode = 0o777): Promise<void> {
     try {
-      await this.noting(() => this.disk.mkdir(path, { mode }));
+      await this.recordingFault(() => this.disk.mkdir(path, { mode }));
     } catch (error) {
       if (errnoOf(error) === 'EEXIST') return;
       throw error;
@@ -257,7 +257,7 @@ export class AtomicFs {
     }
   }
 
-  private async noting<T>(write: () => Promise<T>): Promise<T> {
+  private async recordingFault<T>(write: () => Promise<T>): Promise<T> {
     try {
       const result = await write();
       this.writeFault = null;

@@ -8,7 +8,7 @@ import type { CommitObject } from 'isomorphic-git';
 import { conflict } from '../lib/errors.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, unlessAbsent } from './disk-errors.ts';
-import { type GitFolder, takeLock } from './lock-file.ts';
+import { type GitFolder, withLock } from './lock-file.ts';
 import type { ObjectStore } from './objects.ts';
 import type { RefValue } from './ref-reader.ts';
 import { deleteRefs } from './refs.ts';
@@ -55,14 +55,11 @@ export async function dropCommitGraph(fs: AtomicFs, gitdir: string): Promise<voi
 async function endHistoryAt(folder: GitFolder, commits: readonly string[]): Promise<void> {
   const { fs, gitdir } = folder;
   if (commits.length === 0) return;
-  const lock = await takeLock(folder, join(gitdir, SHALLOW));
-  try {
+  await withLock(folder, join(gitdir, SHALLOW), async (lock) => {
     const known = await readShallow(fs, gitdir);
     const all = [...new Set([...known, ...commits])].sort();
     if (all.length > known.size) await lock.commit(all.map((commit) => `${commit}\n`).join(''));
-  } finally {
-    await lock.release();
-  }
+  });
   // Git makes no other once there is an end of history.
   await dropCommitGraph(fs, gitdir);
 }

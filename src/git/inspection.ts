@@ -35,7 +35,7 @@ export interface Inspection {
   /** Broken objects that no ref leads to. */
   unreachable: readonly Fault[];
   /** The tags and draft branches that are no versions, with the reasons. */
-  passedOver: readonly Fault[];
+  ignoredRefs: readonly Fault[];
   leftOvers: readonly LeftOver[];
 }
 
@@ -106,9 +106,9 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
     return {
       refs: refs.size,
       objects: seen.size,
-      faults: [...(await faultsOfFrame(fs, gitdir)), ...faults],
+      faults: [...(await findLayoutFaults(fs, gitdir)), ...faults],
       unreachable: await inspectUnreachable(fs, objects, gitdir, seen),
-      passedOver: await listPassedOver(root, ref, [...refs.keys()]),
+      ignoredRefs: await listIgnoredRefs(root, ref, [...refs.keys()]),
       leftOvers: await listLeftOvers(fs, gitdir),
     };
   });
@@ -123,7 +123,7 @@ async function* filesBelow(fs: AtomicFs, gitdir: string, folder: string): AsyncG
 }
 
 /** Checks the files by which git tells that a folder is a repository. */
-async function faultsOfFrame(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
+async function findLayoutFaults(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
   const faults: Fault[] = [];
   const head = await unlessAbsent(fs.readFile(join(gitdir, 'HEAD')), null);
   if (!/^(?:ref: refs\/\S+|[0-9a-f]{40})\s*$/.test(head?.toString('latin1') ?? ''))
@@ -159,7 +159,7 @@ async function inspectUnreachable(
 }
 
 /** The tags and drafts that the server does not take for versions, with its reasons where it has one. */
-async function listPassedOver(root: string, ref: RepositoryRef, names: readonly string[]): Promise<Fault[]> {
+async function listIgnoredRefs(root: string, ref: RepositoryRef, names: readonly string[]): Promise<Fault[]> {
   const store = readOnlyStore(root);
   try {
     const counted = new Set<string>();

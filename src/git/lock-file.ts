@@ -74,6 +74,20 @@ export async function takeLock(folder: GitFolder, target: string): Promise<LockF
   }
 }
 
+/** Holds the lock on a file, see `takeLock`, while `work` runs. */
+export async function withLock<T>(
+  folder: GitFolder,
+  target: string,
+  work: (lock: LockFile) => Promise<T>,
+): Promise<T> {
+  const lock = await takeLock(folder, target);
+  try {
+    return await work(lock);
+  } finally {
+    await lock.release();
+  }
+}
+
 async function beforeRetry(folder: GitFolder, target: string, error: unknown, waited: number): Promise<void> {
   const errno = errnoOf(error);
   if (errno === 'ENOENT' && waited < PATIENCE) return makeParent(folder, target);

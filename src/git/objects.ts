@@ -87,7 +87,7 @@ export class ObjectStore {
     type: T,
   ): Promise<ParsedTypes[T] | null> {
     const parse = async () => {
-      const read = await this.trying(gitdir, (cache) => this.readByLibrary(gitdir, oid, 'parsed', cache));
+      const read = await this.readTwice(gitdir, (cache) => this.readByLibrary(gitdir, oid, 'parsed', cache));
       return read.type === type ? (read.object as ParsedTypes[T]) : null;
     };
     try {
@@ -150,11 +150,11 @@ export class ObjectStore {
   }
 
   private readContent(gitdir: string, oid: string): Promise<ReadContent> {
-    return this.trying(gitdir, (cache) => this.readOnce(gitdir, oid, cache));
+    return this.readTwice(gitdir, (cache) => this.readOnce(gitdir, oid, cache));
   }
 
   /** Tries a read twice before it fails: a gc may have moved the object from one pack to another meanwhile. */
-  private async trying<T>(gitdir: string, readOnce: (cache: object) => Promise<T>): Promise<T> {
+  private async readTwice<T>(gitdir: string, readOnce: (cache: object) => Promise<T>): Promise<T> {
     try {
       return await readOnce(this.packs.of(gitdir));
     } catch {

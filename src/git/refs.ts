@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { HawserError } from '../lib/errors.ts';
-import { type GitFolder, type LockFile, takeLock } from './lock-file.ts';
+import { type GitFolder, type LockFile, takeLock, withLock } from './lock-file.ts';
 import { findPackedRef, type RefValue, readLooseRef, readPackedRefs, readRef } from './ref-reader.ts';
 
 /** A ref to be put into `packed-refs`. */
@@ -32,14 +32,11 @@ export async function updateRef(
   from: string | null,
   to: string,
 ): Promise<boolean> {
-  const lock = await takeLock(folder, join(folder.gitdir, name));
-  try {
+  return withLock(folder, join(folder.gitdir, name), async (lock) => {
     if (readRef(folder.fs, folder.gitdir, name) !== from) return false;
     await lock.commit(`${to}\n`);
     return true;
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 /** The value of a ref before and after a move; null where it does not exist. */
@@ -68,13 +65,10 @@ export async function deleteRefs(folder: GitFolder, refs: readonly RefValue[]): 
     for (const { name } of refs) locks.push(await takeLock(folder, join(gitdir, name)));
     if (!allHold(folder, refs)) return false;
     // It is held until the loose files are gone too: a pack-refs in between would pack the refs again.
-    const packedLock = await takeLock(folder, join(gitdir, 'packed-refs'));
-    try {
+    await withLock(folder, join(gitdir, 'packed-refs'), async () => {
       await dropPacked(folder, refs);
       for (const { name } of refs) await fs.unlink(join(gitdir, name));
-    } finally {
-      await packedLock.release();
-    }
+    });
     return true;
   } finally {
     for (const lock of locks) await lock.release();
@@ -95,17 +89,14 @@ function allHold({ fs, gitdir }: GitFolder, refs: readonly RefValue[]): boolean 
  */
 export async function packRefs(folder: GitFolder, refs: readonly PackedRef[]): Promise<void> {
   const { fs, gitdir } = folder;
-  const lock = await takeLock(folder, join(gitdir, 'packed-refs'));
-  let packed: readonly PackedRef[];
-  try {
+  const packed = await withLock(folder, join(gitdir, 'packed-refs'), async () => {
     // Whoever removes a ref holds this lock until the loose file is gone, so nothing removed is packed.
-    packed = refs.filter(({ name, oid }) => readLooseRef(fs, gitdir, name) === oid);
-    const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), packed);
-    if (text === null) return;
+    const unmoved = refs.filter(({ name, oid }) => readLooseRef(fs, gitdir, name) === oid);
+    const text = withPackedRefs(readPackedRefs(fs, gitdir).toString('utf8'), unmoved);
+    if (text === null) return [];
     await replacePacked(folder, text);
-  } finally {
-    await lock.release();
-  }
+    return unmoved;
+  });
   for (const ref of packed) await dropLoose(folder, ref);
 }
 
@@ -113,12 +104,9 @@ export async function packRefs(folder: GitFolder, refs: readonly PackedRef[]): P
 async function dropLoose(folder: GitFolder, { name, oid }: PackedRef): Promise<void> {
   const path = join(folder.gitdir, name);
   try {
-    const lock = await takeLock(folder, path);
-    try {
+    await withLock(folder, path, async () => {
       if (readLooseRef(folder.fs, folder.gitdir, name) === oid) await folder.fs.discardFile(path);
-    } finally {
-      await lock.release();
-    }
+    });
     await dropEmptyFolders(folder, name);
   } catch (error) {
     // Another program holds this ref, so it stays loose.

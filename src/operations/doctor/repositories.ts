@@ -139,7 +139,7 @@ async function inspect(
 }
 
 function describe(repository: string, inspection: Inspection, now: number): Finding[] {
-  const { faults, unreachable, passedOver, leftOvers } = inspection;
+  const { faults, unreachable, ignoredRefs, leftOvers } = inspection;
   const told = [
     ...faults.map(({ where, what }) => faultOf(`${repository} ${where}`, what, RESTORE)),
     ...unreachable.map(({ where, what }) => {
@@ -154,7 +154,7 @@ function describe(repository: string, inspection: Inspection, now: number): Find
   // The worst findings come first, so the first of the rest has their highest severity.
   const what = `${rest.length} more such findings`;
   const more = rest.slice(0, 1).map((first) => ({ ...first, where: repository, what }));
-  const notes = passedOver.length === 0 ? [] : [describePassedOver(repository, passedOver)];
+  const notes = ignoredRefs.length === 0 ? [] : [describeIgnoredRefs(repository, ignoredRefs)];
   return [...told.slice(0, MAX_FINDINGS), ...more, ...notes];
 }
 
@@ -166,8 +166,8 @@ function describeLeftOver(repository: string, path: string): Finding {
   return warningOf(where, what, 'remove it, unless a git is at work in there: nobody can move the ref');
 }
 
-function describePassedOver(repository: string, passedOver: Inspection['passedOver']): Finding {
-  const names = passedOver.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
-  if (passedOver.length > MAX_NAMES) names.push(`and ${passedOver.length - MAX_NAMES} more`);
+function describeIgnoredRefs(repository: string, ignoredRefs: Inspection['ignoredRefs']): Finding {
+  const names = ignoredRefs.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
+  if (ignoredRefs.length > MAX_NAMES) names.push(`and ${ignoredRefs.length - MAX_NAMES} more`);
   return noteOf(repository, `no versions to the server: ${names.join(', ')}`);
 }
