@@ -13,7 +13,7 @@ import { LocalLocks, type Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
-import { refuseUnfinishedRestore } from './operations/backup/restore-folders.ts';
+import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { reconcile } from './reconcile.ts';

@@ -3,7 +3,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import type { RefSnapshot } from '../git/ref-snapshot.ts';
+import type { RefSnapshot } from '../git/ref-reader.ts';
 import type { LeftOver, RepositoryIndex } from './repository-index.ts';
 import type { VersionRef } from './types.ts';
 import type { VersionObjects } from './version-objects.ts';

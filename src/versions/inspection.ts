@@ -1,88 +1,115 @@
-/** A look at a repository from end to end: every ref, every object, and what was left lying. Changes nothing. */
+/**
+ * Looks at repositories from end to end and changes nothing: every ref, every object, and what unfinished work has left.
+ * Whatever would write is refused before it reaches the disk.
+ */
 
 import { join } from 'node:path';
-import type { AtomicFs } from '../git/atomic-fs.ts';
-import { guardDisk, unlessAbsent } from '../git/disk-errors.ts';
-import { type Fault, ObjectWalk } from '../git/object-walk.ts';
+import { AtomicFs, DISK, type Disk } from '../git/atomic-fs.ts';
+import { guardDisk, isCorruption, unlessAbsent } from '../git/disk-errors.ts';
+import { readShallow } from '../git/history.ts';
+import type { ObjectContent } from '../git/loose-objects.ts';
+import { PackCaches } from '../git/object-caches.ts';
 import { isMissingObject, ObjectStore } from '../git/objects.ts';
-import { PackCaches } from '../git/pack-cache.ts';
-import { parsePackedRefs } from '../git/packed-refs.ts';
-import { ReadOnlyFs } from '../git/read-only.ts';
-import { type RefValue, readLoose, readPacked } from '../git/refs.ts';
+import { BROKEN_OID, listRefs } from '../git/ref-reader.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
-import { readShallow } from '../git/shallow.ts';
+import { decodeTree } from '../git/tree.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { GitStore } from './store.ts';
 
-export type { Fault } from '../git/object-walk.ts';
+/** A fault of a repository, and the ref or file that has it. */
+export interface Fault {
+  where: string;
+  what: string;
+}
 
 export interface Inspection {
   refs: number;
-  /** How many the refs lead to. */
+  /** The number of objects that the refs lead to. */
   objects: number;
-  /** What makes a version, or the whole repository, unusable. */
+  /** Faults that make a version, or the whole repository, unusable. */
   faults: readonly Fault[];
   /** Broken objects that no ref leads to. */
-  rubble: readonly Fault[];
-  /** Tags and draft branches that are no versions, and why. */
-  passedOver: readonly Fault[];
+  unreachable: readonly Fault[];
+  /** The tags and draft branches that are no versions, with the reasons. */
+  ignoredRefs: readonly Fault[];
   leftOvers: readonly LeftOver[];
 }
 
-/** A lock or an unfinished file; of somebody at work, or of somebody who ended before the work. */
+/** A lock or an unfinished file. Its program may be at work still, or may have ended without removing it. */
 export interface LeftOver {
-  /** Inside the repository. */
+  /** The path inside the repository. */
   path: string;
   /** Epoch milliseconds. */
   modifiedAt: number;
 }
 
 const PACK_BYTES = 256 * 1024 * 1024;
-/** Memory for the index of one repository, and for the packs from which it is read. */
+/** The bytes that a store for reading may use for the index of one repository and its packs. */
 const STORE_CACHE_BYTES = 64 * 1024 * 1024;
-/** Of git's own and ours, in the folders of objects and packs. */
+/** The names of unfinished files of git and of this server, in the folders of objects and packs. */
 const UNFINISHED = /^(?:tmp_|\.tmp-)/;
 const LOCK = /\.lock$|^packed-refs\.new$/;
+const FOLDER_MODE = '40000';
+/** The entry of a tree that names a commit of another repository, which need not be here. */
+const SUBMODULE_MODE = '160000';
+
+/** Flushing is allowed: it changes nothing, and lets what was read outlast a power cut. */
+const READ_ONLY: Disk = {
+  async open(path, flags) {
+    if (flags !== 'r') return refuse();
+    const file = await DISK.open(path, flags);
+    return { writeFile: refuse, utimes: refuse, sync: () => file.sync(), close: () => file.close() };
+  },
+  appendFile: refuse,
+  rename: refuse,
+  unlink: refuse,
+  rm: refuse,
+  mkdir: refuse,
+  rmdir: refuse,
+};
+
+async function refuse(): Promise<never> {
+  throw Object.assign(new Error('EROFS: nothing is written here'), { code: 'EROFS', syscall: 'write' });
+}
 
 /**
+ * A store for reading. It must not be opened, which would make folders and sweep. Where the index would tidy or remember
+ * something on the disk, it fails silently, as it may on any full disk.
+ */
+export function readOnlyStore(root: string): GitStore {
+  return new GitStore({
+    root,
+    log: createLog('silent'),
+    cacheBytes: STORE_CACHE_BYTES,
+    onRefsMoved: async () => undefined,
+    fs: new AtomicFs(READ_ONLY),
+  });
+}
+
+/**
+ * Inspects one repository.
  * @param root absolute path of the folder of all repositories
  * @throws HawserError `repository_missing`, `repository_io`
  */
 export function inspectRepository(root: string, ref: RepositoryRef): Promise<Inspection> {
   return guardDisk(async () => {
-    const fs = new ReadOnlyFs();
+    const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
     const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
     const refs = await listRefs(fs, gitdir);
-    const walk = new ObjectWalk(objects, gitdir, await readShallow(fs, gitdir));
-    for (const each of refs) await walk.from(each);
-    const reached = walk.seen.size;
-    const rubble = await lookAtTheRest(fs, objects, gitdir, walk.seen);
+    const shallow = await readShallow(fs, gitdir);
+    const { seen, faults } = await walkObjects({ objects, gitdir, shallow }, refs);
     return {
-      refs: refs.length,
-      objects: reached,
-      faults: [...(await faultsOfFrame(fs, gitdir)), ...walk.faults],
-      rubble,
-      passedOver: await listPassedOver(root, ref, refs),
+      refs: refs.size,
+      objects: seen.size,
+      faults: [...(await findLayoutFaults(fs, gitdir)), ...faults],
+      unreachable: await inspectUnreachable(fs, objects, gitdir, seen),
+      ignoredRefs: await listIgnoredRefs(root, ref, [...refs.keys()]),
       leftOvers: await listLeftOvers(fs, gitdir),
     };
   });
-}
-
-/** Loose before packed: a ref that is being packed is then seen in at least one of them. */
-async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefValue[]> {
-  const refs = new Map<string, string>();
-  for await (const path of filesBelow(fs, gitdir, 'refs')) {
-    const isRef = !LOCK.test(path) && !path.includes('/.');
-    const oid = isRef ? readLoose(fs, gitdir, path) : null;
-    if (oid !== null) refs.set(path, oid);
-  }
-  for (const [name, oid] of parsePackedRefs(readPacked(fs, gitdir).toString('utf8'))) {
-    if (!refs.has(name)) refs.set(name, oid);
-  }
-  return [...refs].map(([name, oid]) => ({ name, oid }));
 }
 
 async function* filesBelow(fs: AtomicFs, gitdir: string, folder: string): AsyncGenerator<string> {
@@ -93,8 +120,8 @@ async function* filesBelow(fs: AtomicFs, gitdir: string, folder: string): AsyncG
   }
 }
 
-/** What git looks at to tell whether the folder is a repository at all. */
-async function faultsOfFrame(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
+/** Checks the files by which git tells that a folder is a repository. */
+async function findLayoutFaults(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
   const faults: Fault[] = [];
   const head = await unlessAbsent(fs.readFile(join(gitdir, 'HEAD')), null);
   if (!/^(?:ref: refs\/\S+|[0-9a-f]{40})\s*$/.test(head?.toString('latin1') ?? ''))
@@ -106,8 +133,8 @@ async function faultsOfFrame(fs: AtomicFs, gitdir: string): Promise<Fault[]> {
   return faults;
 }
 
-/** Loose objects that no ref leads to: one that was cut short stands in the way of git's own housekeeping. */
-async function lookAtTheRest(
+/** Reads the loose objects that no ref leads to. A broken one makes `git gc` fail. */
+async function inspectUnreachable(
   fs: AtomicFs,
   objects: ObjectStore,
   gitdir: string,
@@ -121,7 +148,7 @@ async function lookAtTheRest(
     try {
       await objects.readProven(gitdir, oid);
     } catch (error) {
-      // One that is missing has been packed or dropped since the folder was listed.
+      // An object that is missing now has been packed or removed since the folder was listed.
       if (!(error instanceof HawserError)) throw error;
       if (!isMissingObject(error)) faults.push({ where: path, what: 'the object is broken' });
     }
@@ -129,17 +156,17 @@ async function lookAtTheRest(
   return faults;
 }
 
-/** As the server reads the versions; its reasons for those that look like one, and silence about other tags. */
-async function listPassedOver(root: string, ref: RepositoryRef, refs: readonly RefValue[]): Promise<Fault[]> {
+/** The tags and drafts that the server does not take for versions, with its reasons where it has one. */
+async function listIgnoredRefs(root: string, ref: RepositoryRef, names: readonly string[]): Promise<Fault[]> {
   const store = readOnlyStore(root);
   try {
     const counted = new Set<string>();
     const index = await store.index(ref);
     for (const series of index.series) for (const { name } of index.of(series).versions) counted.add(name);
     const reasons = new Map(store.problems().map((problem) => [problem.ref, problem.reason]));
-    return refs
-      .filter(({ name }) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
-      .map(({ name }) => ({ where: name, what: reasons.get(name) ?? 'it is no annotated tag of a version' }));
+    return names
+      .filter((name) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))
+      .map((name) => ({ where: name, what: reasons.get(name) ?? 'it is no annotated tag of a version' }));
   } finally {
     await store.close();
   }
@@ -159,16 +186,79 @@ async function listLeftOvers(fs: AtomicFs, gitdir: string): Promise<LeftOver[]> 
   return found;
 }
 
+interface Link {
+  oid: string;
+  /** The type that the object must have; null for what a ref names, which may be anything. */
+  type: string | null;
+}
+
+interface Walk {
+  objects: ObjectStore;
+  gitdir: string;
+  /** The commits at which history ends. */
+  shallow: ReadonlySet<string>;
+}
+
 /**
- * A store for reading, which must not be opened: that would make folders. What a reader would have tidied or remembered
- * on the disk fails without a word, as it may on any full disk.
+ * Walks from refs to every object that they lead to.
+ * @returns the oids of all objects that were looked at, and what is missing, broken or of a wrong type
  */
-export function readOnlyStore(root: string): GitStore {
-  return new GitStore({
-    root,
-    log: createLog('silent'),
-    cacheBytes: STORE_CACHE_BYTES,
-    onRefsMoved: async () => undefined,
-    fs: new ReadOnlyFs(),
-  });
+async function walkObjects(
+  walk: Walk,
+  refs: ReadonlyMap<string, string>,
+): Promise<{ seen: Set<string>; faults: Fault[] }> {
+  const seen = new Set<string>();
+  const faults: Fault[] = [];
+  for (const [where, tip] of refs) {
+    if (tip === BROKEN_OID) faults.push({ where, what: 'the ref holds no object id' });
+    const next: Link[] = tip === BROKEN_OID ? [] : [{ oid: tip, type: null }];
+    for (let link = next.pop(); link !== undefined; link = next.pop()) {
+      if (seen.has(link.oid)) continue;
+      seen.add(link.oid);
+      const links = await visit(walk, link);
+      if (typeof links === 'string') faults.push({ where, what: links });
+      else next.push(...links);
+    }
+  }
+  return { seen, faults };
+}
+
+/** The objects that an object leads to, or what is wrong with it. */
+async function visit(walk: Walk, { oid, type }: Link): Promise<Link[] | string> {
+  try {
+    const object = await walk.objects.readProven(walk.gitdir, oid);
+    if (type !== null && object.type !== type) return `${oid} is a ${object.type} where a ${type} must be`;
+    return linksOf(oid, object, walk.shallow) ?? `the ${object.type} ${oid} is malformed`;
+  } catch (error) {
+    if (!(error instanceof HawserError)) throw error;
+    return `the ${type ?? 'object'} ${oid} ${describeFailure(error)}`;
+  }
+}
+
+/** Null when the object is malformed. */
+function linksOf(oid: string, { type, content }: ObjectContent, shallow: ReadonlySet<string>): Link[] | null {
+  if (type === 'tree') {
+    const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
+    return (
+      entries?.map((entry) => ({ oid: entry.oid, type: entry.mode === FOLDER_MODE ? 'tree' : 'blob' })) ??
+      null
+    );
+  }
+  const header = type === 'blob' ? '' : (content.toString('latin1').split('\n\n', 1)[0] ?? '');
+  if (type === 'tag') {
+    const [, object, kind] = /^object ([0-9a-f]{40})\ntype (\w+)$/m.exec(header) ?? [];
+    return object === undefined || kind === undefined ? null : [{ oid: object, type: kind }];
+  }
+  if (type !== 'commit') return [];
+  const tree = /^tree ([0-9a-f]{40})$/m.exec(header)?.[1];
+  if (tree === undefined) return null;
+  const parents = shallow.has(oid) ? [] : header.matchAll(/^parent ([0-9a-f]{40})$/gm);
+  const links = [...parents].map(([, parent = '']) => ({ oid: parent, type: 'commit' }));
+  return [{ oid: tree, type: 'tree' }, ...links];
+}
+
+function describeFailure(error: HawserError): string {
+  if (isMissingObject(error)) return 'is missing';
+  if (isCorruption(error)) return 'is broken: its bytes are not what its id says';
+  return `cannot be read: ${error.cause instanceof Error ? error.cause.message : error.message}`;
 }

@@ -3,8 +3,8 @@
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
-import { oidOf, type RefSnapshot } from '../git/ref-snapshot.ts';
-import { MAIN, updateRef } from '../git/refs.ts';
+import { MAIN, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
+import { updateRef } from '../git/refs.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
 import type { LeftOver } from './repository-index.ts';

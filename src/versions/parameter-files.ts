@@ -1,6 +1,6 @@
 /** Reads parameter files and uploaded schemas: versions that consist of one file, or of none. */
 
-import type { BlobInfos } from '../git/blob-info.ts';
+import type { BlobInfos } from '../git/object-caches.ts';
 import type { BlobInfo, FileContent, RepositoryRef } from '../git/types.ts';
 import type { CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';

@@ -37,9 +37,9 @@ export class RepositoryFolders {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
       for (const folder of [...REPOSITORY_KINDS, TEMPORARY]) {
         await this.fs.makeFolder(join(this.root, folder), 0o700);
-        await this.fs.settleFolder(join(this.root, folder));
+        await this.fs.flushIfRecent(join(this.root, folder));
       }
-      await this.fs.settleFolder(this.root);
+      await this.fs.flushIfRecent(this.root);
       for (const { name } of await this.fs.readdir(join(this.root, TEMPORARY))) {
         await this.fs.discard(join(this.root, TEMPORARY, name));
       }

@@ -5,8 +5,8 @@
 
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
-import type { PackedRef } from '../git/packed-refs.ts';
-import type { RefSnapshot } from '../git/ref-snapshot.ts';
+import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { PackedRef } from '../git/refs.ts';
 import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
 import { SortedVersions } from './sorted-versions.ts';

@@ -3,9 +3,8 @@
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { guardDisk } from '../git/disk-errors.ts';
-import type { PackCaches } from '../git/pack-cache.ts';
-import { gitdirOf } from '../git/repository-layout.ts';
-import { sweepLeftOvers } from '../git/sweep.ts';
+import type { PackCaches } from '../git/object-caches.ts';
+import { gitdirOf, sweepLeftOvers } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { Watch } from '../git/watch.ts';
 import { HawserError } from '../lib/errors.ts';

@@ -2,7 +2,7 @@
 
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
-import { readRef } from '../git/refs.ts';
+import { readRef } from '../git/ref-reader.ts';
 import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';

@@ -1,22 +1,19 @@
 /** One repository in memory: the versions that were read from its refs, and how they follow the disk. */
 
-import { removeRefs } from '../git/deletion.ts';
 import { damagedRepository, guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
-import { History } from '../git/history.ts';
+import { History, readShallow, removeRefs } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
-import { isCurrent } from '../git/ref-snapshot.ts';
+import { isCurrent } from '../git/ref-reader.ts';
 import { deleteRef, packRefs } from '../git/refs.ts';
-import { readShallow } from '../git/shallow.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
 import { CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
-import type { CheckTools } from './ref-checks.ts';
+import { type CheckTools, RefReader } from './ref-checks.ts';
 import { RefMoves } from './ref-moves.ts';
 import { RefNotifier } from './ref-notifier.ts';
-import { RefReader } from './ref-reader.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
 import {

@@ -6,10 +6,11 @@
 import { type CommitObject, readCommit } from '../git/commits.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
+import { readShallow } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { readRef, updateRef } from '../git/refs.ts';
-import { readShallow } from '../git/shallow.ts';
+import { readRef } from '../git/ref-reader.ts';
+import { updateRef } from '../git/refs.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
 import { findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
 import { DAY, SECOND } from '../lib/clock.ts';

@@ -2,11 +2,10 @@
 
 import { resolve } from 'node:path';
 import { AtomicFs } from '../git/atomic-fs.ts';
-import { BlobInfos } from '../git/blob-info.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
+import { BlobInfos, PackCaches } from '../git/object-caches.ts';
 import { ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
-import { PackCaches } from '../git/pack-cache.ts';
 import type {
   BlobInfo,
   RepositoryKind,

@@ -3,7 +3,7 @@
 import { readCommit, rebaseCommit, type Signature, sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { preciseTime, readTrailers, writeMessage } from '../git/trailers.ts';
-import { writeTree } from '../git/tree-writer.ts';
+import { writeTree } from '../git/tree.ts';
 import type { Person } from '../git/types.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';

@@ -68,7 +68,7 @@ async function maintain(root: string, kind: 'configurations' | 'parameters' = 'c
   const maintenance = new Maintenance({ root, searchPath, log: createLog('silent'), grace: 0 });
   await maintenance.open();
   maintenance.request({ kind, name: 'web' });
-  await maintenance.settled();
+  await maintenance.whenIdle();
 }
 
 type Git = (...args: string[]) => string;
@@ -380,7 +380,7 @@ describe('maintenance', () => {
       const maintenance = new Maintenance({ root, searchPath: '/nowhere', log: createLog('silent') });
       await maintenance.open();
       maintenance.request(WEB);
-      await maintenance.settled();
+      await maintenance.whenIdle();
       expect(maintenance.isAvailable).to.equal(false);
       expect(existsSync(join(gitdir, 'packed-refs'))).to.equal(false);
       expect(readFileSync(join(gitdir, 'HEAD'), 'utf8')).to.contain('main');
@@ -402,7 +402,7 @@ describe('maintenance', () => {
       const maintenance = new Maintenance({ root, searchPath, log: createLog('silent') });
       await maintenance.open();
       maintenance.request(WEB);
-      await maintenance.settled();
+      await maintenance.whenIdle();
       git('update-ref', 'refs/heads/draft/2.0.0', commit);
       isSound(git);
       expect(git('show', 'draft/2.0.0:main.dsc.yaml')).to.equal('only 1.0.0');

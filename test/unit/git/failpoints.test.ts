@@ -53,11 +53,7 @@ describe('the store when the disk fails', () => {
     await breakEverywhere(
       async (store) => {
         await makeWeb(store);
-        runGit(
-          join(store.root, 'configurations/web.git'),
-          'pack-refs',
-          '--all',
-        );
+        runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
       },
       (store) => publish(store, '1.0.0'),
       async (store, gitdir) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { withPackedRefs } from '../../../src/git/packed-refs.ts';
+import { withPackedRefs } from '../../../src/git/refs.ts';
 import {
   addVersion,
   makeStore,

@@ -1,23 +1,27 @@
-/**
- * isomorphic-git's `cache` objects, one per repository. Each holds whole packs, their indexes as maps and
- * every object read from them, without a bound of its own; here they are counted and bounded together.
- */
+/** What is kept in memory of Git objects: isomorphic-git's caches of packs, and the size and hash of blobs. */
 
 import { join } from 'node:path';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { hashInBlocks } from '../lib/hash.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
+import type { BlobInfo } from './types.ts';
 
-/** An index on the disk has 32 bytes per object; as an array and a map of strings it takes about six times that. */
+/** An index takes 32 bytes per object on the disk, and about six times that as an array and a map of strings. */
 const INDEX_IN_MEMORY = 6;
 
 interface Entry {
-  /** What isomorphic-git fills; opaque. */
+  /** Filled by isomorphic-git. */
   readonly cache: object;
   readonly stamp: string;
   bytes: number;
 }
 
+/**
+ * isomorphic-git's `cache` objects, one per repository. Each holds whole packs, their indexes and every object read from
+ * them, without a bound of its own. Here they are counted and bounded together.
+ */
 export class PackCaches {
   private readonly fs: AtomicFs;
   private readonly entries: CountedCache<Entry>;
@@ -34,19 +38,19 @@ export class PackCaches {
     return this.entries.facts;
   }
 
-  /** The repository's cache, a new one when its packs have changed since, as after `git gc`. */
+  /** The cache of a repository. It is a new one when the packs have changed, as after `git gc`. */
   of(gitdir: string): object {
     const stamp = this.stampOf(gitdir);
     const known = this.entries.get(gitdir);
     if (known?.stamp === stamp) return known.cache;
     const entry = { cache: {}, stamp, bytes: 1 };
     this.entries.set(gitdir, entry);
-    // Counted a moment later: reading is not held up, and a failure to count is met by the read itself.
+    // The read does not wait for the count. What makes the count fail makes the read fail too.
     this.countPacks(gitdir, entry).catch(() => undefined);
     return entry.cache;
   }
 
-  /** Tells that an object of so many bytes was read from a pack through the cache, which keeps it inflated. */
+  /** Adds the bytes of an object that was read from a pack through the cache, which keeps the inflated object. */
   count(gitdir: string, cache: object, bytes: number): void {
     const entry = this.entries.peek(gitdir);
     if (entry?.cache === cache) this.grow(gitdir, entry, bytes);
@@ -71,9 +75,37 @@ export class PackCaches {
     if (this.entries.peek(gitdir) === entry) this.grow(gitdir, entry, bytes);
   }
 
-  /** An entry that has outgrown the whole budget is dropped by the LRU. */
+  /** The LRU drops an entry that has outgrown the whole budget. */
   private grow(gitdir: string, entry: Entry, bytes: number): void {
     entry.bytes += bytes;
     this.entries.set(gitdir, entry, { size: entry.bytes });
+  }
+}
+
+/** About how many bytes an entry takes: two ids as text, a number, and what the cache adds. */
+const ENTRY_BYTES = 400;
+/** A version may have thousands of files, which are all asked for at once. */
+const CONCURRENT_READS = 8;
+
+/** Size and hash of blobs by their ids, which are asked for with each file of a version. */
+export class BlobInfos {
+  private readonly reads = new Semaphore(CONCURRENT_READS);
+  private readonly infos: CountedCache<BlobInfo>;
+
+  constructor(cacheBytes: number) {
+    this.infos = new CountedCache({ max: Math.max(1, Math.floor(cacheBytes / ENTRY_BYTES)) });
+  }
+
+  get facts(): CacheFacts {
+    return { ...this.infos.facts, bytes: this.infos.size * ENTRY_BYTES };
+  }
+
+  async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {
+    const known = this.infos.get(oid);
+    if (known) return known;
+    const content = await this.reads.run(read);
+    const info = { size: content.byteLength, sha256: await hashInBlocks('sha256', content) };
+    this.infos.set(oid, info);
+    return info;
   }
 }
