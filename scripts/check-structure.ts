@@ -20,6 +20,7 @@ const RANKS: Record<string, number> = {
   security: 3,
   resolve: 3,
   http: 4,
+  'api/crud': 4.5,
   pull: 5,
   api: 5,
   operations: 5,
@@ -61,8 +62,9 @@ function readSources(): SourceFile[] {
     });
 }
 
-/** First part of the path: the room a file belongs to. */
+/** First part of the path: the room a file belongs to. What all segments of `api` share is a room beneath them. */
 function roomOf(path: string): string {
+  if (path.startsWith('api/crud/')) return 'api/crud';
   return path.split('/')[0] ?? path;
 }
 
