@@ -17,9 +17,9 @@ import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore-folders.ts';
 import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
-import { reconcile } from './reconcile.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import { reconcile } from './versions/reconcile.ts';
 
 export interface ServerOptions {
   config: Config;

@@ -1,9 +1,8 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
-import { isResourceName } from '../../domain/names.ts';
-import { isVersion, isVersionName } from '../../domain/version-order.ts';
 import { Id, Timestamp } from '../../http/schemas.ts';
+import { anyVersion, ResourceName, SemVerVersion, VERSION_COUNTS } from '../crud/versioned.ts';
 
 /** Examples of the API description. */
 const ITEM = {
@@ -39,13 +38,7 @@ const COMPOSITE = {
 
 export const NewComposite = z
   .strictObject({
-    name: z
-      .string()
-      .refine(
-        isResourceName,
-        'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
-      )
-      .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' }),
+    name: ResourceName,
     description: z.string().max(4_000).nullish(),
     entryPoint: z.string().min(1).nullish().meta({
       description: 'Default `main.dsc.yaml`. Best in no folder: DSC looks for the children from there',
@@ -58,10 +51,7 @@ export const NewComposite = z
 
 export const NewCompositeVersion = z
   .strictObject({
-    version: z
-      .string()
-      .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
-      .meta({ description: 'SemVer 2.0 without leading v' }),
+    version: SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' }),
     prereleaseChannel: z
       .string()
       .nullish()
@@ -69,8 +59,8 @@ export const NewCompositeVersion = z
   })
   .meta({ id: 'NewCompositeVersion', examples: [{ version: '1.1.0' }] });
 
-/** Of the child's configuration, which may allow versions that are no SemVer. */
-const ActiveVersion = z.string().refine((text) => isVersion(text) || isVersionName(text), 'Not a version');
+/** A version of the child, whose configuration may allow versions that are no SemVer. */
+const ActiveVersion = anyVersion('Not a version');
 
 const Order = z.int().min(0);
 
@@ -99,14 +89,7 @@ export const CompositeView = z
     name: z.string(),
     description: z.string().nullable(),
     entryPoint: z.string(),
-    versionCount: z
-      .int()
-      .nullable()
-      .meta({ description: 'Null in a list while the repository cannot be read' }),
-    latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
-    latestPublishedVersion: z.string().nullable(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    ...VERSION_COUNTS,
   })
   .meta({ id: 'Composite', examples: [COMPOSITE] });
 

@@ -1,19 +1,35 @@
 /** `/api/v1/configurations/{name}/settings`: overrides of the server's settings and of retention. */
 
-import type { ZodType } from 'zod';
+import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
-import { json, noContent } from '../../http/answer.ts';
+import { type ChangedMembers, changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { findConfiguration, readEffectiveSettings } from './queries.ts';
+import type { Route } from '../../http/route.ts';
+import { conflict } from '../../lib/errors.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import { requireRow } from '../../versions/rows.ts';
+import { grantedRoutes } from '../crud/versioned.ts';
+import { readValidationSettings } from '../settings/queries.ts';
+import {
+  findOwnSettings,
+  readEffectiveSettings,
+  type SettingsRow,
+  saveOwnSettings,
+  toBoolean,
+  toValidation,
+} from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
-import { changeRetention, changeSettings, readRetention, type SettingsTarget } from './settings.ts';
-import { noConfiguration } from './while-there.ts';
 
-const SETTINGS = '/api/v1/configurations/{name}/settings';
+const TAGS = ['Configuration settings'];
+
+/** Which configuration somebody changes, and who. */
+interface Change {
+  resource: GrantedResource;
+  actor: Actor;
+}
 
 interface Overrides<C> {
-  path: string;
   /** As it stands in operation ids. */
   noun: string;
   /** As it stands in "Read …". */
@@ -22,15 +38,14 @@ interface Overrides<C> {
   change: ZodType<C>;
   problems?: readonly ProblemName[];
   read(db: Db, configurationId: string): Promise<unknown>;
-  save(trx: Db, target: SettingsTarget, change: C): Promise<void>;
+  save(trx: Db, target: Change, change: C): Promise<void>;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
 
 export function settingsRoutes(database: Database): Route[] {
   return [
-    ...overrideRoutes(database, {
-      path: SETTINGS,
+    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings', {
       noun: 'ConfigurationSettings',
       label: 'how versions and parameters of the configuration are checked',
       view: SettingsView,
@@ -40,8 +55,7 @@ export function settingsRoutes(database: Database): Route[] {
       save: changeSettings,
       inherit: { requireSemVer: null, parameterValidationMode: null },
     }),
-    ...overrideRoutes(database, {
-      path: `${SETTINGS}/retention`,
+    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings/retention', {
       noun: 'ConfigurationRetention',
       label: "the configuration's own retention",
       view: RetentionView,
@@ -53,62 +67,107 @@ export function settingsRoutes(database: Database): Route[] {
   ];
 }
 
-/** GET, PUT of any subset, DELETE back to what is inherited. */
-function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[] {
-  const { path, noun, label, view, change, problems = [], read, save, inherit } = overrides;
-  const common = { path, tags: ['Configuration settings'] };
-  const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
+/** GET, PUT of any subset, and DELETE, after which everything is inherited again. */
+function overrideRoutes<C>(database: Database, path: string, overrides: Overrides<C>): Route[] {
+  const { noun, label, view, change: schema, problems = [], read, save, inherit } = overrides;
+  const { reading, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
+  const saved = async (trx: Db, target: Change, change: C) => {
+    // The configuration may have been deleted since access was checked.
+    await requireRow(trx, 'configurations', target.resource.id);
+    await save(trx, target, change);
+    return read(trx, target.resource.id);
+  };
   return [
-    route({
-      ...common,
+    reading.get(path, {
       id: `get${noun}`,
-      method: 'GET',
       summary: `Read ${label}`,
-      access: { ...managing, level: 'Read' },
-      answers: { 200: { description: 'The settings', schema: view } },
-      handle: async ({ resource }) => json(await read(database.read, resource.id)),
+      answer: { description: 'The settings', schema: view },
+      handle: ({ resource }) => read(database.read, resource.id),
     }),
-    route({
-      ...common,
+    managing.update(path, {
       id: `update${noun}`,
-      method: 'PUT',
       summary: `Change ${label}; any subset`,
-      access: managing,
-      body: { kind: 'json', schema: change },
-      answers: { 200: { description: 'The settings as they are now', schema: view } },
+      body: { kind: 'json', schema },
+      answer: { description: 'The settings as they are now', schema: view },
       problems,
-      async handle({ resource, body, facts }) {
-        const settings = await inTransaction(database, resource.id, async (trx) => {
-          await save(trx, { resource, actor: facts.actor }, body);
-          return read(trx, resource.id);
-        });
-        return json(settings);
-      },
+      change: (trx, { resource, caller, body }) => saved(trx, { resource, ...caller }, body),
     }),
-    route({
-      ...common,
+    managing.delete(path, {
       id: `reset${noun}`,
-      method: 'DELETE',
       summary: `Go back to what is inherited for ${label}`,
-      access: managing,
-      answers: { 204: { description: 'Everything is inherited' } },
-      async handle({ resource, facts }) {
-        const target = { resource, actor: facts.actor };
-        await inTransaction(database, resource.id, (trx) => save(trx, target, inherit));
-        return noContent();
-      },
+      answer: { description: 'Everything is inherited' },
+      change: (trx, { resource, caller }) => saved(trx, { resource, ...caller }, inherit),
     }),
   ];
 }
 
-/** The configuration may have been deleted since access was checked. */
-async function inTransaction<T>(
-  database: Database,
-  configurationId: string,
-  work: (trx: Db) => Promise<T>,
-): Promise<T> {
-  return database.write.transaction().execute(async (trx) => {
-    if (!(await findConfiguration(trx, configurationId))) throw noConfiguration();
-    return work(trx);
+/** @throws HawserError conflict `override_not_allowed` for a member that the server's settings keep for themselves */
+async function changeSettings(
+  trx: Db,
+  target: Change,
+  change: z.output<typeof SettingsChange>,
+): Promise<void> {
+  const server = await readValidationSettings(trx);
+  const { requireSemVer, parameterValidationMode } = change;
+  if ((requireSemVer ?? null) !== null && !server.allowConfigurationOverride)
+    throw notAllowed('requireSemVer');
+  if ((parameterValidationMode ?? null) !== null && !server.allowParameterValidationOverride) {
+    throw notAllowed('parameterValidationMode');
+  }
+  const changes = changedMembers(toValidation(await findOwnSettings(trx, target.resource.id)), change);
+  await save(trx, target, 'configuration.settings_changed', changes, {
+    ...(requireSemVer === undefined ? {} : { require_semver: toFlag(requireSemVer) }),
+    ...(parameterValidationMode === undefined ? {} : { parameter_validation_mode: parameterValidationMode }),
   });
+}
+
+const notAllowed = (member: string) =>
+  conflict('override_not_allowed', `The server settings do not let a configuration set ${member}`);
+
+async function changeRetention(
+  trx: Db,
+  target: Change,
+  change: z.output<typeof RetentionChange>,
+): Promise<void> {
+  const { enabled, keepVersions, keepDays, keepReleaseVersions } = change;
+  const changes = changedMembers(toRetention(await findOwnSettings(trx, target.resource.id)), change);
+  await save(trx, target, 'configuration.retention_changed', changes, {
+    ...(enabled === undefined ? {} : { retention_enabled: toFlag(enabled) }),
+    ...(keepVersions === undefined ? {} : { retention_keep_versions: keepVersions }),
+    ...(keepDays === undefined ? {} : { retention_keep_days: keepDays }),
+    ...(keepReleaseVersions === undefined
+      ? {}
+      : { retention_keep_release_versions: toFlag(keepReleaseVersions) }),
+  });
+}
+
+async function save(
+  trx: Db,
+  { resource, actor }: Change,
+  action: 'configuration.settings_changed' | 'configuration.retention_changed',
+  changes: ChangedMembers | null,
+  columns: Partial<SettingsRow>,
+): Promise<void> {
+  if (changes === null) return;
+  const { id: resourceId, name } = resource;
+  await saveOwnSettings(trx, resourceId, columns);
+  await recordAudit(trx, actor, { action, resourceId, details: { name, ...changes } });
+}
+
+async function readRetention(db: Db, configurationId: string) {
+  const values = toRetention(await findOwnSettings(db, configurationId));
+  return { isOverridden: Object.values(values).some((value) => value !== null), ...values };
+}
+
+function toRetention(own: SettingsRow) {
+  return {
+    enabled: toBoolean(own.retention_enabled),
+    keepVersions: own.retention_keep_versions,
+    keepDays: own.retention_keep_days,
+    keepReleaseVersions: toBoolean(own.retention_keep_release_versions),
+  };
+}
+
+function toFlag(value: boolean | null): number | null {
+  return value === null ? null : Number(value);
 }

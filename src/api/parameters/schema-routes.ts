@@ -7,6 +7,7 @@ import { notFound } from '../../lib/errors.ts';
 import { newSource } from '../../resolve/documents.ts';
 import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
 import { contentTypeNamed, readFile } from './content.ts';
+import { type SchemaTools, uploadSchema } from './files.ts';
 import {
   JsonSchemaView,
   OfVersion,
@@ -15,11 +16,9 @@ import {
   SchemaUploadView,
   Validation,
   ValidationView,
-} from './schema-shapes.ts';
-import { type SchemaTools, uploadSchema } from './schema-upload.ts';
+} from './schemas.ts';
 
 const TAGS = ['Parameters'];
-const SCHEMA = '/api/v1/configurations/{name}/parameters';
 
 const reading = { kind: 'grant', on: 'parameters', level: 'Read' } as const;
 const modifying = { ...reading, level: 'Modify' } as const;
@@ -41,7 +40,7 @@ function uploadRoute(tools: SchemaTools): Route {
   return route({
     id: 'uploadParameterSchema',
     method: 'PUT',
-    path: SCHEMA,
+    path: '/api/v1/configurations/{name}/parameters',
     summary: 'Upload the schema of a version',
     description:
       'A document, YAML or JSON, whose `parameters` block defines the parameters as that of an entry point does; it ' +
@@ -61,7 +60,8 @@ function uploadRoute(tools: SchemaTools): Route {
     ],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw notFound('The form has no file');
-      const target = { resource, principal, actor: facts.actor, gone: facts.over };
+      const { actor, over: gone } = facts;
+      const target = { kind: 'parameters', resource, principal, actor, gone } as const;
       const { version } = body;
       const reader = { documents: tools.documents, caller: principal.userId };
       const content = await readFile(reader, FILE.name, file);
@@ -75,7 +75,7 @@ function schemaRoute({ schemas, documents }: SchemaTools): Route {
   return route({
     id: 'getParameterSchema',
     method: 'GET',
-    path: SCHEMA,
+    path: '/api/v1/configurations/{name}/parameters',
     summary: 'Read the JSON Schema of the parameter documents of a version',
     description: 'Integers beyond 2^53 show rounded, though documents are checked with their exact values.',
     tags: TAGS,
@@ -97,7 +97,7 @@ function validateRoute({ schemas, documents }: SchemaTools): Route {
   return route({
     id: 'validateParameters',
     method: 'POST',
-    path: `${SCHEMA}/validate`,
+    path: '/api/v1/configurations/{name}/parameters/validate',
     summary: 'Check a parameter document; nothing is kept',
     description:
       'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
@@ -121,7 +121,10 @@ function validateRoute({ schemas, documents }: SchemaTools): Route {
   });
 }
 
-/** @returns null where the request names none, and there is none @throws HawserError not_found */
+/**
+ * The version that a request means. Null where it names none, and there is none.
+ * @throws HawserError not_found for one that it names
+ */
 async function versionMeant(
   schemas: SchemaReader,
   name: string,

@@ -1,7 +1,7 @@
-/** Parameter files as the API shows them, alone and by majors. */
+/** Parameter files as the API shows them. */
 
-import { isStable, majorOf } from '../../domain/version-order.ts';
-import type { ParameterDetails, ParameterScope, ParameterVersionRef } from '../../git/store.ts';
+import { majorOf } from '../../domain/version-order.ts';
+import type { ParameterDetails, ParameterScope } from '../../git/store.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { nameBasedId } from '../../lib/ids.ts';
 import { MEDIA_TYPES } from './content.ts';
@@ -40,39 +40,4 @@ export function locationOf({ configurationId, type, scope, details }: ShownFile)
   const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
   const version = encodeURIComponent(details.version);
   return `/api/v1/parameters/${type.id}/${configurationId}/versions/${version}${query}`;
-}
-
-export interface Major {
-  major: number;
-  /** Highest first. */
-  versions: ParameterVersionRef[];
-}
-
-/** Highest first; versions that are no SemVer have no major, and are left out. */
-export function groupByMajor(highestFirst: readonly ParameterVersionRef[]): Major[] {
-  const majors = new Map<number, Major>();
-  for (const ref of highestFirst) {
-    const major = majorOf(ref.version);
-    if (major === null) continue;
-    const group = majors.get(major) ?? { major, versions: [] };
-    majors.set(major, group);
-    group.versions.push(ref);
-  }
-  return [...majors.values()];
-}
-
-export function toMajor({ major, versions }: Major, hasMigrationNeeded: boolean) {
-  return {
-    majorVersion: major,
-    versionCount: versions.length,
-    hasActive: versions.some(({ status }) => status === 'Published'),
-    latestVersion: versions[0]?.version,
-    hasMigrationNeeded,
-  };
-}
-
-/** The highest published stable version of a major, else the highest published one. */
-export function activeOf({ versions }: Major): ParameterVersionRef | undefined {
-  const published = versions.filter(({ status }) => status === 'Published');
-  return published.find(({ version }) => isStable(version)) ?? published[0];
 }

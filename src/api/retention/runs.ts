@@ -1,17 +1,46 @@
-/** Runs of cleanups: one of a type at a time, each recorded with what came of it. */
+/** Runs the cleanups, one of a type at a time. The history tells of each what came of it. */
 
+import type { Database } from '../../db/open.ts';
 import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
+import type { RetentionSettings } from '../../domain/server-settings.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
+import type { Locks } from '../../lib/locks.ts';
+import type { CompositeReader } from '../../resolve/composites.ts';
+import { readInUse } from '../../resolve/in-use.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import {
+  type CleanupRun,
+  cleanVersions,
+  type DeletedVersion,
+  Outcome,
+  safeMessage,
+  type VersionCleanupTools,
+} from '../../versions/retention.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
-import type { CleanupCircumstances, CleanupTools, Order, RecordRule } from './cleanup.ts';
-import { type DeletedVersion, Outcome, safeMessage } from './outcome.ts';
-import { cleanParameters } from './parameters.ts';
 import { endInterruptedRuns, finishRun, insertRun, type VersionType } from './queries.ts';
-import { cleanRecords } from './records.ts';
-import { cleanVersions } from './versions.ts';
+import { cleanRecords, type RecordRule } from './records.ts';
+
+export interface CleanupTools extends VersionCleanupTools {
+  database: Database;
+  composites: CompositeReader;
+  locks: Locks;
+  clock: Clock;
+}
+
+type Wish<T> = { [K in keyof T]?: T[K] | null | undefined };
+
+/** What a run is asked to do. */
+export interface Order {
+  versionType: VersionType;
+  isScheduled: boolean;
+  isDryRun: boolean;
+  actor: Actor;
+  /** What is null or absent comes from the server's settings. */
+  wish: Wish<RetentionRule & RecordRule>;
+}
 
 export interface RunResult {
   runId: string;
@@ -19,11 +48,13 @@ export interface RunResult {
   isDryRun: boolean;
   deletedCount: number;
   keptCount: number;
-  /** Null of records, which are too many to be listed. */
+  /** Null for records, which are too many to be listed. */
   deletedVersions: readonly DeletedVersion[] | null;
 }
 
-const OF_RECORDS: ReadonlySet<VersionType> = new Set(['Report', 'StatusEvent']);
+/** The kinds of repositories whose versions a cleanup deletes. Other types are of records. */
+const KINDS = { Configuration: 'configurations', Composite: 'composites', Parameter: 'parameters' } as const;
+const ofVersions = (type: VersionType): type is keyof typeof KINDS => type in KINDS;
 
 const INTERRUPTED = 'The server ended while the cleanup ran; what was deleted until then is gone';
 const NOT_RECORDED =
@@ -52,7 +83,7 @@ export class RetentionRuns {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
-  /** Waits for an earlier run of the same type. Throws what the run failed with, once that is recorded. */
+  /** Waits for an earlier run of the same type, then runs. Throws what the run failed with, once that is recorded. */
   async run(order: Order): Promise<RunResult> {
     const run = this.begin(order);
     this.running.add(run);
@@ -93,33 +124,25 @@ export class RetentionRuns {
     await this.finish(order, runId, outcome, failure);
     if (failure !== undefined) throw failure;
     const { deletedCount, keptCount } = outcome;
-    const deletedVersions = OF_RECORDS.has(versionType) ? null : outcome.deletedVersions;
+    const deletedVersions = ofVersions(versionType) ? outcome.deletedVersions : null;
     return { runId, versionType, isDryRun, deletedCount, keptCount, deletedVersions };
   }
 
-  private async clean(order: Order, circumstances: CleanupCircumstances): Promise<void> {
-    const { database } = this.tools;
-    const settings = await readRetentionSettings(database.read);
-    const { versionType, wish } = order;
-    const ruled = { ...order, rule: ruleForVersions(wish, settings) };
-    switch (versionType) {
-      case 'Configuration':
-        return cleanVersions(this.tools, 'configurations', ruled, circumstances);
-      case 'Composite':
-        return cleanVersions(this.tools, 'composites', ruled, circumstances);
-      case 'Parameter':
-        return cleanParameters(this.tools, ruled, circumstances);
-      case 'Report': {
-        const { reportKeepCount: keepCount, reportKeepDays: keepDays } = settings;
-        const rule = ruleForRecords(wish, { keepCount, keepDays });
-        return cleanRecords(database, 'reports', rule, circumstances);
-      }
-      case 'StatusEvent': {
-        const { statusEventKeepCount: keepCount, statusEventKeepDays: keepDays } = settings;
-        const rule = ruleForRecords(wish, { keepCount, keepDays });
-        return cleanRecords(database, 'status_events', rule, circumstances);
-      }
+  private async clean({ versionType, wish, actor }: Order, run: CleanupRun): Promise<void> {
+    const { tools } = this;
+    const settings = await readRetentionSettings(tools.database.read);
+    if (!ofVersions(versionType)) {
+      const table = versionType === 'Report' ? 'reports' : 'status_events';
+      return cleanRecords(tools.database, table, recordRule(versionType, wish, settings), run);
     }
+    const { keepVersions, keepDays, keepReleaseVersions } = wish;
+    const rule = {
+      keepVersions: keepVersions ?? settings.keepVersions,
+      keepDays: keepDays ?? settings.keepDays,
+      keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
+    };
+    const kind = KINDS[versionType];
+    return cleanVersions(tools, { ...run, kind, actor, rule, readInUse: () => readInUse(tools) });
   }
 
   private async finish(order: Order, runId: string, outcome: Outcome, failure: unknown): Promise<void> {
@@ -151,17 +174,14 @@ export class RetentionRuns {
   }
 }
 
-function ruleForVersions(
-  { keepVersions, keepDays, keepReleaseVersions }: Order['wish'],
-  settings: RetentionRule,
-): RetentionRule {
+function recordRule(
+  versionType: 'Report' | 'StatusEvent',
+  { keepCount, keepDays }: Order['wish'],
+  settings: RetentionSettings,
+): RecordRule {
+  const isOfReports = versionType === 'Report';
   return {
-    keepVersions: keepVersions ?? settings.keepVersions,
-    keepDays: keepDays ?? settings.keepDays,
-    keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
+    keepCount: keepCount ?? (isOfReports ? settings.reportKeepCount : settings.statusEventKeepCount),
+    keepDays: keepDays ?? (isOfReports ? settings.reportKeepDays : settings.statusEventKeepDays),
   };
-}
-
-function ruleForRecords({ keepCount, keepDays }: Order['wish'], settings: RecordRule): RecordRule {
-  return { keepCount: keepCount ?? settings.keepCount, keepDays: keepDays ?? settings.keepDays };
 }

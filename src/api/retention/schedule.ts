@@ -5,12 +5,11 @@ import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { systemActor } from '../../security/audit.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
-import type { CleanupTools } from './cleanup.ts';
 import { lastScheduledStart, type VersionType } from './queries.ts';
-import type { RetentionRuns } from './runs.ts';
+import type { CleanupTools, RetentionRuns } from './runs.ts';
 
 /** How often it is asked whether something is due. */
-const LOOK_INTERVAL = MINUTE;
+const CHECK_INTERVAL = MINUTE;
 
 /** Composites first: with one of their versions goes what pins others. */
 const ORDER: readonly VersionType[] = ['Composite', 'Configuration', 'Parameter', 'Report', 'StatusEvent'];
@@ -30,7 +29,7 @@ export class RetentionSchedule {
   /** From now on, and now as well: what fell due while the server was down is not forgotten. */
   start(): void {
     const look = () => void this.look();
-    this.timer = setInterval(look, LOOK_INTERVAL).unref();
+    this.timer = setInterval(look, CHECK_INTERVAL).unref();
     look();
   }
 

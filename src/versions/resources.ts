@@ -1,0 +1,212 @@
+/**
+ * Making, adopting and deleting a configuration or a composite: the row that makes it known, and its repositories. A
+ * repository is made before its row, and removed after it; what a crash leaves of either is put right by reconcile.ts.
+ */
+
+import { breaksReference, orConflict } from '../db/errors.ts';
+import type { Database, Db } from '../db/open.ts';
+import { endRemovals, noteRemoval, strikeRemoval } from '../db/removals.ts';
+import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
+import { nameLock } from '../domain/lock-names.ts';
+import type { DraftInput, GitStore, RepositoryKind, RepositorySettings } from '../git/store.ts';
+import { refuseGone } from '../lib/client-gone.ts';
+import { conflict } from '../lib/errors.ts';
+import type { Locks } from '../lib/locks.ts';
+import type { Log } from '../lib/log.ts';
+import type { GrantedResource } from '../security/access.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { grantToCreator } from '../security/grants.ts';
+import { GRANT_KINDS, isNameTaken, NOUNS, noResource, notFoundIfDeleted, type ResourceKind } from './rows.ts';
+import { lockSeries } from './series.ts';
+
+interface KindFacts {
+  /**
+   * The kinds of its repositories, in the order in which they are removed: the parameters first, since while the
+   * versions are there nobody can make another configuration of this name.
+   */
+  parts: readonly RepositoryKind[];
+  /** Writes the row. Its columns that all kinds have are given. */
+  insert(trx: Db, common: CommonColumns, settings: RepositorySettings): Promise<unknown>;
+  /** What the audit trail says beside name and description. */
+  auditDetails(settings: RepositorySettings): Record<string, unknown>;
+}
+
+interface CommonColumns {
+  id: string;
+  name: string;
+  name_key: string;
+  description: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+const KINDS: Record<ResourceKind, KindFacts> = {
+  configurations: {
+    parts: ['parameters', 'configurations'],
+    insert: (trx, common, { useServerManagedParameters }) =>
+      trx
+        .insertInto('configurations')
+        .values({ ...common, use_server_managed_parameters: Number(useServerManagedParameters) })
+        .execute(),
+    auditDetails: ({ useServerManagedParameters }) => ({ useServerManagedParameters }),
+  },
+  composites: {
+    parts: ['composites'],
+    insert: (trx, common, settings) =>
+      trx
+        .insertInto('composites')
+        .values({ ...common, entry_point: entryPointOf(settings) })
+        .execute(),
+    auditDetails: (settings) => ({ entryPoint: entryPointOf(settings) }),
+  },
+};
+
+export interface ResourceTools {
+  database: Database;
+  store: GitStore;
+  /** Held over the check of a name and the making of its repository, and over its end. */
+  locks: Locks;
+  log: Log;
+}
+
+/** What the row and the repository are made from. */
+export interface NewResource {
+  kind: ResourceKind;
+  name: string;
+  settings: RepositorySettings;
+  /** The first version; null for none. */
+  draft: DraftInput | null;
+}
+
+/**
+ * @throws HawserError conflict `name_taken`, also where parameters lie that another configuration of this name left,
+ *   which nobody has given to this one; `client_gone`
+ */
+export async function createResource(
+  { database, store, locks }: ResourceTools,
+  { actor, gone }: { actor: Actor; gone?: AbortSignal },
+  { kind, name, settings, draft }: NewResource,
+): Promise<void> {
+  await database.requireWritable();
+  await locks.run(nameLock(kind, name), async () => {
+    if (await isNameTaken(database.read, kind, name)) throw nameTaken(kind);
+    await removeNoted({ database, store }, kind, name);
+    const hasParameters = kind === 'configurations' && (await store.has({ kind: 'parameters', name }));
+    if (hasParameters)
+      throw conflict('name_taken', 'Parameters of an earlier configuration of this name are still there');
+    await store.create({ kind, name }, settings, draft);
+    try {
+      refuseGone(gone);
+      const version = draft?.version;
+      await registerResource(database, { kind, name, settings }, { how: 'created', actor, version });
+    } catch (error) {
+      // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
+      await store.remove({ kind, name }).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** Makes the row, and the creator's grant, from what the repository says of itself. */
+export async function registerResource(
+  database: Database,
+  { kind, name, settings }: Omit<NewResource, 'draft'>,
+  { how, actor, version }: { how: 'created' | 'adopted'; actor: Actor; version?: string | undefined },
+): Promise<void> {
+  const { id, description, createdAt, createdBy } = settings;
+  const { parts, insert, auditDetails } = KINDS[kind];
+  const common = { id, name, name_key: name.toLowerCase(), description };
+  await orConflict(`${kind}.name_key`, nameTaken(kind), () =>
+    database.write.transaction().execute(async (trx) => {
+      for (const part of parts) await strikeRemoval(trx, { kind: part, name });
+      await insert(trx, { ...common, created_at: createdAt, updated_at: createdAt }, settings);
+      const on = GRANT_KINDS[kind];
+      await grantToCreator(trx, { on, resourceId: id }, createdBy, createdAt);
+      const details = { name, description, ...auditDetails(settings), version };
+      await recordAudit(trx, actor, { action: `${on}.${how}`, resourceId: id, details });
+    }),
+  );
+}
+
+/**
+ * Deletes the row, and with it grants and settings, then the repositories.
+ * @param refuseChild throws where a composite has the configuration as a child; asked under the lock of its repository
+ * @throws HawserError not_found when somebody else was faster; conflict `in_use` while a node or a composite has it
+ */
+export function deleteResource(
+  tools: ResourceTools,
+  kind: ResourceKind,
+  { resource, actor }: { resource: GrantedResource; actor: Actor },
+  refuseChild: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const { name } = resource;
+  return tools.locks.run(nameLock(kind, name), async () => {
+    const drop = () => dropRow(tools.database, kind, resource, actor);
+    if (kind === 'composites') await drop();
+    else await underBothLocks(tools, resource, refuseChild, drop);
+    try {
+      await removeNoted(tools, kind, name);
+    } catch (error) {
+      // It is gone with its row, and what is left on the disk is noted.
+      const repository = { kind, name };
+      tools.log.error({ err: error, repository }, `a ${NOUNS[kind]} that is gone is still on the disk`);
+    }
+  });
+}
+
+async function underBothLocks(
+  { database, store }: ResourceTools,
+  { id, name }: GrantedResource,
+  refuseChild: () => Promise<void>,
+  drop: () => Promise<void>,
+): Promise<void> {
+  const work = async () => {
+    await refuseChild();
+    // Whoever writes parameters looks for the row under this lock, so that none come back once it is gone.
+    await lockSeries(store, { kind: 'parameters', name }, drop);
+  };
+  const repository = { kind: 'configurations', name } as const;
+  // Lost on the disk: nobody can take its lock or add it anywhere, and its row would stay for ever.
+  if (!(await store.has(repository))) return work();
+  // Whoever adds it to a composite holds this lock too.
+  await notFoundIfDeleted(database, 'configurations', id, () => lockSeries(store, repository, work));
+}
+
+async function dropRow(
+  database: Database,
+  kind: ResourceKind,
+  { id, name }: GrantedResource,
+  actor: Actor,
+): Promise<void> {
+  try {
+    await database.write.transaction().execute(async (trx) => {
+      for (const part of KINDS[kind].parts) await noteRemoval(trx, { kind: part, name });
+      const gone = await trx.deleteFrom(kind).where('id', '=', id).executeTakeFirst();
+      // Somebody else was faster; what has the name by now is not to be removed.
+      if (gone.numDeletedRows === 0n) throw noResource(kind);
+      const action = `${GRANT_KINDS[kind]}.deleted` as const;
+      await recordAudit(trx, actor, { action, resourceId: id, details: { name } });
+    });
+  } catch (error) {
+    if (breaksReference(error)) throw conflict('in_use', 'It is assigned to a node');
+    throw error;
+  }
+}
+
+/** Under the lock of the name. */
+function removeNoted(
+  { database, store }: Pick<ResourceTools, 'database' | 'store'>,
+  kind: ResourceKind,
+  name: string,
+): Promise<void> {
+  const parts = KINDS[kind].parts.map((part) => ({ kind: part, name }));
+  return endRemovals(database, parts, (part) => store.remove(part));
+}
+
+function nameTaken(kind: ResourceKind) {
+  return conflict('name_taken', `A ${NOUNS[kind]} of this name exists`);
+}
+
+function entryPointOf({ entryPoint }: RepositorySettings): string {
+  return entryPoint ?? DEFAULT_ENTRY_POINT;
+}
