@@ -20,7 +20,7 @@ import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
 import { deleteVersions, underLock } from './author.ts';
-import { findRow } from './rows.ts';
+import { findRow, toRetention } from './rows.ts';
 import { readDetails, readSeries, type SeriesIndex, type SeriesVersion, scopeOf } from './series.ts';
 
 export interface DeletedVersion {
@@ -274,12 +274,7 @@ async function listConfigurations(db: Db): Promise<CleanedResource[]> {
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
-    own: {
-      enabled: toFlag(row.retention_enabled),
-      keepVersions: row.retention_keep_versions,
-      keepDays: row.retention_keep_days,
-      keepReleaseVersions: toFlag(row.retention_keep_release_versions),
-    },
+    own: toRetention(row),
     isServerManaged: row.use_server_managed_parameters === 1,
   }));
 }
@@ -287,8 +282,4 @@ async function listConfigurations(db: Db): Promise<CleanedResource[]> {
 async function listComposites(db: Db): Promise<CleanedResource[]> {
   const rows = await db.selectFrom('composites').select(['id', 'name']).orderBy('name').execute();
   return rows.map((row) => ({ ...row, own: null, isServerManaged: false }));
-}
-
-function toFlag(value: number | null): boolean | null {
-  return value === null ? null : value === 1;
 }

@@ -5,7 +5,8 @@
 
 import type { Selectable } from 'kysely';
 import type { Database, Db } from '../db/open.ts';
-import type { CompositesTable, ConfigurationsTable } from '../db/schema.ts';
+import type { CompositesTable, ConfigurationSettingsTable, ConfigurationsTable } from '../db/schema.ts';
+import type { OwnRetention } from '../domain/retention-plan.ts';
 import type { RepositoryKind } from '../git/store.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import type { GrantedResource } from '../security/access.ts';
@@ -103,6 +104,25 @@ export async function noteParameters(db: Db, configurationId: string): Promise<v
     .where('id', '=', configurationId)
     .where('has_parameters', '=', 0)
     .execute();
+}
+
+type RetentionColumns = Pick<
+  Selectable<ConfigurationSettingsTable>,
+  'retention_enabled' | 'retention_keep_versions' | 'retention_keep_days' | 'retention_keep_release_versions'
+>;
+
+/** The retention that a configuration sets for itself. */
+export function toRetention(row: RetentionColumns): OwnRetention {
+  return {
+    enabled: toBoolean(row.retention_enabled),
+    keepVersions: row.retention_keep_versions,
+    keepDays: row.retention_keep_days,
+    keepReleaseVersions: toBoolean(row.retention_keep_release_versions),
+  };
+}
+
+export function toBoolean(flag: number | null): boolean | null {
+  return flag === null ? null : flag === 1;
 }
 
 /**

@@ -1,66 +1,66 @@
 /** Reads and writes of what configurations set for themselves. */
 
-import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import type { ConfigurationSettingsTable } from '../../db/schema.ts';
+import type { OwnRetention } from '../../domain/retention-plan.ts';
 import {
   type EffectiveValidation,
   effectiveValidation,
   type ValidationOverrides,
 } from '../../domain/server-settings.ts';
+import { toBoolean, toRetention } from '../../versions/rows.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 
-export type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
+/** What a configuration sets for itself. Null stands for what is inherited. */
+export type OwnSettings = ValidationOverrides & OwnRetention;
 
-const INHERITED: SettingsRow = {
-  require_semver: null,
-  parameter_validation_mode: null,
-  retention_enabled: null,
-  retention_keep_versions: null,
-  retention_keep_days: null,
-  retention_keep_release_versions: null,
+const NOTHING_OWN: OwnSettings = {
+  requireSemVer: null,
+  parameterValidationMode: null,
+  enabled: null,
+  keepVersions: null,
+  keepDays: null,
+  keepReleaseVersions: null,
 };
 
-/** What the configuration sets for itself. Null stands for what it does not set. */
-export async function findOwnSettings(db: Db, configurationId: string): Promise<SettingsRow> {
+export async function findOwnSettings(db: Db, configurationId: string): Promise<OwnSettings> {
   const row = await db
     .selectFrom('configuration_settings')
     .selectAll()
     .where('configuration_id', '=', configurationId)
     .executeTakeFirst();
-  return row ?? INHERITED;
+  if (!row) return NOTHING_OWN;
+  const { require_semver, parameter_validation_mode: parameterValidationMode } = row;
+  return { requireSemVer: toBoolean(require_semver), parameterValidationMode, ...toRetention(row) };
 }
 
-/** Sets the columns that are given. Null makes one inherited again. */
+/** Sets the members that are given, of which there must be one at least. Null makes one inherited again. */
 export async function saveOwnSettings(
   db: Db,
   configurationId: string,
-  change: Partial<SettingsRow>,
+  change: { [K in keyof OwnSettings]?: OwnSettings[K] | undefined },
 ): Promise<void> {
+  // What is undefined stays as it is, or becomes null in a new row.
+  const columns = {
+    require_semver: toFlag(change.requireSemVer),
+    parameter_validation_mode: change.parameterValidationMode,
+    retention_enabled: toFlag(change.enabled),
+    retention_keep_versions: change.keepVersions,
+    retention_keep_days: change.keepDays,
+    retention_keep_release_versions: toFlag(change.keepReleaseVersions),
+  };
   await db
     .insertInto('configuration_settings')
-    .values({ configuration_id: configurationId, ...INHERITED, ...change })
-    .onConflict((conflict) =>
-      Object.keys(change).length === 0
-        ? conflict.column('configuration_id').doNothing()
-        : conflict.column('configuration_id').doUpdateSet(change),
-    )
+    .values({ configuration_id: configurationId, ...columns })
+    .onConflict((conflict) => conflict.column('configuration_id').doUpdateSet(columns))
     .execute();
 }
 
 /** The settings of the configuration: its own ones where the server's settings allow that, else the server's. */
 export async function readEffectiveSettings(db: Db, configurationId: string): Promise<EffectiveValidation> {
   const own = await findOwnSettings(db, configurationId);
-  return effectiveValidation(await readValidationSettings(db), toValidation(own));
+  return effectiveValidation(await readValidationSettings(db), own);
 }
 
-export function toValidation(own: SettingsRow): ValidationOverrides {
-  return {
-    requireSemVer: toBoolean(own.require_semver),
-    parameterValidationMode: own.parameter_validation_mode,
-  };
-}
-
-export function toBoolean(value: number | null): boolean | null {
-  return value === null ? null : value === 1;
+function toFlag(value: boolean | null | undefined): number | null | undefined {
+  return typeof value === 'boolean' ? Number(value) : value;
 }
