@@ -11,7 +11,6 @@ import type { RepositoryKind } from '../git/store.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import type { GrantedResource } from '../security/access.ts';
 import type { Actor } from '../security/audit.ts';
-import { readableIds } from '../security/grants.ts';
 import type { UserPrincipal } from '../security/principal.ts';
 
 export type ConfigurationRow = Selectable<ConfigurationsTable>;
@@ -77,23 +76,6 @@ export async function isNameTaken(db: Db, kind: ResourceKind, name: string): Pro
     .where('name_key', '=', name.toLowerCase())
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** The rows that the caller may read, by name. */
-export async function listReadable<K extends ResourceKind>(
-  db: Db,
-  kind: K,
-  principal: UserPrincipal,
-  { take, skip }: { take: number; skip: number },
-): Promise<{ rows: ResourceRows[K][]; total: number }> {
-  const ids = readableIds(db, principal, GRANT_KINDS[kind]);
-  const all = db.selectFrom(kind as ResourceKind);
-  const readable = ids === 'all' ? all : all.where('id', 'in', ids);
-  const { total } = await readable
-    .select((of) => of.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await readable.selectAll().orderBy('name').limit(take).offset(skip).execute();
-  return { rows: rows as ResourceRows[K][], total };
 }
 
 /** Notes that the configuration has a repository of parameters from now on. */

@@ -1,8 +1,15 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
-import { Id, Timestamp } from '../../http/schemas.ts';
-import { anyVersion, ResourceName, SemVerVersion, VERSION_COUNTS } from '../crud/versioned.ts';
+import { Id } from '../../http/schemas.ts';
+import {
+  AUTHORSHIP,
+  AUTHORSHIP_EXAMPLE,
+  anyVersion,
+  ResourceName,
+  SemVerVersion,
+  VERSION_COUNTS,
+} from '../crud/versioned.ts';
 
 /** Examples of the API description. */
 const ITEM = {
@@ -18,11 +25,7 @@ const VERSION = {
   status: 'Published',
   prereleaseChannel: null,
   items: [ITEM],
-  createdAt: '2026-11-20T09:08:00.000Z',
-  createdBy: 'alice',
-  publishedAt: '2026-11-20T10:00:00.000Z',
-  publishedBy: 'alice',
-  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  ...AUTHORSHIP_EXAMPLE,
 };
 const COMPOSITE = {
   id: 'b6a5d4c3-2e1f-4a09-8b7c-6d5e4f3a2b10',
@@ -115,11 +118,7 @@ export const CompositeVersionView = z
     status: z.enum(['Draft', 'Published']),
     prereleaseChannel: z.string().nullable(),
     items: z.array(ItemView),
-    createdAt: Timestamp,
-    createdBy: z.string(),
-    publishedAt: Timestamp.nullable(),
-    publishedBy: z.string().nullable(),
-    commit: z.string().meta({ description: 'Git commit id' }),
+    ...AUTHORSHIP,
   })
   .meta({ id: 'CompositeVersion', examples: [VERSION] });
 

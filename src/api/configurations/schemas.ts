@@ -1,8 +1,14 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { Checksum, choice, Flag, given, Id, Timestamp } from '../../http/schemas.ts';
-import { anyVersion, ResourceName, VERSION_COUNTS } from '../crud/versioned.ts';
+import { Checksum, choice, Flag, given, Id } from '../../http/schemas.ts';
+import {
+  AUTHORSHIP,
+  AUTHORSHIP_EXAMPLE,
+  anyVersion,
+  ResourceName,
+  VERSION_COUNTS,
+} from '../crud/versioned.ts';
 
 /** Examples of the API description. */
 const VERSION = {
@@ -11,11 +17,7 @@ const VERSION = {
   entryPoint: 'main.dsc.yaml',
   prereleaseChannel: null,
   fileCount: 1,
-  createdAt: '2026-11-20T09:08:00.000Z',
-  createdBy: 'alice',
-  publishedAt: '2026-11-20T10:00:00.000Z',
-  publishedBy: 'alice',
-  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  ...AUTHORSHIP_EXAMPLE,
 };
 
 const ValidationMode = choice('None', 'Warn', 'Strict');
@@ -94,11 +96,8 @@ export const VersionView = z
       .nullable()
       .meta({ description: "The first part of the version's prerelease; null of a stable one" }),
     fileCount: z.int(),
-    createdAt: Timestamp,
-    createdBy: z.string().meta({ description: 'User name' }),
-    publishedAt: Timestamp.nullable(),
-    publishedBy: z.string().nullable(),
-    commit: z.string().meta({ description: 'Git commit id' }),
+    ...AUTHORSHIP,
+    createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
 

@@ -1,18 +1,21 @@
 /** What the routes of configurations, of composites and of their versions share. */
 
 import { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName } from '../../domain/version-order.ts';
-import type { GitStore, RepositoryRef, VersionIndex } from '../../git/store.ts';
+import type { GitStore, RepositoryRef, VersionDetails, VersionIndex } from '../../git/store.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { GrantAccess } from '../../security/access.ts';
-import { listReadable, type ResourceKind, type ResourceRows } from '../../versions/rows.ts';
+import { readableIds } from '../../security/grants.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../versions/rows.ts';
 import { ResourceRoutes } from './routes.ts';
+import { type Page, type PageQuery, pageOf } from './rows.ts';
 
 /** After a start a page of a list reads as many repositories from the disk. Others want to be served too. */
 const CONCURRENT_LOADS = 16;
@@ -56,20 +59,30 @@ export function toVersionCounts(row: { created_at: number; updated_at: number },
   };
 }
 
-/** Who made a version and who published it, and when. */
-export function toAuthorship(details: {
-  createdAt: number;
-  createdBy: string;
-  publishedAt: number | null;
-  publishedBy: string | null;
-  commit: string;
-}) {
+/** The members that views of versions end with: who made the version and who published it, and when. */
+export const AUTHORSHIP = {
+  createdAt: Timestamp,
+  createdBy: z.string(),
+  publishedAt: Timestamp.nullable(),
+  publishedBy: z.string().nullable(),
+  commit: z.string().meta({ description: 'Git commit id' }),
+};
+export const AUTHORSHIP_EXAMPLE = {
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'alice',
+  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+};
+
+export function toAuthorship(details: VersionDetails) {
+  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
   return {
-    createdAt: toTimestamp(details.createdAt),
-    createdBy: details.createdBy,
-    publishedAt: toOptionalTimestamp(details.publishedAt),
-    publishedBy: details.publishedBy,
-    commit: details.commit,
+    createdAt: toTimestamp(createdAt),
+    createdBy,
+    publishedAt: toOptionalTimestamp(publishedAt),
+    publishedBy,
+    commit,
   };
 }
 
@@ -102,6 +115,21 @@ export function resourceList<K extends ResourceKind>(
     rows: ({ principal, query }) => listReadable(database.read, kind, principal, query),
     show: async (row) => show(row, await loads.run(() => readableIndex(store, { kind, name: row.name }))),
   });
+}
+
+/** The rows that the caller may read, by name. */
+function listReadable<K extends ResourceKind>(
+  db: Db,
+  kind: K,
+  principal: UserPrincipal,
+  query: PageQuery,
+): Promise<Page<ResourceRows[K]>> {
+  const ids = readableIds(db, principal, GRANT_KINDS[kind]);
+  const all = db
+    .selectFrom(kind as ResourceKind)
+    .selectAll()
+    .orderBy('name');
+  return pageOf(ids === 'all' ? all : all.where('id', 'in', ids), query) as Promise<never>;
 }
 
 /** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */

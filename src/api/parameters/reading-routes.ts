@@ -129,7 +129,7 @@ async function show(
 ) {
   const details = await store.parameters.details(name, ref);
   const needsMigration = await checks.needsMigration(ref);
-  return toParameterFile({ configurationId, type, scope, details, needsMigration });
+  return toParameterFile(configurationId, { type, scope, details, needsMigration });
 }
 
 interface Major {

@@ -2,10 +2,10 @@
 
 import { created, json } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
+import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
-import type { Caller } from '../crud/routes.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { readFile, readText } from './content.ts';
@@ -51,10 +51,8 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
-      async handle(call) {
-        const published = await publishFile(tools, targetOf(call), nameOf(call));
-        return toParameterFile({ configurationId: call.resource.id, ...published });
-      },
+      handle: async (call) =>
+        toParameterFile(call.resource.id, await publishFile(tools, targetOf(call), nameOf(call))),
     }),
     managing.delete('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
       id: 'deleteParameterDraft',
@@ -69,8 +67,14 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
   ];
 }
 
-function targetOf({ caller, resource }: { caller: Caller; resource: GrantedResource }): FileTarget {
-  return { kind: 'parameters', resource, ...caller };
+interface Call {
+  principal: UserPrincipal;
+  resource: GrantedResource;
+  facts: RequestFacts;
+}
+
+function targetOf({ principal, resource, facts: { actor } }: Call): FileTarget {
+  return { kind: 'parameters', resource, principal, actor };
 }
 
 /** The version that path and query name. */
@@ -100,16 +104,15 @@ function saveRoute(tools: ParameterTools): Route {
       201: { description: 'The new draft', schema: ParameterFileView },
     },
     problems: WRITE_PROBLEMS,
-    async handle({ principal, resource, params, body, facts }) {
+    async handle({ params, body, ...call }) {
       const { version, scopeValue, contentType } = body;
-      const reader = { documents: tools.documents, caller: principal.userId };
+      const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = body.isPassthrough ? null : await readText(reader, body.content ?? '', contentType);
-      const target = targetOf({ caller: { principal, actor: facts.actor }, resource });
       const name = { type: { id: params.scopeTypeId }, scopeValue, version };
-      const saved = await saveFile(tools, target, name, { content });
-      const shown = { configurationId: resource.id, ...saved };
-      const view = toParameterFile(shown);
-      return saved.isNew ? created(locationOf(shown), view) : json(view);
+      const saved = await saveFile(tools, targetOf(call), name, { content });
+      const { id } = call.resource;
+      const view = toParameterFile(id, saved);
+      return saved.isNew ? created(locationOf(id, saved), view) : json(view);
     },
   });
 }
@@ -129,19 +132,16 @@ function uploadRoute(tools: ParameterTools): Route {
     body: { kind: 'upload', schema: ParameterFileForm, fields: PARAMETER_FILE_FIELDS, file: FILE },
     answers: { 201: { description: 'The draft or published version', schema: ParameterFileView } },
     problems: [...WRITE_PROBLEMS, 'already_published'],
-    async handle({ principal, resource, body, file, facts }) {
+    async handle({ body, file, ...call }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
       const { scopeTypeName, scopeValue, version, publish = false } = body;
-      const reader = { documents: tools.documents, caller: principal.userId };
+      const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = await readFile(reader, FILE.name, file);
-      const target = {
-        ...targetOf({ caller: { principal, actor: facts.actor }, resource }),
-        gone: facts.over,
-      };
       const name = { type: { name: scopeTypeName }, scopeValue, version };
+      const target = { ...targetOf(call), gone: call.facts.over };
       const saved = await saveFile(tools, target, name, { content, publish });
-      const shown = { configurationId: resource.id, ...saved };
-      return created(locationOf(shown), toParameterFile(shown));
+      const { id } = call.resource;
+      return created(locationOf(id, saved), toParameterFile(id, saved));
     },
   });
 }

@@ -4,8 +4,10 @@ import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import { newSource } from '../../resolve/documents.ts';
-import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { contentTypeNamed, readFile } from './content.ts';
 import { type SchemaTools, uploadSchema } from './files.ts';
 import {
@@ -19,7 +21,6 @@ import {
 } from './schemas.ts';
 
 const TAGS = ['Parameters'];
-
 const reading = { kind: 'grant', on: 'parameters', level: 'Read' } as const;
 const modifying = { ...reading, level: 'Modify' } as const;
 
@@ -71,7 +72,7 @@ function uploadRoute(tools: SchemaTools): Route {
   });
 }
 
-function schemaRoute({ schemas, documents }: SchemaTools): Route {
+function schemaRoute(tools: SchemaTools): Route {
   return route({
     id: 'getParameterSchema',
     method: 'GET',
@@ -83,17 +84,15 @@ function schemaRoute({ schemas, documents }: SchemaTools): Route {
     query: OfVersion,
     answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
     problems: READING_REPOSITORIES,
-    async handle({ principal, resource, query }) {
-      const wish = { version: query.version, caller: principal.userId };
-      const version = await versionMeant(schemas, resource.name, wish);
-      const schema = version && (await schemas.schemaOf(resource.name, version, wish.caller));
+    async handle(call) {
+      const schema = await schemaMeant(tools, call);
       if (!schema) throw notFound('There is no schema');
-      return writtenJson(await documents.run(wish.caller, 'printJsonSchema', { schema }));
+      return writtenJson(await tools.documents.run(call.principal.userId, 'printJsonSchema', { schema }));
     },
   });
 }
 
-function validateRoute({ schemas, documents }: SchemaTools): Route {
+function validateRoute(tools: SchemaTools): Route {
   return route({
     id: 'validateParameters',
     method: 'POST',
@@ -109,29 +108,31 @@ function validateRoute({ schemas, documents }: SchemaTools): Route {
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
     problems: ['too_complex', ...READING_REPOSITORIES],
     logLevel: 'debug',
-    async handle({ principal, resource, query, body }) {
-      const caller = principal.userId;
-      const version = await versionMeant(schemas, resource.name, { version: query.version, caller });
+    async handle({ body, ...call }) {
+      const schema = await schemaMeant(tools, call);
       const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
-      const schema = version && (await schemas.schemaOf(resource.name, version, caller));
-      const isPartial = query.partial ?? false;
-      const errors = await documents.run(caller, 'checkDocument', { schema, document, isPartial });
+      const check = { schema, document, isPartial: call.query.partial ?? false };
+      const errors = await tools.documents.run(call.principal.userId, 'checkDocument', check);
       return json({ isValid: errors.length === 0, errors });
     },
   });
 }
 
 /**
- * The version that a request means. Null where it names none, and there is none.
- * @throws HawserError not_found for one that it names
+ * The schema of the version that a request means. Null where that declares none, or where the request names no version
+ * and there is none.
+ * @throws HawserError not_found for a version that it names
  */
-async function versionMeant(
-  schemas: SchemaReader,
-  name: string,
-  { version, caller }: { version: string | undefined; caller: string },
-): Promise<SchemaVersion | null> {
-  if (version === undefined) return (await schemas.findCurrent(name, caller)) ?? null;
-  const found = await schemas.find(name, version);
-  if (found === undefined) throw notFound('There is neither such a version nor a schema for it');
-  return found;
+async function schemaMeant(
+  { schemas }: SchemaTools,
+  call: { principal: UserPrincipal; resource: GrantedResource; query: { version?: string | undefined } },
+): Promise<DocumentSource | null> {
+  const { name } = call.resource;
+  const { userId } = call.principal;
+  const { version } = call.query;
+  const found =
+    version === undefined ? await schemas.findCurrent(name, userId) : await schemas.find(name, version);
+  if (found) return schemas.schemaOf(name, found, userId);
+  if (version === undefined) return null;
+  throw notFound('There is neither such a version nor a schema for it');
 }

@@ -7,14 +7,16 @@ import { nameBasedId } from '../../lib/ids.ts';
 import { MEDIA_TYPES } from './content.ts';
 
 export interface ShownFile {
-  configurationId: string;
   type: { id: string; name: string };
   scope: ParameterScope;
   details: ParameterDetails;
   needsMigration: boolean;
 }
 
-export function toParameterFile({ configurationId, type, scope, details, needsMigration }: ShownFile) {
+export function toParameterFile(
+  configurationId: string,
+  { type, scope, details, needsMigration }: ShownFile,
+) {
   const { version, contentType } = details;
   return {
     id: nameBasedId(configurationId, `${type.id}/${scope.value ?? ''}/${version}`),
@@ -36,7 +38,7 @@ export function toParameterFile({ configurationId, type, scope, details, needsMi
 }
 
 /** Where a version has its address, from which it can be deleted and published. */
-export function locationOf({ configurationId, type, scope, details }: ShownFile): string {
+export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
   const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
   const version = encodeURIComponent(details.version);
   return `/api/v1/parameters/${type.id}/${configurationId}/versions/${version}${query}`;
