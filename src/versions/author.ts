@@ -41,7 +41,7 @@ interface RowKinds {
 
 interface KindFacts<K extends RepositoryKind> {
   rows: RowKinds[K];
-  /** As actions of the audit trail begin. */
+  /** The first part of the audit actions. */
   audited: 'configuration' | 'composite' | 'parameters';
   actions: { created: AuditAction; replaced: AuditAction };
   /** What the audit trail says of a draft that was written. The object id of a draft is that of its commit. */
@@ -66,7 +66,7 @@ const KINDS: { readonly [K in RepositoryKind]: KindFacts<K> } = {
     ...OF_VERSIONS,
     rows: 'composites',
     audited: 'composite',
-    // What replaces a draft is the change of a child, and tells which.
+    // A draft is only replaced by changing its children, and then the caller gives the audit entry.
     actions: { created: 'composite.version_created', replaced: 'composite.child_changed' },
   },
   parameters: {
@@ -87,15 +87,15 @@ export interface AuthorTools {
   locks: Locks;
 }
 
-/** An audit entry in place of the usual one. */
+/** The parts of an audit entry that depend on the change. */
 interface Told {
   action: AuditAction;
   details: Record<string, unknown>;
 }
 
 /**
- * Runs `work` alone in the repository of the very resource to which the caller was let. It may have been deleted since,
- * and another of its name made by somebody who gave this caller nothing.
+ * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
+ * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
  * @throws HawserError not_found where it was deleted; `repository_missing`; or what `work` throws
  */
 export function underLock<K extends RepositoryKind, T>(
@@ -109,7 +109,7 @@ export function underLock<K extends RepositoryKind, T>(
 }
 
 /**
- * Lets the target's principal write versions of its resource, alone.
+ * Runs `work` alone, with an author that writes versions in the name of the target's principal.
  * @throws HawserError as `underLock`
  */
 export function authorVersions<K extends RepositoryKind, T>(
@@ -129,7 +129,7 @@ export function authorVersions<K extends RepositoryKind, T>(
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
 }
 
-/** Writes versions for one caller, as long as the lock is held. */
+/** Writes versions for one caller while the lock is held. */
 export class VersionAuthor<K extends RepositoryKind> {
   private readonly database: Database;
   private readonly target: Target<K>;

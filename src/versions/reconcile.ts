@@ -21,7 +21,7 @@ export interface ReconcileOptions {
   now: number;
 }
 
-/** A repository that is to have a row of its own. */
+/** A repository that should have a row of its own. */
 interface Repository {
   kind: ResourceKind;
   name: string;
@@ -44,7 +44,7 @@ async function compare(options: ReconcileOptions, kind: ResourceKind): Promise<v
   for (const name of registered) {
     if (onDisk.has(name)) continue;
     log.error({ repository: { kind, name } }, 'the repository of this row is missing');
-    // Asked for once, the store knows of it, and readiness names it from the start.
+    // After this first read the store knows that it is missing, and readiness names it from the start.
     await store.index({ kind, name }).catch(() => undefined);
   }
 }
@@ -62,7 +62,7 @@ async function compareParameters({ database, store, log }: ReconcileOptions): Pr
   for (const name of await store.list('parameters')) {
     const row = byName.get(name);
     byName.delete(name);
-    // A crash may have come between the first file and the note of it.
+    // A crash may have happened between the first file and this note.
     if (row) await noteParameters(database.write, row.id);
     else report(name, 'there is no configuration for these parameters');
   }

@@ -21,13 +21,13 @@ import { lockSeries } from './series.ts';
 
 interface KindFacts {
   /**
-   * The kinds of its repositories, in the order in which they are removed: the parameters first, since while the
-   * versions are there nobody can make another configuration of this name.
+   * The kinds of its repositories, in the order in which they are removed. The parameters come first, because nobody can
+   * make another configuration of this name while the versions exist.
    */
   parts: readonly RepositoryKind[];
-  /** Writes the row. Its columns that all kinds have are given. */
+  /** Inserts the row. `common` holds the columns that all kinds have. */
   insert(trx: Db, common: CommonColumns, settings: RepositorySettings): Promise<unknown>;
-  /** What the audit trail says beside name and description. */
+  /** The audit details beside name and description. */
   auditDetails(settings: RepositorySettings): Record<string, unknown>;
 }
 
@@ -64,17 +64,17 @@ const KINDS: Record<ResourceKind, KindFacts> = {
 export interface ResourceTools {
   database: Database;
   store: GitStore;
-  /** Held over the check of a name and the making of its repository, and over its end. */
+  /** The lock of a name is held while a resource of this name is made or deleted. */
   locks: Locks;
   log: Log;
 }
 
-/** What the row and the repository are made from. */
+/** The row and the repository are made from this. */
 export interface NewResource {
   kind: ResourceKind;
   name: string;
   settings: RepositorySettings;
-  /** The first version; null for none. */
+  /** The first version, or null for none. */
   draft: DraftInput | null;
 }
 
@@ -100,14 +100,14 @@ export async function createResource(
       const version = draft?.version;
       await registerResource(database, { kind, name, settings }, { how: 'created', actor, version });
     } catch (error) {
-      // Without its row nobody was told of it; the next start would adopt what cannot be removed now.
+      // The caller was not told of it, as it has no row. If it cannot be removed now, the next start adopts it.
       await store.remove({ kind, name }).catch(() => undefined);
       throw error;
     }
   });
 }
 
-/** Makes the row, and the creator's grant, from what the repository says of itself. */
+/** Makes the row and the creator's grant from the settings of the repository. */
 export async function registerResource(
   database: Database,
   { kind, name, settings }: Omit<NewResource, 'draft'>,
@@ -129,7 +129,7 @@ export async function registerResource(
 }
 
 /**
- * Deletes the row, and with it grants and settings, then the repositories.
+ * Deletes the row with its grants and settings, and then the repositories.
  * @param refuseChild throws where a composite has the configuration as a child; asked under the lock of its repository
  * @throws HawserError not_found when somebody else was faster; conflict `in_use` while a node or a composite has it
  */
@@ -147,7 +147,7 @@ export function deleteResource(
     try {
       await removeNoted(tools, kind, name);
     } catch (error) {
-      // It is gone with its row, and what is left on the disk is noted.
+      // Without its row the resource is gone. What is left on the disk is noted for the next start.
       const repository = { kind, name };
       tools.log.error({ err: error, repository }, `a ${NOUNS[kind]} that is gone is still on the disk`);
     }
@@ -162,13 +162,13 @@ async function underBothLocks(
 ): Promise<void> {
   const work = async () => {
     await refuseChild();
-    // Whoever writes parameters looks for the row under this lock, so that none come back once it is gone.
+    // Writers of parameters look for the row under this lock, so none can be written once the row is gone.
     await lockSeries(store, { kind: 'parameters', name }, drop);
   };
   const repository = { kind: 'configurations', name } as const;
-  // Lost on the disk: nobody can take its lock or add it anywhere, and its row would stay for ever.
+  // A repository that is lost on the disk cannot be locked, nor added to a composite. Its row must go all the same.
   if (!(await store.has(repository))) return work();
-  // Whoever adds it to a composite holds this lock too.
+  // Whoever adds the configuration to a composite holds this lock too.
   await notFoundIfDeleted(database, 'configurations', id, () => lockSeries(store, repository, work));
 }
 
@@ -182,7 +182,7 @@ async function dropRow(
     await database.write.transaction().execute(async (trx) => {
       for (const part of KINDS[kind].parts) await noteRemoval(trx, { kind: part, name });
       const gone = await trx.deleteFrom(kind).where('id', '=', id).executeTakeFirst();
-      // Somebody else was faster; what has the name by now is not to be removed.
+      // Somebody else was faster. Another resource may have the name by now, which must not be removed.
       if (gone.numDeletedRows === 0n) throw noResource(kind);
       const action = `${GRANT_KINDS[kind]}.deleted` as const;
       await recordAudit(trx, actor, { action, resourceId: id, details: { name } });
@@ -193,7 +193,7 @@ async function dropRow(
   }
 }
 
-/** Under the lock of the name. */
+/** Removes the repositories that are noted for removal. Must run under the lock of the name. */
 function removeNoted(
   { database, store }: Pick<ResourceTools, 'database' | 'store'>,
   kind: ResourceKind,

@@ -26,17 +26,17 @@ import { readDetails, readSeries, type SeriesIndex, type SeriesVersion, scopeOf 
 export interface DeletedVersion {
   name: string;
   version: string;
-  /** Milliseconds. */
+  /** Epoch milliseconds. */
   createdAt: number;
   reason: string;
 }
 
-/** What a cleanup did, added up as it goes along, so that one that is broken off has said what it did. */
+/** Counts what a cleanup does while it runs, so that the result of an interrupted cleanup is known too. */
 export class Outcome {
   deletedCount = 0;
   keptCount = 0;
   readonly deletedVersions: DeletedVersion[] = [];
-  /** Whether objects are left in repositories that only maintenance drops. */
+  /** Whether deleted versions left objects, which maintenance must drop. */
   leftObjects = false;
   private readonly failures: { name: string; error: unknown }[] = [];
 
@@ -55,7 +55,7 @@ export class Outcome {
     return this.failures[0];
   }
 
-  /** What the history of runs tells of the failures. It never tells more than a caller may see. */
+  /** The text on the failures in the history. It never tells more than a caller may see. */
   get failureText(): string | null {
     const [first, ...others] = this.failures;
     if (first === undefined) return null;
@@ -68,7 +68,7 @@ export function safeMessage(error: unknown): string {
   return error instanceof HawserError ? error.message : 'An unexpected fault, of which the log tells more';
 }
 
-/** What no cleanup may take away, as of the moment of asking (resolve/in-use.ts). */
+/** What no cleanup may delete at this moment (resolve/in-use.ts). */
 export interface InUse {
   /** The versions of a configuration or composite that some node gets, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
@@ -106,9 +106,9 @@ export interface VersionCleanupTools {
 interface CleanedResource {
   id: string;
   name: string;
-  /** Null of a composite, which has none. */
+  /** Null for a composite, which has no retention of its own. */
   own: OwnRetention | null;
-  /** Of a configuration whether nodes get parameters from here. */
+  /** Whether the server manages the parameters of this configuration. */
   isServerManaged: boolean;
 }
 
@@ -121,7 +121,7 @@ interface Removal extends Candidate {
   reason: string;
 }
 
-/** Cleans one repository after the other. The lock of each is held only while something of it is removed. */
+/** Cleans one repository after the other. Each is locked only while something of it is deleted. */
 export async function cleanVersions(tools: VersionCleanupTools, cleanup: VersionCleanup): Promise<void> {
   const { kind, signal, outcome } = cleanup;
   const { read } = tools.database;
@@ -169,7 +169,7 @@ class RepositoryCleanup {
     const { kind, actor, outcome } = cleanup;
     const owner = { kind, resource };
     return underLock(tools, owner, async (writer) => {
-      // Planned again, as a node may have been given one of them since. From here on nobody can be pinned to one.
+      // The plan is made again, because a node may get one of the versions by now. Under the lock nobody can be pinned to one.
       const due = await this.plan(writer, rule, await cleanup.readInUse());
       const count = countOf(writer);
       const onGone = (gone: readonly Removal[]) => {
@@ -184,7 +184,7 @@ class RepositoryCleanup {
     });
   }
 
-  /** Which versions are to go, series by series. */
+  /** Plans which versions are deleted, series by series. */
   private async plan(index: SeriesIndex, rule: RetentionRule, inUse: InUse): Promise<Removal[]> {
     const { now, kind } = this.cleanup;
     const removals: Removal[] = [];
@@ -204,9 +204,9 @@ class RepositoryCleanup {
   }
 
   /**
-   * Of parameters that is, for each delivered version of the configuration, the file that each scope value would give a
-   * node that carries it, whether or not one does now: a hundred thousand nodes need not be asked, and a node that is
-   * tagged a moment later finds its file.
+   * The versions of a series that are in use. A parameter file is in use if a node with its scope value would get it with
+   * some delivered version of the configuration, whether or not such a node exists. So a hundred thousand nodes need not
+   * be read, and a node that is tagged a moment later finds its file.
    */
   private inUseOf({ published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
     if (this.cleanup.kind !== 'parameters') return inUse.versions(this.repository);
@@ -227,7 +227,7 @@ class RepositoryCleanup {
     return candidates;
   }
 
-  /** What stays must not get another entry point because the version goes that it takes it from. */
+  /** Keeps each version from which a version that stays takes its entry point. */
   private async withoutEntryPointSources(planned: readonly Removal[]): Promise<Removal[]> {
     const sources = await this.tools.store.entryPointLenders(this.repository);
     const going = new Set(planned.map(({ version }) => version));

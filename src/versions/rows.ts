@@ -21,16 +21,16 @@ export interface ResourceRows {
   composites: CompositeRow;
 }
 
-/** The kinds whose repositories have a row of their own. It is the name of their table too. */
+/** The kinds whose repositories have a row of their own. Each kind is also the name of its table. */
 export type ResourceKind = keyof ResourceRows;
 
 export const GRANT_KINDS = { configurations: 'configuration', composites: 'composite' } as const;
-/** As messages name the kinds. */
+/** The names of the kinds in messages. */
 export const NOUNS = { configurations: 'configuration', composites: 'composite configuration' };
 
 export const noResource = (kind: ResourceKind) => notFound(`No ${NOUNS[kind]} of this name`);
 
-/** The resource to which the caller was let. */
+/** The resource for which the caller's access was checked, and one of the kinds of its repositories. */
 export interface Owner<K extends RepositoryKind = RepositoryKind> {
   kind: K;
   resource: Pick<GrantedResource, 'id' | 'name'>;
@@ -68,7 +68,7 @@ export async function requireRow<K extends ResourceKind>(
   return row;
 }
 
-/** Ignores case, as names are unique without regard to case. */
+/** Ignores case, because names are unique without regard to case. */
 export async function isNameTaken(db: Db, kind: ResourceKind, name: string): Promise<boolean> {
   const row = await db
     .selectFrom(kind)

@@ -1,6 +1,6 @@
 /**
- * What a version must keep to, whoever makes it: a request now, a push or a preview later. Each rule throws, writes
- * nothing, and is to be asked under the lock by the row as it is there. Whether parameters are compatible is a rule of
+ * The rules for versions, whoever makes them: a request now, a push or a preview later. Each rule throws and writes
+ * nothing. Call it under the lock, with the row that was read there. The rule on compatible parameters is in
  * resolve/compatibility.ts.
  */
 
@@ -57,7 +57,7 @@ export function refuseReservedPaths(files: readonly { path: string }[]): void {
 }
 
 /**
- * What a composite is published with must be published itself.
+ * Requires that the children of a composite that is to be published are published themselves.
  * @throws HawserError conflict `no_children` or `unpublished_child`
  */
 export async function requirePublishedChildren(
@@ -78,7 +78,7 @@ export async function requirePublishedChildren(
 }
 
 /**
- * A configuration that has published parameter files keeps its server-managed parameters.
+ * Keeps the server-managed parameters of a configuration switched on while it has published parameter files.
  * @throws HawserError conflict `in_use`
  */
 export async function refusePublishedParameters(store: GitStore, configurationName: string): Promise<void> {

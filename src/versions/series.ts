@@ -1,7 +1,7 @@
 /**
- * One way to the versions of every kind of repository. A series is what versions are ordered in: '' is the only one of
- * a configuration or composite; parameters have `Default`, one for each value of a scope type (`Environment/prod`), and
- * `schema` for uploaded schemas. Every call of the two stores' locked writers is in this file.
+ * The same calls for the versions of every kind of repository. A series is an ordered list of versions. A configuration
+ * or composite has only the series ''. Parameters have `Default`, one series for each value of a scope type
+ * (`Environment/prod`), and `schema` for uploaded schemas. Every call of the two stores' locked writers is in this file.
  */
 
 import type {
@@ -60,7 +60,7 @@ export interface SeriesIndex {
   index(series: string): VersionIndex;
 }
 
-/** Who writes, when, and the signal that is aborted once nobody waits for it any more. */
+/** Who writes, when, and a signal that is aborted when the caller has gone. */
 interface Writing {
   author: Person;
   at: number;

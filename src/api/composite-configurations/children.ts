@@ -112,7 +112,7 @@ async function addChild(
   return item;
 }
 
-/** Whoever deletes the child holds its lock too, so it is still there when the work is done. */
+/** Runs work under the lock of the child, which its deletion takes too. So the child still exists when the work ends. */
 async function underChildsLock(
   tools: CompositeTools,
   target: ChildTarget,
@@ -126,7 +126,7 @@ async function underChildsLock(
       await work();
     });
   } catch (error) {
-    // The repository may have gone while we waited for its lock: that is 404, not a fault of the disk.
+    // The child may have been deleted while we waited for its lock. That is 404, not a fault of the disk.
     await requireReadableChild(tools, target, name);
     throw error;
   }
@@ -137,7 +137,7 @@ function detailsOf({ id, configuration, version, order }: CompositeChild) {
 }
 
 /**
- * Changes a child that the caller may read: of another not even its versions can be asked.
+ * Changes a child. The caller must be allowed to read it, as the answer tells which versions it has.
  * @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version`
  */
 async function changeChild(
@@ -191,7 +191,7 @@ function nextOrder({ children }: CompositeDocument): number {
   return Math.min(highest + 1, Number.MAX_SAFE_INTEGER);
 }
 
-/** A name that is no readable configuration, but a readable composite, gets an answer of its own. */
+/** @throws HawserError not_found; invalid `nested_composite` where the name is that of a composite the caller may read */
 async function requireReadableChild(
   { database }: CompositeTools,
   { principal }: ChildTarget,
@@ -221,9 +221,9 @@ async function requireVersion(
   }
 }
 
-/** Ids of configurations by their names. */
+/** The ids of configurations by their names. */
 export async function findConfigurationIds(db: Db, names: readonly string[]): Promise<Map<string, string>> {
-  // SQLite alone takes an empty list.
+  // Only SQLite accepts an empty list.
   if (names.length === 0) return new Map();
   const rows = await db
     .selectFrom('configurations')

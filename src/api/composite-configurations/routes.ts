@@ -167,7 +167,7 @@ function showVersion(tools: CompositeTools, resource: GrantedResource, version: 
   });
 }
 
-/** Versions as the API shows them, in the order given. */
+/** The versions as the API shows them, in the order of `refs`. */
 async function showVersions(
   { database, store, composites }: CompositeTools,
   { id, name }: GrantedResource,
@@ -202,7 +202,7 @@ function toCompositeVersion(
   configurationIds: ReadonlyMap<string, string>,
 ) {
   return {
-    // A version has no row, so its id is made from what names it.
+    // A version has no row, so its id is made from the id of the composite and the version.
     id: nameBasedId(compositeId, details.version),
     version: details.version,
     status: details.status,

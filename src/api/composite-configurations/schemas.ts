@@ -11,7 +11,7 @@ import {
   VERSION_COUNTS,
 } from '../crud/versioned.ts';
 
-/** Examples of the API description. */
+/** These are the examples of the API description. */
 const ITEM = {
   id: '6b7c8d9e-0fa1-4b2c-8d3e-4f5a6b7c8d9e',
   childConfigurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',

@@ -51,7 +51,7 @@ export async function createCompositeDraft(
   );
 }
 
-/** A document as it is to be, and what the audit trail says of the change. */
+/** The new document, and the audit entry of the change. */
 export interface DocumentChange {
   document: CompositeDocument;
   action: 'composite.child_added' | 'composite.child_changed' | 'composite.child_removed';

@@ -33,13 +33,13 @@ export async function findOwnSettings(db: Db, configurationId: string): Promise<
   return { requireSemVer: toBoolean(require_semver), parameterValidationMode, ...toRetention(row) };
 }
 
-/** Sets the members that are given, of which there must be one at least. Null makes one inherited again. */
+/** Sets the members that are given. There must be at least one. Null makes a member inherited again. */
 export async function saveOwnSettings(
   db: Db,
   configurationId: string,
   change: { [K in keyof OwnSettings]?: OwnSettings[K] | undefined },
 ): Promise<void> {
-  // What is undefined stays as it is, or becomes null in a new row.
+  // A member that is undefined stays as it is. In a new row it becomes null.
   const columns = {
     require_semver: toFlag(change.requireSemVer),
     parameter_validation_mode: change.parameterValidationMode,

@@ -10,7 +10,7 @@ import {
   VERSION_COUNTS,
 } from '../crud/versioned.ts';
 
-/** Examples of the API description. */
+/** This is the example of a version in the API description. */
 const VERSION = {
   version: '1.2.0',
   status: 'Published',
@@ -22,7 +22,7 @@ const VERSION = {
 
 const ValidationMode = choice('None', 'Warn', 'Strict');
 
-/** Whether a version must be SemVer is the configuration's own setting. */
+/** The schema allows both forms, because each configuration decides whether its versions must be SemVer. */
 const Version = anyVersion('Not a version: SemVer 2.0 without leading v, such as 1.2.0');
 
 const versionFields = {

@@ -19,9 +19,9 @@ const TAGS = ['Configuration settings'];
 type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined };
 
 interface Overrides<C> {
-  /** As it stands in operation ids. */
+  /** The noun of the operation ids. */
   noun: string;
-  /** As it stands in "Read …". */
+  /** The end of the summary "Read …". */
   label: string;
   view: ZodType;
   change: ZodType<C>;

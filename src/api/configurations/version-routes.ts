@@ -29,7 +29,7 @@ const COMMON = {
   problems: READING_REPOSITORIES,
 } as const;
 
-/** Details of versions come from several objects each when they are not in memory. */
+/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
 
 export function versionRoutes(tools: ConfigurationTools): Route[] {
@@ -184,7 +184,7 @@ async function findVersion(
   return store.details(repository, ref);
 }
 
-/** A path that no file can have names nothing. */
+/** The path in its normal form. A path that no file can have is answered with 404. */
 function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));

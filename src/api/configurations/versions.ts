@@ -54,8 +54,8 @@ export async function createConfiguration(
 }
 
 /**
- * Changes nothing, the time of the last change included, where all is so already.
- * @throws HawserError conflict `reserved_path` when the highest version holds what the parameters would overwrite;
+ * Changes a configuration. Where nothing differs, nothing is written, not even the time of the last change.
+ * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go;
  *   `in_use` when nodes would lose published parameters
  */
 export async function changeConfiguration(
@@ -127,7 +127,7 @@ export function createDraft(
 }
 
 /**
- * Puts other files in the place of a draft's. It keeps its entry point unless another is given.
+ * Replaces the files of a draft. It keeps its entry point unless the form names another.
  * @throws HawserError not_found, conflict `published_version`, or what `checkDraft` finds
  */
 export function replaceDraft(
@@ -140,7 +140,7 @@ export function replaceDraft(
     const before = author.requireDraft(version);
     const repository = { kind: 'configurations', name: target.resource.name } as const;
     const entryPoint = form.entryPoint ?? (await tools.store.details(repository, before)).entryPoint;
-    // The version has its name already: a rule that came later asks no other of it.
+    // The version has its name already. A rule that was switched on later does not ask for another one.
     const useServerManagedParameters = row.use_server_managed_parameters === 1;
     const flags = { requireSemVer: false, useServerManagedParameters };
     const { prereleaseChannel } = form;
@@ -150,7 +150,8 @@ export function replaceDraft(
 }
 
 /**
- * Where the server keeps the configuration's parameters, its `parameters` block must fit those before it.
+ * Publishes a draft. Where the server manages the configuration's parameters, the `parameters` block must be compatible
+ * with the version before it.
  * @throws HawserError not_found without such a version; conflict `already_published`, `incompatible_parameters`, or
  *   `validation_failed` in mode Strict for a block that cannot be read
  */

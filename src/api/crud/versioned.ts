@@ -17,7 +17,7 @@ import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../version
 import { ResourceRoutes } from './routes.ts';
 import { type Page, type PageQuery, pageOf } from './rows.ts';
 
-/** After a start a page of a list reads as many repositories from the disk. Others want to be served too. */
+/** After a start, a page of a list reads one repository from the disk for each row. This limit leaves time for others. */
 const CONCURRENT_LOADS = 16;
 
 export const ResourceName = z
@@ -86,7 +86,7 @@ export function toAuthorship(details: VersionDetails) {
   };
 }
 
-/** Makers of the routes that ask for a grant on the resource in the path, one for each level. */
+/** One maker of routes for each level of the grant on the resource in the path. */
 export function grantedRoutes(
   database: Database,
   tags: readonly string[],
@@ -132,7 +132,7 @@ function listReadable<K extends ResourceKind>(
   return pageOf(ids === 'all' ? all : all.where('id', 'in', ids), query) as Promise<never>;
 }
 
-/** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
+/** The index, or null for a repository that is missing or unreadable, which must not fail the whole list. */
 async function readableIndex(store: GitStore, repository: RepositoryRef): Promise<VersionIndex | null> {
   try {
     return await store.index(repository);

@@ -1,4 +1,4 @@
-/** Judges parameter files of one configuration by its schemas and its validation mode, both as they are now. */
+/** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
@@ -19,7 +19,7 @@ export interface ParameterTools extends AuthorTools {
   documents: Documents;
 }
 
-/** The configuration whose parameters they are. */
+/** The configuration that owns the parameters. */
 export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 
 /** Whether a schema refuses a file. The key names both, and neither ever changes. */

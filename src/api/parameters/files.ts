@@ -1,6 +1,6 @@
 /**
- * Drafts of parameter files, their publishing, and uploaded schemas. Everything is judged under the lock of the
- * configuration's parameters, as it then is.
+ * Drafts of parameter files, their publishing, and uploaded schemas. Everything is checked under the lock of the
+ * configuration's parameters.
  */
 
 import { sameVersion } from '../../domain/version-order.ts';
@@ -16,7 +16,7 @@ import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
 import {
-  define,
+  defineValue,
   requireEnabledType,
   requireScopeType,
   type ScopeTypeChoice,
@@ -35,7 +35,7 @@ export interface FileName {
   version: string;
 }
 
-/** A version as it is after a change, with what an answer says of it. */
+/** A version after a change, with what the answer says of it. */
 export interface ChangedFile {
   type: ScopeTypeRow;
   scope: ParameterScope;
@@ -44,8 +44,8 @@ export interface ChangedFile {
 }
 
 /**
- * Makes a draft or gives one other content, and publishes it if `publish` says so: nothing is written unless both can
- * be. Content that a draft has already is not written again.
+ * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
+ * done. Content that the draft has already is not written again.
  * @param content null skips the scope on purpose
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
  *   `scope_type_disabled`, `published_version` or `version_exists`
@@ -65,11 +65,11 @@ export function saveFile(
     const errors = await checks.errorsOf(version, content?.document ?? null);
     if (checks.mode === 'Strict' && errors.length > 0)
       throw invalid('validation_failed', refusal(version), errors);
-    // Asked before anything is written; the store itself finds it again.
+    // This is checked before anything is written. The store checks it again.
     author.findDraft(version, seriesOf(wanted.scope));
     refuseGone(target.gone);
-    // Before the file: a value without one does no harm, where a file without its value would be shown to nobody.
-    const scope = await define(database, target.actor, type.id, wanted);
+    // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
+    const scope = await defineValue(database, target.actor, type.id, wanted);
     const series = seriesOf(scope);
     const draft = await writeDraft(tools, author, { name: target.resource.name, series, version, content });
     const details = publish ? await author.publish(version, () => undefined, series) : draft.details;
@@ -132,9 +132,9 @@ export function deleteFile(tools: ParameterTools, target: FileTarget, name: File
 }
 
 /**
- * Keeps the schema that the document's `parameters` block defines, in place of an earlier one of the version. What
- * is there to the byte is not written again.
- * @returns the JSON Schema that it is, as JSON
+ * Stores the schema that the document's `parameters` block defines, in place of an earlier one of the version. The
+ * same bytes are not written again.
+ * @returns the JSON Schema as JSON text
  * @throws HawserError invalid for the block; not_found without the configuration; conflict `version_exists` for a
  *   version that differs in build metadata alone, `incompatible_parameters` with `compatibilityReport`
  */

@@ -1,4 +1,4 @@
-/** What versions of a scope's file there are, and which of them is the one of its major. */
+/** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
 import { isStable, majorOf } from '../../domain/version-order.ts';
 import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
@@ -25,7 +25,7 @@ import { toParameterFile } from './views.ts';
 
 const TAGS = ['Parameters'];
 
-/** Details of versions come from several objects each when they are not in memory. */
+/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
 
 export function readingRoutes(tools: ParameterTools): Route[] {
@@ -91,12 +91,12 @@ export function readingRoutes(tools: ParameterTools): Route[] {
 interface Versions {
   type: ScopeTypeRow;
   scope: ParameterScope;
-  /** Highest first. */
+  /** The highest version comes first. */
   versions: readonly ParameterVersionRef[];
   checks: FileChecks;
 }
 
-/** What a request says of the scope that it means. */
+/** The parts of a request that name a scope. */
 interface Call {
   principal: UserPrincipal;
   resource: ConfigurationOf;
@@ -134,7 +134,7 @@ async function show(
 
 interface Major {
   major: number;
-  /** Highest first. */
+  /** The highest version comes first. */
   versions: ParameterVersionRef[];
 }
 

@@ -5,7 +5,7 @@ import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../h
 import { SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
-/** Examples of the API description. */
+/** This is the example of a file in the API description. */
 const FILE = {
   id: '5e4d3c2b-1a09-5f8e-9d7c-6b5a49382716',
   scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
@@ -24,7 +24,7 @@ const FILE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
 };
 
-/** It is SemVer whatever the configuration's own versions may be called, as files are matched with them by majors. */
+/** Always SemVer, even where the configuration allows other versions, because files are matched by major version. */
 const Version = SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' });
 
 const ContentType = z

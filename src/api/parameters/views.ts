@@ -37,7 +37,7 @@ export function toParameterFile(
   };
 }
 
-/** Where a version has its address, from which it can be deleted and published. */
+/** The address of a version, at which it can be deleted and published. */
 export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
   const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
   const version = encodeURIComponent(details.version);

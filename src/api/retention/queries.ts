@@ -28,8 +28,8 @@ export async function finishRun(
 }
 
 /**
- * Ends the runs, of all types or of one, that were cut off. No run of these types may be going on, so each run without
- * an end is one of them.
+ * Ends the records of interrupted runs, of all types or of one. No run of these types may be going on, so each record
+ * without an end is of an interrupted run.
  */
 export async function endInterruptedRuns(
   db: Db,
@@ -43,7 +43,7 @@ export async function endInterruptedRuns(
   await (versionType ? open.where('version_type', '=', versionType) : open).execute();
 }
 
-/** When the schedule last began a run of this type that was not cut off. Null means never. */
+/** When the schedule last began a run of this type that was not interrupted. Null means never. */
 export async function lastScheduledStart(db: Db, versionType: VersionType): Promise<number | null> {
   const row = await db
     .selectFrom('retention_runs')

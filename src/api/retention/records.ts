@@ -1,6 +1,6 @@
 /**
- * The cleanup of reports and status events: per node those go that are beyond the newest `keepCount` and older than
- * `keepDays`. In transactions so short that nobody who writes has to wait for long, with time for others in between.
+ * The cleanup of reports and status events: for each node it deletes those that are beyond the newest `keepCount` and
+ * older than `keepDays`. Its transactions are so short that no writer waits for long, with pauses between them.
  */
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import type { CleanupRun } from '../../versions/retention.ts';
 
 export type RecordTable = 'reports' | 'status_events';
 
-/** The column that rises with the order of writing. */
+/** The columns that rise with the order of writing. */
 const KEYS = { reports: 'seq', status_events: 'id' } as const;
 
-/** A record of a node. It goes, and so do all of the node's records before it. */
+/** The newest record of a node that is deleted. All of the node's records before it are deleted too. */
 interface Bound {
   nodeId: string;
   timestamp: number;
@@ -28,13 +28,13 @@ export interface RecordRule {
   keepDays: number;
 }
 
-/** Nodes looked at in one turn. */
+/** How many nodes are read in one turn. */
 const NODES_AT_ONCE = 100;
-/** Records per statement: a report may be megabytes, so the time is looked at after a few. */
+/** Records per statement. A report may have megabytes, so the clock is read after a few of them. */
 const RECORDS_AT_ONCE = 10;
-/** Milliseconds after which a transaction takes up no more; its commit comes on top. */
+/** Milliseconds after which a transaction begins no further statement. Its commit takes more time. */
 const BUDGET = 2;
-/** Milliseconds between two transactions. */
+/** The pause between two transactions, in milliseconds. */
 const PAUSE = 5;
 
 export async function cleanRecords(
@@ -60,7 +60,7 @@ export async function cleanRecords(
   }
 }
 
-/** The newest that goes: what is old enough is beyond the others, or what is beyond is old enough. */
+/** The newest record to delete: the first one beyond `keepCount`, or the newest of `keepDays` ago if that is older. */
 async function boundOf(
   { read }: Database,
   table: RecordTable,

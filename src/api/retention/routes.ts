@@ -19,7 +19,7 @@ const VERSION_PROBLEMS = ['versions_changed', ...WRITING_REPOSITORIES];
 
 const OF_RECORDS = 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.';
 
-type Wish = z.output<typeof VersionCleanup | typeof RecordCleanup>;
+type Overrides = z.output<typeof VersionCleanup | typeof RecordCleanup>;
 const VERSIONS = { kind: 'json', schema: VersionCleanup, isOptional: true } as const;
 const RECORDS = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
 
@@ -36,11 +36,11 @@ export function retentionRoutes(database: Database, runs: RetentionRuns): Route[
     routes.update(path, {
       ...declared,
       method: 'POST',
-      body: body as JsonBody<Wish>,
+      body: body as JsonBody<Overrides>,
       answer: { description: 'What was deleted, or would be', schema: RetentionResult },
       problems: body === VERSIONS ? VERSION_PROBLEMS : ['shutting_down'],
-      async handle({ body: { dryRun: isDryRun, ...wish }, caller: { actor } }) {
-        return toResult(await runs.run({ versionType, isScheduled: false, isDryRun, actor, wish }));
+      async handle({ body: { dryRun: isDryRun, ...overrides }, caller: { actor } }) {
+        return toResult(await runs.run({ versionType, isScheduled: false, isDryRun, actor, overrides }));
       },
     });
   return [

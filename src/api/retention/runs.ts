@@ -1,4 +1,4 @@
-/** Runs the cleanups, one of a type at a time. The history tells of each what came of it. */
+/** Runs the cleanups, one of each type at a time, and writes their results to the history. */
 
 import type { Database } from '../../db/open.ts';
 import { cleanupLock } from '../../domain/lock-names.ts';
@@ -30,16 +30,16 @@ export interface CleanupTools extends VersionCleanupTools {
   clock: Clock;
 }
 
-type Wish<T> = { [K in keyof T]?: T[K] | null | undefined };
+type Overrides<T> = { [K in keyof T]?: T[K] | null | undefined };
 
-/** What a run is asked to do. */
-export interface Order {
+/** A request for a cleanup. */
+export interface CleanupRequest {
   versionType: VersionType;
   isScheduled: boolean;
   isDryRun: boolean;
   actor: Actor;
-  /** What is null or absent comes from the server's settings. */
-  wish: Wish<RetentionRule & RecordRule>;
+  /** A member that is null or absent comes from the server's settings. */
+  overrides: Overrides<RetentionRule & RecordRule>;
 }
 
 export interface RunResult {
@@ -71,21 +71,21 @@ export class RetentionRuns {
     this.tools = tools;
   }
 
-  /** Ends the records of runs that the last end of the server cut off. */
+  /** Ends the records of runs that were interrupted when the server last ended. */
   async open(): Promise<void> {
     const { database, clock } = this.tools;
     await endInterruptedRuns(database.write, { now: clock.now(), error: INTERRUPTED });
   }
 
-  /** Has the runs end after the step they are at, and waits until they have. */
+  /** Makes each run end after its current step, and waits for all of them. */
   async close(): Promise<void> {
     this.ending.abort(new HawserError('unavailable', 'shutting_down', 'The server is shutting down.'));
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
   /** Waits for an earlier run of the same type, then runs. Throws what the run failed with, once that is recorded. */
-  async run(order: Order): Promise<RunResult> {
-    const run = this.begin(order);
+  async run(request: CleanupRequest): Promise<RunResult> {
+    const run = this.begin(request);
     this.running.add(run);
     try {
       return await run;
@@ -94,17 +94,17 @@ export class RetentionRuns {
     }
   }
 
-  private async begin(order: Order): Promise<RunResult> {
+  private async begin(request: CleanupRequest): Promise<RunResult> {
     const { database, locks } = this.tools;
     await database.requireWritable();
-    return locks.run(cleanupLock(order.versionType), () => this.carryOut(order));
+    return locks.run(cleanupLock(request.versionType), () => this.carryOut(request));
   }
 
-  private async carryOut(order: Order): Promise<RunResult> {
+  private async carryOut(request: CleanupRequest): Promise<RunResult> {
     const { database, clock } = this.tools;
     const { signal } = this.ending;
     signal.throwIfAborted();
-    const { versionType, isScheduled, isDryRun } = order;
+    const { versionType, isScheduled, isDryRun } = request;
     const [runId, now, outcome] = [newId(), clock.now(), new Outcome()];
     await endInterruptedRuns(database.write, { now, error: NOT_RECORDED, versionType });
     await insertRun(database.write, {
@@ -116,26 +116,26 @@ export class RetentionRuns {
     });
     let failure: unknown;
     try {
-      await this.clean(order, { now, isDryRun, runId, outcome, signal });
+      await this.clean(request, { now, isDryRun, runId, outcome, signal });
       failure = outcome.firstFailure?.error;
     } catch (error) {
       failure = error;
     }
-    await this.finish(order, runId, outcome, failure);
+    await this.finish(request, runId, outcome, failure);
     if (failure !== undefined) throw failure;
     const { deletedCount, keptCount } = outcome;
     const deletedVersions = ofVersions(versionType) ? outcome.deletedVersions : null;
     return { runId, versionType, isDryRun, deletedCount, keptCount, deletedVersions };
   }
 
-  private async clean({ versionType, wish, actor }: Order, run: CleanupRun): Promise<void> {
+  private async clean({ versionType, overrides, actor }: CleanupRequest, run: CleanupRun): Promise<void> {
     const { tools } = this;
     const settings = await readRetentionSettings(tools.database.read);
     if (!ofVersions(versionType)) {
       const table = versionType === 'Report' ? 'reports' : 'status_events';
-      return cleanRecords(tools.database, table, recordRule(versionType, wish, settings), run);
+      return cleanRecords(tools.database, table, recordRule(versionType, overrides, settings), run);
     }
-    const { keepVersions, keepDays, keepReleaseVersions } = wish;
+    const { keepVersions, keepDays, keepReleaseVersions } = overrides;
     const rule = {
       keepVersions: keepVersions ?? settings.keepVersions,
       keepDays: keepDays ?? settings.keepDays,
@@ -145,10 +145,15 @@ export class RetentionRuns {
     return cleanVersions(tools, { ...run, kind, actor, rule, readInUse: () => readInUse(tools) });
   }
 
-  private async finish(order: Order, runId: string, outcome: Outcome, failure: unknown): Promise<void> {
+  private async finish(
+    request: CleanupRequest,
+    runId: string,
+    outcome: Outcome,
+    failure: unknown,
+  ): Promise<void> {
     const { database, clock, log } = this.tools;
     const { deletedCount, keptCount } = outcome;
-    const { versionType, isScheduled, isDryRun, actor } = order;
+    const { versionType, isScheduled, isDryRun, actor } = request;
     const wasInterrupted = this.ending.signal.aborted && failure !== undefined;
     await database.write.transaction().execute(async (trx) => {
       await finishRun(trx, runId, {
@@ -167,7 +172,7 @@ export class RetentionRuns {
     else log.error({ ...facts, err: failure }, 'a cleanup has failed');
   }
 
-  /** What the history says of a run that went to its end. */
+  /** The error text in the history of a run that was not interrupted. */
   private errorOf({ failureText, leftObjects }: Outcome, failure: unknown): string | null {
     if (failure !== undefined) return failureText ?? safeMessage(failure);
     return leftObjects && !this.tools.maintenance.isAvailable ? NOT_REPACKED : null;
@@ -176,7 +181,7 @@ export class RetentionRuns {
 
 function recordRule(
   versionType: 'Report' | 'StatusEvent',
-  { keepCount, keepDays }: Order['wish'],
+  { keepCount, keepDays }: CleanupRequest['overrides'],
   settings: RetentionSettings,
 ): RecordRule {
   const isOfReports = versionType === 'Report';
