@@ -88,7 +88,7 @@ export interface AuthorTools {
 }
 
 /** The parts of an audit entry that depend on the change. */
-interface Told {
+interface AuditChange {
   action: AuditAction;
   details: Record<string, unknown>;
 }
@@ -184,7 +184,7 @@ export class VersionAuthor<K extends RepositoryKind> {
   async replaceDraft(
     before: VersionRef,
     content: ContentOf[K],
-    { series = ONLY_SERIES, told }: { series?: string; told?: Told } = {},
+    { series = ONLY_SERIES, told }: { series?: string; told?: AuditChange } = {},
   ): Promise<DetailsOf[K]> {
     const { version } = before;
     const made = await this.writer.replaceDraft(series, version, { ...content, ...this.writing });
@@ -249,7 +249,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     return { author, at: actor.at, ...(gone && { gone }) };
   }
 
-  private record(series: string, version: string, { action, details }: Told): Promise<void> {
+  private record(series: string, version: string, { action, details }: AuditChange): Promise<void> {
     const { kind, resource, actor } = this.target;
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
@@ -268,7 +268,7 @@ export async function deleteVersions<K extends RepositoryKind, V extends SeriesV
   owner: Owner<K>,
   { writer, actor }: { writer: SeriesWriter<K>; actor: Actor },
   due: readonly V[],
-  { told, onGone }: { told: (version: V) => Told['details']; onGone: (gone: readonly V[]) => void },
+  { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
 ): Promise<void> {
   try {
     await writer.deleteVersions(due);
@@ -286,7 +286,7 @@ async function recordAll(
   { write }: Database,
   { kind, resource: { id: resourceId, name } }: Owner,
   actor: Actor,
-  entries: readonly Told[],
+  entries: readonly AuditChange[],
 ): Promise<void> {
   await write.transaction().execute(async (trx) => {
     if (kind === 'parameters') await noteParameters(trx, resourceId);

@@ -8,16 +8,26 @@ import type { Database, Db } from '../db/open.ts';
 import { endRemovals, noteRemoval, strikeRemoval } from '../db/removals.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';
-import type { DraftInput, GitStore, RepositoryKind, RepositorySettings } from '../git/store.ts';
+import type { GitStore, RepositoryKind, RepositorySettings } from '../git/store.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
 import { grantToCreator } from '../security/grants.ts';
-import { GRANT_KINDS, isNameTaken, NOUNS, noResource, notFoundIfDeleted, type ResourceKind } from './rows.ts';
-import { lockSeries } from './series.ts';
+import {
+  GRANT_KINDS,
+  isNameTaken,
+  NOUNS,
+  noResource,
+  notFoundIfDeleted,
+  type Owner,
+  type ResourceKind,
+  type Target,
+} from './rows.ts';
+import { type ContentOf, lockSeries } from './series.ts';
 
 interface KindFacts {
   /**
@@ -69,24 +79,30 @@ export interface ResourceTools {
   log: Log;
 }
 
-/** The row and the repository are made from this. */
-export interface NewResource {
+/** A resource that is to be made, as its settings remember it. */
+export interface NewResource
+  extends Pick<RepositorySettings, 'description' | 'useServerManagedParameters' | 'entryPoint'> {
   kind: ResourceKind;
   name: string;
-  settings: RepositorySettings;
   /** The first version, or null for none. */
-  draft: DraftInput | null;
+  draft: ({ version: string } & ContentOf[ResourceKind]) | null;
 }
 
 /**
+ * Makes the repository with the first draft, and then the row.
+ * @returns the id of the new resource
  * @throws HawserError conflict `name_taken`, also where parameters lie that another configuration of this name left,
  *   which nobody has given to this one; `client_gone`
  */
 export async function createResource(
   { database, store, locks }: ResourceTools,
-  { actor, gone }: { actor: Actor; gone?: AbortSignal },
-  { kind, name, settings, draft }: NewResource,
-): Promise<void> {
+  { principal, actor, gone }: Omit<Target, keyof Owner>,
+  { kind, name, draft: content, ...given }: NewResource,
+): Promise<string> {
+  const { at } = actor;
+  const settings = { ...given, id: newId(), createdBy: principal.userId, createdAt: at };
+  const author = { name: principal.username, email: principal.email };
+  const draft = content && { ...content, author, at, ...(gone && { gone }) };
   await database.requireWritable();
   await locks.run(nameLock(kind, name), async () => {
     if (await isNameTaken(database.read, kind, name)) throw nameTaken(kind);
@@ -105,12 +121,13 @@ export async function createResource(
       throw error;
     }
   });
+  return settings.id;
 }
 
 /** Makes the row and the creator's grant from the settings of the repository. */
 export async function registerResource(
   database: Database,
-  { kind, name, settings }: Omit<NewResource, 'draft'>,
+  { kind, name, settings }: { kind: ResourceKind; name: string; settings: RepositorySettings },
   { how, actor, version }: { how: 'created' | 'adopted'; actor: Actor; version?: string | undefined },
 ): Promise<void> {
   const { id, description, createdAt, createdBy } = settings;

@@ -19,18 +19,10 @@ import { lockSeries } from '../../versions/series.ts';
 import type { Caller } from '../crud/routes.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { ChildChange, ItemView, NewChild } from './schemas.ts';
-import {
-  type CompositeTarget,
-  type CompositeTools,
-  changeDocument,
-  type DocumentChange,
-} from './versions.ts';
+import { type ChildTarget, type CompositeTools, changeDocument, type DocumentChange } from './versions.ts';
 
 const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
 const CHANGING_DRAFTS = ['published_version', 'draft_changed', ...WRITING_REPOSITORIES];
-
-/** Who works on which draft of which composite. */
-type ChildTarget = CompositeTarget & { version: string };
 
 interface Call {
   caller: Caller;
@@ -108,7 +100,7 @@ async function addChild(
     const changed = { ...document, children: [...document.children, item] };
     return { document: changed, action: 'composite.child_added', details: detailsOf(item) };
   };
-  await underChildsLock(tools, target, name, () => changeDocument(tools, target, target.version, add));
+  await underChildsLock(tools, target, name, () => changeDocument(tools, target, add));
   return item;
 }
 
@@ -147,7 +139,7 @@ async function changeChild(
   { activeVersion, order }: z.output<typeof ChildChange>,
 ): Promise<CompositeChild> {
   let changed: CompositeChild | undefined;
-  await changeDocument(tools, target, target.version, async (document) => {
+  await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
     const name = child.configuration;
     await grantedResource(tools.database.read, target.principal, 'configuration', 'Read', { name });
@@ -167,7 +159,7 @@ async function changeChild(
 
 /** @throws HawserError not_found for the child, conflict `published_version` */
 async function removeChild(tools: CompositeTools, target: ChildTarget, childId: string): Promise<void> {
-  await changeDocument(tools, target, target.version, async (document) => {
+  await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
     const children = document.children.filter((other) => other !== child);
     return {

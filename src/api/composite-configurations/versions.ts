@@ -5,7 +5,6 @@ import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { VersionRef } from '../../git/store.ts';
-import { newId } from '../../lib/ids.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
@@ -16,6 +15,8 @@ import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 
 export type CompositeTools = ResourceTools & { composites: CompositeReader };
 export type CompositeTarget = Target<'composites'>;
+/** Who works on which draft of which composite. */
+export type ChildTarget = CompositeTarget & { version: string };
 
 /**
  * Creates a composite without any version.
@@ -24,19 +25,17 @@ export type CompositeTarget = Target<'composites'>;
  */
 export async function createComposite(
   tools: ResourceTools,
-  { principal, actor }: Caller,
-  { name, description, entryPoint }: z.output<typeof NewComposite>,
+  caller: Caller,
+  { name, description = null, entryPoint }: z.output<typeof NewComposite>,
 ): Promise<string> {
-  const settings = {
-    id: newId(),
-    description: description ?? null,
-    createdBy: principal.userId,
+  return createResource(tools, caller, {
+    kind: 'composites',
+    name,
+    description,
     useServerManagedParameters: false,
     entryPoint: normalizePath(entryPoint ?? DEFAULT_ENTRY_POINT),
-    createdAt: actor.at,
-  };
-  await createResource(tools, { actor }, { kind: 'composites', name, settings, draft: null });
-  return settings.id;
+    draft: null,
+  });
 }
 
 /** @throws HawserError conflict `version_exists`, invalid for a channel that is not the version's */
@@ -65,12 +64,11 @@ export interface DocumentChange {
  */
 export function changeDocument(
   tools: CompositeTools,
-  target: CompositeTarget,
-  version: string,
+  target: ChildTarget,
   change: (document: CompositeDocument) => Promise<DocumentChange | null>,
 ): Promise<void> {
   return authorVersions(tools, target, async (author) => {
-    const draft = author.requireDraft(version);
+    const draft = author.requireDraft(target.version);
     const changed = await change(await readDocument(tools, target, draft));
     if (changed === null) return;
     const { document, ...told } = changed;

@@ -6,12 +6,11 @@ import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
 import type { FileContent, VersionDetails } from '../../git/store.ts';
-import { newId } from '../../lib/ids.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
-import type { Target } from '../../versions/rows.ts';
+import type { ConfigurationRow, Target } from '../../versions/rows.ts';
 import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../../versions/rules.ts';
 import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
@@ -30,7 +29,7 @@ export type ConfigurationTarget = Target<'configurations'>;
  */
 export async function createConfiguration(
   tools: ResourceTools,
-  { principal, actor, gone }: Caller & { gone: AbortSignal },
+  caller: Caller & { gone: AbortSignal },
   form: z.output<typeof NewConfiguration>,
   files: readonly FileContent[],
 ): Promise<string> {
@@ -39,18 +38,9 @@ export async function createConfiguration(
   const { requireSemVer } = await readValidationSettings(tools.database.read);
   const flags = { useServerManagedParameters, requireSemVer };
   const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
-  const author = { name: principal.username, email: principal.email };
-  const settings = {
-    id: newId(),
-    description,
-    createdBy: principal.userId,
-    useServerManagedParameters,
-    entryPoint: null,
-    createdAt: actor.at,
-  };
-  const draft = { version, ...content, author, at: actor.at, gone };
-  await createResource(tools, { actor, gone }, { kind: 'configurations', name, settings, draft });
-  return settings.id;
+  const draft = { version, ...content };
+  const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
+  return createResource(tools, caller, { kind: 'configurations', ...made });
 }
 
 /**
@@ -116,14 +106,18 @@ export function createDraft(
     const inherited = highest && (await store.details({ kind: 'configurations', name }, highest)).entryPoint;
     const entryPoint = form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
     const { requireSemVer } = await readEffectiveSettings(database.read, id);
-    const useServerManagedParameters = row.use_server_managed_parameters === 1;
-    const flags = { requireSemVer, useServerManagedParameters };
-    const { prereleaseChannel } = form;
-    return author.createDraft(
-      version,
-      checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags }),
-    );
+    return author.createDraft(version, checked(row, { version, entryPoint, requireSemVer }, { form, files }));
   });
+}
+
+/** Checks a draft by the configuration's flags as they are under the lock. */
+function checked(
+  { use_server_managed_parameters }: ConfigurationRow,
+  named: { version: string; entryPoint: string; requireSemVer: boolean },
+  { form: { prereleaseChannel }, files }: Draft,
+) {
+  const useServerManagedParameters = use_server_managed_parameters === 1;
+  return checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters });
 }
 
 /**
@@ -141,11 +135,8 @@ export function replaceDraft(
     const repository = { kind: 'configurations', name: target.resource.name } as const;
     const entryPoint = form.entryPoint ?? (await tools.store.details(repository, before)).entryPoint;
     // The version has its name already. A rule that was switched on later does not ask for another one.
-    const useServerManagedParameters = row.use_server_managed_parameters === 1;
-    const flags = { requireSemVer: false, useServerManagedParameters };
-    const { prereleaseChannel } = form;
-    const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
-    return author.replaceDraft(before, content);
+    const named = { version, entryPoint, requireSemVer: false };
+    return author.replaceDraft(before, checked(row, named, { form, files }));
   });
 }
 

@@ -1,16 +1,19 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
 import { isStable, majorOf } from '../../domain/version-order.ts';
-import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
+import type { ParameterDetails, ParameterScope, ParameterVersionRef } from '../../git/store.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
+import { nameBasedId } from '../../lib/ids.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
+import { MEDIA_TYPES } from './content.ts';
 import {
   InMajor,
   InSet,
@@ -21,7 +24,6 @@ import {
   ParameterFileView,
 } from './schemas.ts';
 import { requireScopeType, scopeNamed } from './scopes.ts';
-import { toParameterFile } from './views.ts';
 
 const TAGS = ['Parameters'];
 
@@ -130,6 +132,44 @@ async function show(
   const details = await store.parameters.details(name, ref);
   const needsMigration = await checks.needsMigration(ref);
   return toParameterFile(configurationId, { type, scope, details, needsMigration });
+}
+
+interface ShownFile {
+  type: { id: string; name: string };
+  scope: ParameterScope;
+  details: ParameterDetails;
+  needsMigration: boolean;
+}
+
+export function toParameterFile(
+  configurationId: string,
+  { type, scope, details, needsMigration }: ShownFile,
+) {
+  const { version, contentType } = details;
+  return {
+    id: nameBasedId(configurationId, `${type.id}/${scope.value ?? ''}/${version}`),
+    scopeTypeId: type.id,
+    scopeTypeName: type.name,
+    configurationId,
+    scopeValue: scope.value,
+    version,
+    majorVersion: majorOf(version),
+    checksum: details.sha256,
+    contentType: contentType && MEDIA_TYPES[contentType],
+    status: details.status,
+    isPassthrough: details.isPassthrough,
+    needsMigration,
+    createdAt: toTimestamp(details.createdAt),
+    createdBy: details.createdBy,
+    publishedAt: toOptionalTimestamp(details.publishedAt),
+  };
+}
+
+/** The address of a version, at which it can be deleted and published. */
+export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
+  const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
+  const version = encodeURIComponent(details.version);
+  return `/api/v1/parameters/${type.id}/${configurationId}/versions/${version}${query}`;
 }
 
 interface Major {

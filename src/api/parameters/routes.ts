@@ -10,7 +10,7 @@ import { grantedRoutes } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { readFile, readText } from './content.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
-import { readingRoutes } from './reading-routes.ts';
+import { locationOf, readingRoutes, toParameterFile } from './reading-routes.ts';
 import {
   InSet,
   InVersion,
@@ -20,7 +20,6 @@ import {
   ParameterFileForm,
   ParameterFileView,
 } from './schemas.ts';
-import { locationOf, toParameterFile } from './views.ts';
 
 const TAGS = ['Parameters'];
 const WRITE_PROBLEMS = [
