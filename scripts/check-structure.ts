@@ -21,11 +21,11 @@ const RANKS: Record<string, number> = {
   versions: 4,
   resolve: 5,
   http: 6,
+  'api/crud': 6.5,
   pull: 7,
   api: 7,
   operations: 7,
   'app.ts': 8,
-  'reconcile.ts': 8,
   'server.ts': 8,
   'site.ts': 8,
   'serve.ts': 8,
@@ -62,8 +62,9 @@ function readSources(): SourceFile[] {
     });
 }
 
-/** First part of the path: the room a file belongs to. */
+/** First part of the path: the room a file belongs to. What all segments of `api` share is a room beneath them. */
 function roomOf(path: string): string {
+  if (path.startsWith('api/crud/')) return 'api/crud';
   return path.split('/')[0] ?? path;
 }
 

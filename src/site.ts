@@ -16,9 +16,9 @@ import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
-import { reconcile } from './reconcile.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import { reconcile } from './versions/reconcile.ts';
 import { GitStore } from './versions/store.ts';
 
 export interface ServerOptions {

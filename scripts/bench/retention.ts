@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertNode } from '../../src/api/nodes/queries.ts';
-import { Outcome } from '../../src/api/retention/outcome.ts';
 import { cleanRecords } from '../../src/api/retention/records.ts';
 import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
 import { HOUR, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { Outcome } from '../../src/versions/retention.ts';
 
 const NODES = 1_000;
 const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });

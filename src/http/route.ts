@@ -156,7 +156,7 @@ interface RouteDescription {
   admit?(subject: AnySubject, now: number, bodyBytes: number): void;
 }
 
-interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
+export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
   access: A;
   params?: ZodType<P>;
   query?: ZodType<Q>;

@@ -34,7 +34,7 @@ interface PermissionAccess {
 }
 
 /** A grant on the configuration, composite or parameter set that `{name}` in the path names. */
-interface GrantAccess {
+export interface GrantAccess {
   kind: 'grant';
   on: GrantKind;
   level: GrantLevel;

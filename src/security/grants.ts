@@ -119,3 +119,25 @@ async function levelsOf(
   }
   return levels;
 }
+
+/** Gives the creator Manage. A user who is gone, as when a repository is adopted later, gets nothing. */
+export async function grantToCreator(
+  db: Db,
+  { on, resourceId }: { on: GrantKind; resourceId: string },
+  userId: string,
+  now: number,
+): Promise<void> {
+  const user = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+  if (!user) return;
+  const holder = { principal_type: 'User', principal_id: userId } as const;
+  const change = { level: 'Manage', granted_at: now, granted_by: userId } as const;
+  await db
+    .insertInto('grants')
+    .values({ resource_kind: on, resource_id: resourceId, ...holder, ...change })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['resource_kind', 'resource_id', 'principal_type', 'principal_id'])
+        .doUpdateSet(change),
+    )
+    .execute();
+}

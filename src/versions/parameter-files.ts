@@ -1,12 +1,12 @@
 /** Reads parameter files and uploaded schemas: versions that consist of one file, or of none. */
 
 import type { BlobInfos } from '../git/object-caches.ts';
-import type { BlobInfo, FileContent, RepositoryRef } from '../git/types.ts';
+import type { BlobInfo, RepositoryRef } from '../git/types.ts';
 import type { CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { KINDS, SCHEMA_SERIES } from './kinds.ts';
 import type { RepositoryIndex } from './repository-index.ts';
-import type { SeriesIndex, VersionDetails, VersionRef } from './types.ts';
+import type { DraftContent, SeriesIndex, VersionDetails, VersionRef } from './types.ts';
 
 /** A value of a scope type. Default has no values, every other type has them. */
 export interface ParameterScope {
@@ -51,7 +51,12 @@ export class ParameterFiles {
 
   /** @throws HawserError `repository_damaged` when an object is missing or broken */
   async details(name: string, ref: VersionRef): Promise<ParameterDetails> {
-    const { entryPoint: _none, files, ...details } = await this.source.details(refOf(name), ref);
+    return this.describe(name, await this.source.details(refOf(name), ref));
+  }
+
+  /** The details of a version that has just been written or read. */
+  async describe(name: string, version: VersionDetails): Promise<ParameterDetails> {
+    const { entryPoint: _none, files, ...details } = version;
     const [file] = files;
     const info = file ? await this.blobInfos.of(file.oid, () => this.blob(name, file.oid)) : NOTHING;
     const contentType = file ? contentTypeOf(file.path) : null;
@@ -89,10 +94,14 @@ export function scopeOf(series: string): ParameterScope {
   return { scopeType, value };
 }
 
-/** The content as the one file of a version. */
-export function fileOf(series: string, type: ParameterContentType, content: Uint8Array): FileContent[] {
-  const paths = KINDS.parameters.paths(series) ?? [];
-  return paths.filter((path) => contentTypeOf(path) === type).map((path) => ({ path, content }));
+/** The content of a parameter file or schema as that of a version. Null skips the scope on purpose. */
+export function contentOf(
+  series: string,
+  content: { type: ParameterContentType; bytes: Uint8Array } | null,
+): DraftContent {
+  const path = KINDS.parameters.paths(series)?.find((each) => contentTypeOf(each) === content?.type);
+  const files = content && path !== undefined ? [{ path, content: content.bytes }] : [];
+  return { entryPoint: null, files, isPassthrough: content === null };
 }
 
 function contentTypeOf(path: string): ParameterContentType {

@@ -1,7 +1,7 @@
 /** Cleanups in few words, and parameter files written beside the server, whose routes are not there yet. */
 
 import { createLog } from '../../src/lib/log.ts';
-import { fileOf, seriesOf } from '../../src/versions/parameter-files.ts';
+import { contentOf, seriesOf } from '../../src/versions/parameter-files.ts';
 import { GitStore, type ParameterScope } from '../../src/versions/store.ts';
 import type { Client } from './client.ts';
 import { MAIN, ok } from './configurations.ts';
@@ -64,8 +64,8 @@ export async function writeParameters(
   for (const [version, { at, isDraft }] of Object.entries(files)) {
     const bytes = Buffer.from(`parameters:\n  version: ${version}\n`);
     await store.exclusive({ kind: 'parameters', name: configuration }, async (parameters) => {
-      const files = fileOf(series, 'yaml', bytes);
-      await parameters.writeDraft(series, { version, entryPoint: null, files, author, at });
+      const content = contentOf(series, { type: 'yaml', bytes });
+      await parameters.writeDraft(series, { ...content, version, author, at });
       if (!isDraft) await parameters.publish(series, version, author, at);
     });
   }

@@ -101,18 +101,6 @@ export async function saveGrant(
     .execute();
 }
 
-/** The creator's Manage. Skipped for a user who is gone, as after a restart that adopts a repository. */
-export async function grantToCreator(
-  db: Db,
-  target: GrantTarget,
-  userId: string,
-  now: number,
-): Promise<void> {
-  const holder = { principalType: 'User', principalId: userId } as const;
-  if (!(await principalExists(db, holder))) return;
-  await saveGrant(db, target, holder, { level: 'Manage', grantedBy: userId, now });
-}
-
 /** @returns the level that was granted; undefined where there was no such grant */
 export async function deleteGrant(
   db: Db,

@@ -1,7 +1,7 @@
 /** Parameters of the configuration `web`, as tests write and read them. */
 
 import { join } from 'node:path';
-import { fileOf } from '../../../src/versions/parameter-files.ts';
+import { contentOf } from '../../../src/versions/parameter-files.ts';
 import type { GitStore, RepositoryRef, VersionDetails } from '../../../src/versions/store.ts';
 import { ALICE, AT, BOB, onStore, runGit, type Workbench } from './support.ts';
 
@@ -34,8 +34,7 @@ export function writeFile(
   text: string | null = portOf(80),
   { author = ALICE, at = AT, type = 'yaml' as 'yaml' | 'json' } = {},
 ): Promise<VersionDetails> {
-  const files = text === null ? [] : fileOf(series, type, Buffer.from(text));
-  const content = { entryPoint: null, files, isPassthrough: text === null, at };
+  const content = { ...contentOf(series, text === null ? null : { type, bytes: Buffer.from(text) }), at };
   return store.exclusive(PARAMETERS, (parameters) =>
     parameters.index.of(series).get(version)?.status === 'Draft'
       ? parameters.replaceDraft(series, version, { ...content, committer: author })
@@ -77,7 +76,7 @@ export function putSchema(
   text: string,
   { type = 'yaml' as 'yaml' | 'json', at = AT } = {},
 ): Promise<VersionDetails> {
-  const files = fileOf('schema', type, Buffer.from(text));
-  const input = { version, entryPoint: null, files, author: ALICE, at };
+  const content = contentOf('schema', { type, bytes: Buffer.from(text) });
+  const input = { ...content, version, author: ALICE, at };
   return store.exclusive(PARAMETERS, (parameters) => parameters.putPublished('schema', input));
 }
