@@ -113,7 +113,7 @@ interface Call {
   args: string[];
 }
 
-/** Every call of one of these names; declarations and comments are none. */
+/** Every call of one of these functions. Declarations and comments do not count. */
 function callsOf({ text }: SourceFile, names: readonly string[]): Call[] {
   const code = text.replace(/^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm, (comment) =>
     comment.replace(/[^\n]/g, ' '),
@@ -125,7 +125,7 @@ function callsOf({ text }: SourceFile, names: readonly string[]): Call[] {
   }));
 }
 
-/** The arguments of a call from behind its opening bracket, split at the commas of its own level. */
+/** The arguments of a call, from after its opening bracket, split at the commas of the same level. */
 function argumentsAt(code: string, start: number): string[] {
   const args: string[] = [];
   let [depth, from, at] = [0, start, start];
