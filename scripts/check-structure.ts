@@ -61,7 +61,7 @@ function readSources(): SourceFile[] {
     });
 }
 
-/** The first part of the path, which decides the rank of the file. */
+/** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {
   return path.split('/')[0] ?? path;
 }

@@ -11,7 +11,7 @@ import { GitStore } from '../../src/git/store.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
-// Tests and the bench need the same: certificates like those that agents make for themselves.
+// Test and bench need the same thing: certificates like those that agents make for themselves.
 import { type ClientCertificate, makeClientCertificate } from '../../test/support/client-certificates.ts';
 
 export const VERSIONS = 20;

@@ -33,7 +33,7 @@ export async function declaredRoutes(): Promise<Route[]> {
   try {
     const options: AppOptions = {
       ...{ database, store, log, dataDir: folder, clock: new TestClock() },
-      // In this environment all routes exist.
+      // All routes that there can be.
       environment: 'development',
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       retention: new RetentionRuns({

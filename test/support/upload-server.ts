@@ -34,7 +34,7 @@ const STATUS: Record<string, number> = {
 
 let port = 0;
 let places: SharedPlaces;
-/** The result of each call of readUpload, in order, whether or not its client was still connected. */
+/** What each call of readUpload came to, in order, whether or not its client was still there. */
 export const outcomes: Outcome[] = [];
 const faults: unknown[] = [];
 
