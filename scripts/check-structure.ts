@@ -1,7 +1,7 @@
 /**
- * Checks the house rules of the layout (design.md section 3): import ranks, cycles, importers of the
- * store libraries, file length, readers of process.env. Function length is Biome's job
- * (noExcessiveLinesPerFunction). Exits 1 with a line per fault.
+ * Checks the rules of the layout (design.md section 3): import ranks, cycles, importers of the store libraries, file
+ * length, and readers of process.env. Biome checks the length of functions (noExcessiveLinesPerFunction). Prints one
+ * line per fault and then exits with 1.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,12 +34,12 @@ const RANKS: Record<string, number> = {
   threads: 8,
 };
 
-/** Libraries that only few places may import, so that what they can do wrong is guarded in those places. */
+/** Only a few places may import these libraries, so that the risks of each library are handled there. */
 const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
-  // The agent is a program of its own and makes its own certificate (docs/decisions/0013).
+  // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };
 
@@ -68,9 +68,9 @@ function roomOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-/** Folder inside which imports of the same rank are free; each URL segment of `api` is one of its own. */
+/** The folder inside which imports of the same rank are allowed. Each URL segment of `api` is a folder of its own. */
 function folderOf(path: string): string {
-  // The settings are a part of the lowest room that happens to lie on the door-step.
+  // The settings belong to the lowest rank, although the file is directly in `src`.
   if (path === 'config.ts') return 'lib';
   const parts = path.split('/');
   return parts[0] === 'api' ? parts.slice(0, 2).join('/') : (parts[0] ?? path);

@@ -1,4 +1,4 @@
-/** Every route that the server declares, as data, and one of its addresses for a request. */
+/** Every route that the server declares, as data, and a request address for each. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
-/** The declarations alone: nothing listens, and what the handlers would need is gone afterwards. */
+/** Reads only the declarations. Nothing listens, and what the handlers would need is removed afterwards. */
 export async function declaredRoutes(): Promise<Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-routes-'));
   const log = createLog('silent');
@@ -59,7 +59,7 @@ export async function declaredRoutes(): Promise<Route[]> {
   }
 }
 
-/** The access of a route in one line, for the golden file and the names of tests. */
+/** The access rule of a route in one line, for the golden file and the names of tests. */
 export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':
@@ -86,8 +86,8 @@ export function describeAccess(access: Access): string {
 }
 
 /**
- * The route's path with these values in place of its parameters. Where one name stands for several things, the path
- * up to and with the parameter is a key that goes before the bare name.
+ * The route's path with these values in place of its parameters. If one parameter name has several meanings, the path
+ * up to and including the parameter can be a key; it wins over the bare name.
  */
 export function addressOf(route: Route, values: Readonly<Record<string, string>>): string {
   return route.path.replace(/\{\*?(\w+)\}/g, (parameter, name: string, offset: number) => {

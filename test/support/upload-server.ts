@@ -1,4 +1,4 @@
-/** A real HTTP server around readUpload, and forms written by hand down to their bytes. */
+/** A real HTTP server that uses readUpload, and forms that are written byte by byte. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { SharedPlaces } from '../../src/lib/shared-places.ts';
 
 export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
 export const SHAPE = { fields: ['name', 'version'] };
-/** Larger than all that a body may be under these limits. */
+/** More than the largest body that these limits allow. */
 export const FAR_TOO_MUCH = 400_000;
 
 export interface Outcome {
@@ -40,7 +40,7 @@ const faults: unknown[] = [];
 
 export const url = () => `http://127.0.0.1:${port}/`;
 
-/** Starts and stops the server around the tests of a `describe`. POST uploads, GET answers `here`. */
+/** Starts and stops the server around the tests of a `describe`. POST uploads, and GET answers `here`. */
 export function useUploadServer(): void {
   let server: Server;
   before(async () => {
@@ -94,7 +94,7 @@ async function outcomeOf(req: IncomingMessage, over: AbortSignal): Promise<Outco
   }
 }
 
-/** A body part by part. Header lines are Latin-1, so that any byte can be written. */
+/** Makes a body from its parts. Header lines are Latin-1, so that any byte can be written. */
 export function makeBody(parts: [header: string, content: string | Buffer][], tail = '--B--\r\n'): Buffer {
   const pieces = parts.flatMap(([header, content]) => [
     Buffer.from(`--B\r\n${header}\r\n\r\n`, 'latin1'),
