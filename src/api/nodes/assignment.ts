@@ -1,13 +1,14 @@
-/** Assigning a configuration to a node, only one that the caller may read and that gives the node something; taking it. */
+/** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
 import { breaksReference } from '../../db/errors.ts';
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { deleteAssignment, findAssigned, nodeExists, saveAssignment } from './queries.ts';
+import type { Caller } from '../crud/routes.ts';
+import { deleteAssignment, findAssigned, requireNode, saveAssignment } from './queries.ts';
 
 export interface AssignmentRequest {
   nodeId: string;
@@ -15,22 +16,21 @@ export interface AssignmentRequest {
   isComposite: boolean;
   majorVersion: number | null;
   prereleaseChannel: string | null;
-  now: number;
-  actor: Actor;
 }
 
 /**
- * What is assigned like this already stays as it is, with the time of its assignment.
+ * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
+ * keeps it, with its time.
  * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`
  */
 export async function assignConfiguration(
   database: Database,
   planner: Planner,
-  principal: UserPrincipal,
+  { principal, actor }: Caller,
   request: AssignmentRequest,
 ): Promise<void> {
-  const { nodeId, isComposite, majorVersion, prereleaseChannel, now, actor } = request;
-  if (!(await nodeExists(database.read, nodeId))) throw notFound('No such node');
+  const { nodeId, isComposite, majorVersion, prereleaseChannel } = request;
+  await requireNode(database.read, nodeId);
   const kind = isComposite ? 'composite' : 'configuration';
   const target = await grantedResource(database.read, principal, kind, 'Read', {
     name: request.configurationName,
@@ -46,11 +46,9 @@ export async function assignConfiguration(
   }
   try {
     await database.write.transaction().execute(async (trx) => {
-      const before = await findAssigned(trx, nodeId);
-      if (!before) throw notFound('No such node');
-      if (isSame(before, assignment)) return;
-      await saveAssignment(trx, { nodeId, ...assignment, now });
-      const { fqdn } = before;
+      const { fqdn, ...before } = await requireAssigned(trx, nodeId);
+      if (changedMembers(before, assignment) === null) return;
+      await saveAssignment(trx, { nodeId, ...assignment, now: actor.at });
       const details = { fqdn, configurationName: target.name, isComposite, majorVersion, prereleaseChannel };
       await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
     });
@@ -60,29 +58,17 @@ export async function assignConfiguration(
   }
 }
 
-type Assigned = Pick<
-  NonNullable<Awaited<ReturnType<typeof findAssigned>>>,
-  'configurationId' | 'compositeId' | 'majorVersion' | 'prereleaseChannel'
->;
-
-function isSame(one: Assigned, other: Assigned): boolean {
-  return (
-    one.configurationId === other.configurationId &&
-    one.compositeId === other.compositeId &&
-    one.majorVersion === other.majorVersion &&
-    one.prereleaseChannel === other.prereleaseChannel
-  );
+/** @throws HawserError not_found for the node; it is no error that nothing is assigned */
+export async function unassignConfiguration(trx: Db, actor: Actor, nodeId: string): Promise<void> {
+  const { fqdn, configurationName, compositeId } = await requireAssigned(trx, nodeId);
+  if (configurationName === null) return;
+  await deleteAssignment(trx, nodeId);
+  const details = { fqdn, configurationName, isComposite: compositeId !== null };
+  await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
 }
 
-/** @throws HawserError not_found for the node; nothing assigned is fine */
-export async function unassignConfiguration(database: Database, nodeId: string, actor: Actor): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    const before = await findAssigned(trx, nodeId);
-    if (!before) throw notFound('No such node');
-    const { fqdn, configurationName, compositeId } = before;
-    if (configurationName === null) return;
-    await deleteAssignment(trx, nodeId);
-    const details = { fqdn, configurationName, isComposite: compositeId !== null };
-    await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
-  });
+async function requireAssigned(trx: Db, nodeId: string) {
+  const assigned = await findAssigned(trx, nodeId);
+  if (!assigned) throw notFound('No such node');
+  return assigned;
 }

@@ -4,6 +4,9 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
+import { notFound } from '../../lib/errors.ts';
+import { newestFirst, within } from '../crud/history.ts';
+import { countRows, pageOf } from '../crud/rows.ts';
 import type { NodeFilter, StatusEventFilter } from './schemas.ts';
 
 /** What a node has reported of itself; absent members stay as they are. */
@@ -30,14 +33,6 @@ export async function insertNode(
       fqdn: node.fqdn,
       status: 'Unknown',
       lcm_status: 'Unknown',
-      configuration_source: null,
-      configuration_mode: null,
-      configuration_mode_interval: null,
-      configuration_mode_interval_ms: null,
-      report_compliance: null,
-      desired_configuration_mode: null,
-      desired_configuration_mode_interval: null,
-      desired_report_compliance: null,
       created_at: node.now,
       ...node.settings,
     })
@@ -108,23 +103,15 @@ export async function recordStatusEvent(
   await trx.insertInto('status_events').values({ node_id, lcm_status, status, timestamp }).execute();
 }
 
-/** A node's events, newest first. */
-export async function listStatusEvents(db: Db, nodeId: string, filter: z.output<typeof StatusEventFilter>) {
-  const { from, to, take, skip } = filter;
-  let matching = db.selectFrom('status_events').where('node_id', '=', nodeId);
-  if (from !== undefined) matching = matching.where('timestamp', '>=', from);
-  if (to !== undefined) matching = matching.where('timestamp', '<=', to);
-  const { total } = await matching
-    .select((of) => of.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await matching
-    .selectAll()
-    .orderBy('timestamp', 'desc')
-    .orderBy('id', 'desc')
-    .limit(take)
-    .offset(skip)
-    .execute();
-  return { rows, total };
+export type StatusEventRow = Awaited<ReturnType<typeof listStatusEvents>>['rows'][number];
+
+/** Lists a node's events, newest first. */
+export function listStatusEvents(db: Db, nodeId: string, filter: z.output<typeof StatusEventFilter>) {
+  const events = db
+    .selectFrom('status_events')
+    .select(['id', 'node_id as nodeId', 'lcm_status as lcmStatus', 'status', 'timestamp'])
+    .where('node_id', '=', nodeId);
+  return pageOf(newestFirst(within(events, filter), 'id'), filter);
 }
 
 /** @returns whether there is such a node */
@@ -137,39 +124,16 @@ export async function updateLcmStatus(db: Db, nodeId: string, lcm_status: string
   return numUpdatedRows > 0n;
 }
 
-/** What is desired of a node in particular; undefined when there is no such node. */
-export function findDesired(db: Db, nodeId: string) {
-  return db
-    .selectFrom('nodes')
-    .select([
-      'fqdn',
-      'desired_configuration_mode',
-      'desired_configuration_mode_interval',
-      'desired_report_compliance',
-    ])
-    .where('id', '=', nodeId)
-    .executeTakeFirst();
-}
-
-export type DesiredRow = NonNullable<Awaited<ReturnType<typeof findDesired>>>;
-
-export async function updateDesired(
-  db: Db,
-  nodeId: string,
-  desired: Omit<DesiredRow, 'fqdn'>,
-): Promise<void> {
-  await db.updateTable('nodes').set(desired).where('id', '=', nodeId).execute();
-}
-
 /** Takes all that hangs on the node with it. @returns the node's name; undefined when there is no such node */
 export async function deleteNodeRow(db: Db, nodeId: string): Promise<string | undefined> {
   const row = await db.deleteFrom('nodes').where('id', '=', nodeId).returning('fqdn').executeTakeFirst();
   return row?.fqdn;
 }
 
-export async function nodeExists(db: Db, nodeId: string): Promise<boolean> {
+/** @throws HawserError not_found where there is no such node */
+export async function requireNode(db: Db, nodeId: string): Promise<void> {
   const row = await db.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
-  return row !== undefined;
+  if (row === undefined) throw notFound('No such node');
 }
 
 function nodeRows(db: Db) {
@@ -198,19 +162,19 @@ const nodeColumns = (rule: StalenessRule) =>
   [
     'nodes.id',
     'nodes.fqdn',
+    sql<string | null>`coalesce(configurations.name, composites.name)`.as('configurationName'),
     'nodes.status',
-    'nodes.lcm_status',
-    'nodes.configuration_source',
-    'nodes.configuration_mode',
-    'nodes.configuration_mode_interval',
-    'nodes.report_compliance',
-    'nodes.desired_configuration_mode',
-    'nodes.desired_configuration_mode_interval',
-    'nodes.desired_report_compliance',
-    'nodes.created_at',
-    'node_check_ins.last_check_in',
-    sql<string | null>`coalesce(configurations.name, composites.name)`.as('configuration_name'),
-    isStale(rule).as('is_stale'),
+    'nodes.lcm_status as lcmStatus',
+    isStale(rule).as('isStale'),
+    'node_check_ins.last_check_in as lastCheckIn',
+    'nodes.created_at as createdAt',
+    'nodes.configuration_source as configurationSource',
+    'nodes.configuration_mode as configurationMode',
+    'nodes.configuration_mode_interval as configurationModeInterval',
+    'nodes.report_compliance as reportCompliance',
+    'nodes.desired_configuration_mode as desiredConfigurationMode',
+    'nodes.desired_configuration_mode_interval as desiredConfigurationModeInterval',
+    'nodes.desired_report_compliance as desiredReportCompliance',
   ] as const;
 
 /**
@@ -239,12 +203,7 @@ async function countNodes(
   { take: _take, skip: _skip, status, lcmStatus, ...others }: z.output<typeof NodeFilter>,
   matching: SelectQueryBuilder<Schema, 'nodes', object>,
 ): Promise<number> {
-  if (Object.values(others).some((value) => value !== undefined)) {
-    const { total } = await matching
-      .select((of) => of.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
-    return total;
-  }
+  if (Object.values(others).some((value) => value !== undefined)) return countRows(matching);
   const counts = await db.selectFrom('node_counts').selectAll().execute();
   return counts
     .filter((each) => status === undefined || each.status === status)

@@ -1,25 +1,30 @@
-/** Registration: a key and a certificate make a node, or bring a known one back. */
+/**
+ * Registration: with a registration key and a certificate a node becomes known, or a known one is recognised. A refused
+ * registration leaves a line in the log and an entry in the audit trail, with its reason.
+ */
 
 import type { Database, Db } from '../../db/open.ts';
 import { normalizeHostName } from '../../domain/host-name.ts';
+import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
+import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 import { type CertificateRow, hasAnnounced, listCertificateHolders } from './certificate-queries.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
-import { KeyRejected, noteRefusal } from './registration-refusal.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;
   fqdn: string;
   settings: ReportedSettings;
-  /** PKCS#10 in PEM: the built-in CA issues the certificate. */
+  /** A PKCS#10 request in PEM, for which the built-in CA issues the certificate. */
   csr: string | null;
-  /** Certificate of the connection, and whether the configured node CA stands behind it. */
+  /** The certificate of the connection, and whether it chains to the configured node CA. */
   certificate: (CertificateRow & { isTrusted: boolean }) | null;
   actor: Actor;
   now: number;
@@ -27,7 +32,7 @@ export interface RegistrationRequest {
 
 export interface RegistrationResult {
   nodeId: string;
-  /** PEM, when it was issued for a CSR. */
+  /** The certificate in PEM, where one was issued for a CSR. */
   certificate: string | null;
 }
 
@@ -35,9 +40,9 @@ export interface RegistrationOptions {
   database: Database;
   authority: KeyedCertificate;
   log: Log;
-  /** With a node CA of the operator's own, certificates of the built-in CA would be refused at every call. */
+  /** False where the operator has configured a node CA, which would refuse certificates of the built-in CA. */
   issuesCertificates: boolean;
-  /** Told of each registration why it was refused, in a few fixed words; null when it was not. */
+  /** Called after each registration with the reason of its refusal, one of a few fixed texts, or null. */
   onRegistration(refusal: string | null): void;
 }
 
@@ -57,7 +62,7 @@ export async function registerNode(
     options.onRegistration(null);
     return result;
   } catch (error) {
-    if (error instanceof HawserError) await noteRefusal(options, request.actor, fqdn, error);
+    if (error instanceof HawserError) await recordRefusal(options, request.actor, fqdn, error);
     throw error;
   }
 }
@@ -70,14 +75,12 @@ async function register(
   const { database } = options;
   if (request.csr === null) checkPresented(request);
   else if (!options.issuesCertificates) throw certificateRequired(NOT_ISSUING);
-  // Before anything is signed for a stranger; the transaction below asks again.
+  // No certificate may be signed without a valid key. The transaction below checks the key again.
   await requireGoodKey(database.read, request);
-  const issued =
-    request.csr === null
-      ? null
-      : await issueNodeCertificate(options.authority, request.csr, fqdn, request.now);
+  const { csr, now } = request;
+  const issued = csr === null ? null : await issueNodeCertificate(options.authority, csr, fqdn, now);
   const certificate = issued ?? request.certificate;
-  if (certificate === null) throw certificateRequired('Connect with a client certificate, or send a csr');
+  if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
   const nodeId = await database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate));
   const { requestId, address } = request.actor;
   options.log.info(
@@ -87,12 +90,13 @@ async function register(
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
+const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
 const NOT_ISSUING = 'This server issues no certificates: connect with one of its node CA, and send no csr';
 
 const certificateRequired = (message: string) => invalid('client_certificate_required', message);
 
 function checkPresented({ certificate, now }: RegistrationRequest): void {
-  if (certificate === null) throw certificateRequired('Connect with a client certificate, or send a csr');
+  if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
   if (certificate.notAfter <= now) throw invalid('certificate_expired', 'The client certificate has expired');
   if (!certificate.isTrusted) {
     throw forbidden(
@@ -102,7 +106,11 @@ function checkPresented({ certificate, now }: RegistrationRequest): void {
   }
 }
 
-/** The node's id; the key's use is counted in the same transaction, so `maxUses` holds under concurrency. */
+/**
+ * Stores the node and its certificate. The use of the key is counted in the same transaction, so `maxUses` holds when
+ * several nodes register at once.
+ * @returns the node's id
+ */
 async function admit(
   trx: Db,
   request: RegistrationRequest,
@@ -115,7 +123,7 @@ async function admit(
   if (holders.some((holder) => holder !== known?.id)) {
     throw conflict('certificate_in_use', 'Another node holds this certificate');
   }
-  // With the one that it is about to rotate to, the node is the one it was too.
+  // A node that has announced this certificate for its rotation is recognised by it too.
   if (known && (holders.length > 0 || (await hasAnnounced(trx, known.id, certificate, request.now)))) {
     await updateReported(trx, known.id, request.settings);
     return known.id;
@@ -141,4 +149,45 @@ async function requireGoodKey(db: Db, request: RegistrationRequest): Promise<Reg
   if (key.expires_at <= request.now) throw new KeyRejected('expired');
   if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
   return key;
+}
+
+/** Carries the reason for the log and the audit trail only: the answer is the same for all four. */
+class KeyRejected extends HawserError {
+  readonly reason: string;
+
+  constructor(reason: 'unknown' | 'revoked' | 'expired' | 'used up') {
+    super('forbidden', 'registration_key_rejected', 'The registration key is not accepted');
+    this.reason = `registration key ${reason}`;
+  }
+}
+
+/** Audit entries per address (IPv6: /64) and window. A flood of refusals must not fill the disk. */
+const MAX_ENTRIES_PER_WINDOW = 100;
+const WINDOW = MINUTE;
+
+/** @param fqdn null when what was sent is no host name; that text is not recorded, since it may be a key */
+async function recordRefusal(
+  { database, log, onRegistration }: RegistrationOptions,
+  actor: Actor,
+  fqdn: string | null,
+  error: HawserError,
+): Promise<void> {
+  const { address, requestId } = actor;
+  const reason = error instanceof KeyRejected ? error.reason : reasonOf(error);
+  log.warn({ requestId, fqdn, address, reason }, 'registration refused');
+  onRegistration(reason);
+  const source = `registration ${sourceOf(address ?? '')}`;
+  await database.write.transaction().execute(async (trx) => {
+    const { attempts } = await countAttempt(trx, source, actor.at, WINDOW);
+    if (attempts > MAX_ENTRIES_PER_WINDOW) return;
+    const last = attempts === MAX_ENTRIES_PER_WINDOW ? { furtherNotRecorded: true } : {};
+    const details = { fqdn, reason, ...last };
+    await recordAudit(trx, actor, { action: 'node.registration_refused', resourceId: null, details });
+  });
+}
+
+/** Where a field is invalid, its code says more than that of the whole request. */
+function reasonOf({ code, data }: HawserError): string {
+  const [fault] = (data['errors'] as { code: string }[] | undefined) ?? [];
+  return fault?.code ?? code;
 }
