@@ -3,8 +3,7 @@
 import Koa from 'koa';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
-import { authRoutes } from './api/auth/routes.ts';
-import { tokenRoutes } from './api/auth/token-routes.ts';
+import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
