@@ -27,12 +27,11 @@ const TAGS = ['Nodes'];
 const CONFIG_ANSWER = { description: 'Desired values, else defaults of the server', schema: LcmConfig };
 
 export function lcmRoutes(database: Database): Route[] {
-  const [submitStatus, submitConfig] = reportingRoutes(database);
-  return [submitStatus, historyRoute(database), ...configRoutes(database), submitConfig];
+  return [...reportingRoutes(database), historyRoute(database), ...configRoutes(database)];
 }
 
 /** Routes of the node itself. */
-function reportingRoutes(database: Database): [Route, Route] {
+function reportingRoutes(database: Database): Route[] {
   const own = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'node:self' } });
   return [
     own.act('/api/v1/nodes/{nodeId}/lcm-status', {

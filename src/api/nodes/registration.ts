@@ -15,7 +15,7 @@ import { issueNodeCertificate, type KeyedCertificate } from '../../security/cert
 import { pinCertificate } from '../../security/pending-certificates.ts';
 import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
-import { type CertificateRow, hasAnnounced, listCertificateHolders } from './certificate-queries.ts';
+import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
 
 export interface RegistrationRequest {
@@ -27,7 +27,6 @@ export interface RegistrationRequest {
   /** The certificate of the connection, and whether it chains to the configured node CA. */
   certificate: (CertificateRow & { isTrusted: boolean }) | null;
   actor: Actor;
-  now: number;
 }
 
 export interface RegistrationResult {
@@ -72,38 +71,33 @@ async function register(
   request: RegistrationRequest,
   fqdn: string,
 ): Promise<RegistrationResult> {
-  const { database } = options;
-  if (request.csr === null) checkPresented(request);
-  else if (!options.issuesCertificates) throw certificateRequired(NOT_ISSUING);
+  const { database, authority, log, issuesCertificates } = options;
+  const { csr, actor } = request;
+  if (csr === null) checkPresented(request);
+  else if (!issuesCertificates) throw certificateRequired(NOT_ISSUING);
   // No certificate may be signed without a valid key. The transaction below checks the key again.
-  await requireGoodKey(database.read, request);
-  const { csr, now } = request;
-  const issued = csr === null ? null : await issueNodeCertificate(options.authority, csr, fqdn, now);
+  await requireUsableKey(database.read, request);
+  const issued = csr === null ? null : await issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
   const nodeId = await database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate));
-  const { requestId, address } = request.actor;
-  options.log.info(
-    { requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint },
-    'node registered',
-  );
+  const { requestId, address } = actor;
+  log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
 const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
+/** What a caller is told whose certificate the configured node CA did not issue. */
+export const NOT_TRUSTED = 'The certificate does not chain to the node CA of this server';
 const NOT_ISSUING = 'This server issues no certificates: connect with one of its node CA, and send no csr';
 
 const certificateRequired = (message: string) => invalid('client_certificate_required', message);
 
-function checkPresented({ certificate, now }: RegistrationRequest): void {
+function checkPresented({ certificate, actor }: RegistrationRequest): void {
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  if (certificate.notAfter <= now) throw invalid('certificate_expired', 'The client certificate has expired');
-  if (!certificate.isTrusted) {
-    throw forbidden(
-      'The certificate does not chain to the node CA of this server',
-      'certificate_not_trusted',
-    );
-  }
+  if (certificate.notAfter <= actor.at)
+    throw invalid('certificate_expired', 'The client certificate has expired');
+  if (!certificate.isTrusted) throw forbidden(NOT_TRUSTED, 'certificate_not_trusted');
 }
 
 /**
@@ -117,36 +111,34 @@ async function admit(
   fqdn: string,
   certificate: CertificateRow,
 ): Promise<string> {
-  const key = await requireGoodKey(trx, request);
+  const { settings, actor } = request;
+  const key = await requireUsableKey(trx, request);
   const known = await findNodeByFqdn(trx, fqdn);
-  const holders = await listCertificateHolders(trx, certificate);
-  if (holders.some((holder) => holder !== known?.id)) {
-    throw conflict('certificate_in_use', 'Another node holds this certificate');
-  }
+  const isOwn = await requireOwnOrFree(trx, known?.id, certificate);
   // A node that has announced this certificate for its rotation is recognised by it too.
-  if (known && (holders.length > 0 || (await hasAnnounced(trx, known.id, certificate, request.now)))) {
-    await updateReported(trx, known.id, request.settings);
+  if (known && (isOwn || (await hasAnnounced(trx, known.id, certificate, actor.at)))) {
+    await updateReported(trx, known.id, settings);
     return known.id;
   }
   if (known && key.allow_reregistration !== 1) {
     throw conflict('node_exists', 'A node of this name is registered with another certificate');
   }
   const nodeId = known?.id ?? newId();
-  if (known) await updateReported(trx, nodeId, request.settings);
-  else await insertNode(trx, { id: nodeId, fqdn, now: request.now, settings: request.settings });
-  await pinCertificate(trx, nodeId, certificate, request.now);
+  if (known) await updateReported(trx, nodeId, settings);
+  else await insertNode(trx, { id: nodeId, fqdn, now: actor.at, settings });
+  await pinCertificate(trx, nodeId, certificate, actor.at);
   await countUse(trx, key.id);
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
   const action = known ? 'node.reregistered' : 'node.registered';
-  await recordAudit(trx, request.actor, { action, resourceId: nodeId, details });
+  await recordAudit(trx, actor, { action, resourceId: nodeId, details });
   return nodeId;
 }
 
-async function requireGoodKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
+async function requireUsableKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
   const key = await findKeyBySecret(db, request.registrationKey);
   if (!key) throw new KeyRejected('unknown');
   if (key.revoked_at !== null) throw new KeyRejected('revoked');
-  if (key.expires_at <= request.now) throw new KeyRejected('expired');
+  if (key.expires_at <= request.actor.at) throw new KeyRejected('expired');
   if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
   return key;
 }

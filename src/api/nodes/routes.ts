@@ -49,6 +49,7 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
 
 function registerRoute(options: NodeRouteOptions): Route {
   return route({
+    tags: TAGS,
     id: 'registerNode',
     method: 'POST',
     path: '/api/v1/nodes/register',
@@ -57,7 +58,6 @@ function registerRoute(options: NodeRouteOptions): Route {
       'A known name with the same certificate answers with its id again, and no use is counted, but the key must be ' +
       'good: one that is used up is refused here too. A server with a node CA of its own issues no certificates, and ' +
       'answers a csr with 400 `client_certificate_required`.',
-    tags: TAGS,
     access: { kind: 'public' },
     body: { kind: 'json', schema: Registration },
     answers: { 200: { description: "The node's id; for a CSR also the certificate", schema: Registered } },
@@ -77,7 +77,6 @@ function registerRoute(options: NodeRouteOptions): Route {
         csr: body.csr ?? null,
         certificate: facts.certificate,
         actor: facts.actor,
-        now: facts.now,
       });
       if (certificate === null) return json({ nodeId });
       return json({ nodeId, certificate, caCertificate: options.authority.certificate });
