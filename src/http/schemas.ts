@@ -10,6 +10,9 @@ import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
 
+/** An id in a body or query, where it may be written in capitals. It comes out in lower case. */
+export const IdInAnyCase = z.guid().transform((id) => id.toLowerCase());
+
 /** Ids in a path: one that is not a lower-case UUID names nothing, so the route answers 404. */
 export const idsInPath = <K extends string>(...names: K[]) =>
   z.object(
