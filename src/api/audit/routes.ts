@@ -3,15 +3,13 @@
 import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted } from '../crud/routes.ts';
 import { type AuditEntryRow, listEntries } from './queries.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {
-  const access = { kind: 'permission', permission: 'audit.read' } as const;
-  const trail = new ResourceRoutes(database, { tags: ['Audit'], access });
   return [
-    trail.list('/api/v1/audit', {
+    permitted(database, ['Audit'], 'audit.read').list('/api/v1/audit', {
       id: 'listAuditEntries',
       summary: 'List entries of the audit trail, newest first',
       description:

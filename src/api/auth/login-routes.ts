@@ -39,11 +39,11 @@ function showRoute(): Route {
 function signInRoute(options: AuthOptions): Route {
   return route({
     ...PAGE,
+    access: { kind: 'public' },
     id: 'submitLogin',
     method: 'POST',
     path: '/login',
     summary: 'Sign in with the form of the sign-in page',
-    access: { kind: 'public' },
     body: { kind: 'form', schema: Login },
     answers: { 303: toPage('the session is in the cookie', { 'Set-Cookie': 'The session' }) },
     problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],

@@ -31,6 +31,7 @@ export function authRoutes(options: AuthOptions): Route[] {
 }
 
 function loginRoute(options: AuthOptions): Route {
+  const headers = { 'Set-Cookie': 'The session' };
   return route({
     tags: TAGS,
     id: 'login',
@@ -40,13 +41,7 @@ function loginRoute(options: AuthOptions): Route {
     description: 'Answers alike for an unknown user, a wrong password, a locked and an inactive account.',
     access: { kind: 'public' },
     body: { kind: 'json', schema: Login },
-    answers: {
-      200: {
-        description: 'Signed in; the session is in the cookie',
-        schema: SignedIn,
-        headers: { 'Set-Cookie': 'The session' },
-      },
-    },
+    answers: { 200: { description: 'Signed in; the session is in the cookie', schema: SignedIn, headers } },
     problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],
     async handle({ body, facts }) {
       const { account, sessionSecret } = await signIn(options, facts.actor, body);
@@ -114,8 +109,8 @@ function meRoute({ database }: AuthOptions): Route {
 }
 
 function changePasswordRoute(options: AuthOptions): Route {
-  const own = new ResourceRoutes(options.database, { tags: TAGS, access: SESSION });
-  return own.act('/api/v1/auth/change-password', {
+  const common = { tags: TAGS, access: SESSION };
+  return new ResourceRoutes(options.database, common).act('/api/v1/auth/change-password', {
     id: 'changePassword',
     method: 'POST',
     summary: 'Change the own password',

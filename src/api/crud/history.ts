@@ -47,15 +47,15 @@ export function whereGiven<T extends keyof Schema, O>(
     );
 }
 
-/** Of one millisecond the row that was written last comes first. */
+/** Orders rows by time; of two rows of the same millisecond the one that was written last comes first. */
 export function newestFirst<D, T extends keyof D, O>(query: SelectQueryBuilder<D, T, O>, key = 'seq') {
   return query.orderBy(sql.ref('timestamp'), 'desc').orderBy(sql.ref(key), 'desc');
 }
 
 /**
- * One page of the rows that match, newest first. Whole rows are read of the page alone: to match, count and skip can stay
- * within an index.
- * @param rows selects what is shown of a row of that table
+ * One page of the rows that match, newest first. Matching, counting and skipping can stay within an index, because
+ * whole rows are read only for the page.
+ * @param rows selects the columns that are shown, from the same table
  */
 export async function newestPage<T extends keyof Schema, R extends keyof Schema, O>(
   matching: Query<T, object>,

@@ -16,6 +16,7 @@
  */
 
 import type { Database, Db } from '../../db/open.ts';
+import type { Permission } from '../../domain/permissions.ts';
 import { type Answer, created, json, noContent, page } from '../../http/answer.ts';
 import {
   type AnswerSpec,
@@ -183,6 +184,11 @@ export class ResourceRoutes<A extends Access> {
     if (change === undefined) return (input) => work.handle(call(input));
     return (input) => this.database.write.transaction().execute((trx) => change(trx, call(input)));
   }
+}
+
+/** Declares routes for callers who hold a permission. */
+export function permitted(database: Database, tags: readonly string[], permission: Permission) {
+  return new ResourceRoutes(database, { tags, access: { kind: 'permission', permission } });
 }
 
 /** The path with the names and ids of this request; a configuration is called by its own spelling of its name. */

@@ -1,4 +1,4 @@
-/** `/health`: is the process alive, and can it do its work? No authentication, never cached. */
+/** `/health`: whether the process is alive and can do its work. The answers need no authentication and are not cached. */
 
 import { z } from 'zod';
 import type { Database } from '../../db/open.ts';
@@ -29,7 +29,7 @@ const Health = z
 
 const NEVER_CACHED = { 'Cache-Control': '`no-store`' };
 
-/** Enough to know where to look; the log has them all. */
+/** Problems that an answer names at most. The log names them all. */
 const SHOWN_PROBLEMS = 20;
 
 export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
@@ -88,7 +88,7 @@ async function check(log: Log, name: string, probe: () => Promise<unknown>): Pro
   }
 }
 
-/** What can be read serves polls, and is not to be taken out of its balancer. */
+/** A server whose database can only be read still serves polls, so its balancer must not take it out. */
 async function checkDatabase(database: Database, log: Log): Promise<string> {
   const readable = await check(log, 'database', () =>
     database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
@@ -102,7 +102,7 @@ const unwritable = (fault: string) => `nothing can be written (${fault})`;
 async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   const listed = await check(log, 'repositories', () => store.list('configurations'));
   if (listed !== 'Ok') return listed;
-  // The store watches only what is there: one that was put back is noticed when it is asked for.
+  // The store watches existing repositories only. One that was put back is noticed when it is asked for.
   const missing = store.problems().filter(({ reason }) => reason === 'repository_missing');
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
     await store.index(repository).catch(() => undefined);

@@ -1,6 +1,8 @@
 /** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
+import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
+import type { Assignment } from '../../db/node-lookup.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
@@ -8,15 +10,8 @@ import type { Planner } from '../../resolve/plans.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { Caller } from '../crud/routes.ts';
-import { deleteAssignment, findAssigned, requireNode, saveAssignment } from './queries.ts';
-
-export interface AssignmentRequest {
-  nodeId: string;
-  configurationName: string;
-  isComposite: boolean;
-  majorVersion: number | null;
-  prereleaseChannel: string | null;
-}
+import { findAssigned, requireNode } from './queries.ts';
+import type { NewAssignment } from './schemas.ts';
 
 /**
  * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
@@ -27,14 +22,14 @@ export async function assignConfiguration(
   database: Database,
   planner: Planner,
   { principal, actor }: Caller,
-  request: AssignmentRequest,
+  nodeId: string,
+  wish: z.output<typeof NewAssignment>,
 ): Promise<void> {
-  const { nodeId, isComposite, majorVersion, prereleaseChannel } = request;
+  const { configurationName: name, majorVersion = null, prereleaseChannel = null } = wish;
+  const isComposite = wish.isComposite ?? false;
   await requireNode(database.read, nodeId);
   const kind = isComposite ? 'composite' : 'configuration';
-  const target = await grantedResource(database.read, principal, kind, 'Read', {
-    name: request.configurationName,
-  });
+  const target = await grantedResource(database.read, principal, kind, 'Read', { name });
   const assignment = {
     configurationId: isComposite ? null : target.id,
     compositeId: isComposite ? target.id : null,
@@ -48,7 +43,7 @@ export async function assignConfiguration(
     await database.write.transaction().execute(async (trx) => {
       const { fqdn, ...before } = await requireAssigned(trx, nodeId);
       if (changedMembers(before, assignment) === null) return;
-      await saveAssignment(trx, { nodeId, ...assignment, now: actor.at });
+      await saveAssignment(trx, nodeId, assignment, actor.at);
       const details = { fqdn, configurationName: target.name, isComposite, majorVersion, prereleaseChannel };
       await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
     });
@@ -62,7 +57,7 @@ export async function assignConfiguration(
 export async function unassignConfiguration(trx: Db, actor: Actor, nodeId: string): Promise<void> {
   const { fqdn, configurationName, compositeId } = await requireAssigned(trx, nodeId);
   if (configurationName === null) return;
-  await deleteAssignment(trx, nodeId);
+  await trx.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
   const details = { fqdn, configurationName, isComposite: compositeId !== null };
   await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
 }
@@ -71,4 +66,19 @@ async function requireAssigned(trx: Db, nodeId: string) {
   const assigned = await findAssigned(trx, nodeId);
   if (!assigned) throw notFound('No such node');
   return assigned;
+}
+
+async function saveAssignment(trx: Db, nodeId: string, assignment: Assignment, now: number): Promise<void> {
+  const target = {
+    configuration_id: assignment.configurationId,
+    composite_id: assignment.compositeId,
+    major_version: assignment.majorVersion,
+    prerelease_channel: assignment.prereleaseChannel,
+    assigned_at: now,
+  };
+  await trx
+    .insertInto('assignments')
+    .values({ node_id: nodeId, ...target })
+    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
+    .execute();
 }

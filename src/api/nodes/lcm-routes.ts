@@ -4,15 +4,9 @@ import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted, ResourceRoutes } from '../crud/routes.ts';
 import { changeLcmConfig, readLcmConfig, toReported } from './lcm-settings.ts';
-import {
-  listStatusEvents,
-  recordStatusEvent,
-  requireNode,
-  updateLcmStatus,
-  updateReported,
-} from './queries.ts';
+import { listStatusEvents, recordStatusEvent, updateLcmStatus, updateReported } from './queries.ts';
 import {
   LcmConfig,
   LcmConfigChange,
@@ -24,6 +18,7 @@ import {
 import { toStatusEvent } from './views.ts';
 
 const TAGS = ['Nodes'];
+
 const CONFIG_ANSWER = { description: 'Desired values, else defaults of the server', schema: LcmConfig };
 
 export function lcmRoutes(database: Database): Route[] {
@@ -60,17 +55,13 @@ function reportingRoutes(database: Database): Route[] {
 }
 
 function historyRoute(database: Database): Route {
-  const access = { kind: 'permission', permission: 'nodes.read' } as const;
-  return new ResourceRoutes(database, { tags: TAGS, access }).list('/api/v1/nodes/{nodeId}/status-history', {
+  return permitted(database, TAGS, 'nodes.read').list('/api/v1/nodes/{nodeId}/status-history', {
     id: 'listNodeStatusHistory',
     summary: 'List what a node has done and how compliant it was, newest first',
     params: idsInPath('nodeId'),
     query: StatusEventFilter,
     answer: { description: 'The events from and to the times given', schema: StatusEvent },
-    async rows({ params: { nodeId }, query }) {
-      await requireNode(database.read, nodeId);
-      return listStatusEvents(database.read, nodeId, query);
-    },
+    rows: ({ params, query }) => listStatusEvents(database.read, params.nodeId, query),
     show: toStatusEvent,
   });
 }
@@ -78,7 +69,6 @@ function historyRoute(database: Database): Route {
 function configRoutes(database: Database): Route[] {
   const path = '/api/v1/nodes/{nodeId}/lcm-config';
   const readers = { kind: 'node:self-or-permission', permission: 'nodes.read' } as const;
-  const writers = { kind: 'permission', permission: 'nodes.write' } as const;
   return [
     new ResourceRoutes(database, { tags: TAGS, access: readers }).get(path, {
       id: 'getNodeLcmConfig',
@@ -86,7 +76,7 @@ function configRoutes(database: Database): Route[] {
       answer: CONFIG_ANSWER,
       handle: ({ node }) => readLcmConfig(database.read, node.nodeId),
     }),
-    new ResourceRoutes(database, { tags: TAGS, access: writers }).update(path, {
+    permitted(database, TAGS, 'nodes.write').update(path, {
       id: 'setNodeLcmConfig',
       summary: 'Set what the LCM of a node is to do',
       description: 'Null or absent leaves it to the defaults of the server.',

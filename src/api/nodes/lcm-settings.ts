@@ -1,6 +1,6 @@
 /**
- * Settings of a node's LCM: what it is to do, which is the node's own desired values and the server's defaults where
- * there are none, and what the node reports that it is set to do.
+ * Settings of a node's LCM. What it is to do are the desired values of the node, with the server's defaults where there
+ * are none. What it is set to do is what the node reports.
  */
 
 import type { z } from 'zod';
@@ -13,7 +13,7 @@ import type { ReportedSettings } from './queries.ts';
 import type { LcmConfig, LcmConfigChange, Registration, ReportedConfig } from './schemas.ts';
 import { toFlag } from './views.ts';
 
-/** @throws HawserError not_found */
+/** Reads what a node's LCM is to do. @throws HawserError not_found */
 export async function readLcmConfig(db: Db, nodeId: string): Promise<z.input<typeof LcmConfig>> {
   const { desired } = await readDesired(db, nodeId);
   const defaults = await readLcmDefaults(db);
@@ -72,7 +72,7 @@ async function readDesired(db: Db, nodeId: string) {
   return { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } };
 }
 
-/** What a node reports, as it is stored. Absent members stay as they are, null clears. */
+/** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */
 export function toReported(
   body: z.output<typeof ReportedConfig> & Pick<z.output<typeof Registration>, 'configurationSource'>,
 ): ReportedSettings {

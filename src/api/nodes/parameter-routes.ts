@@ -69,7 +69,7 @@ function explanationRoute(
 }
 
 /**
- * What the explainer is asked; the caller must be allowed to read the parameters of the configuration.
+ * Makes the question for the explainer. The caller must be allowed to read the parameters of the configuration.
  * @param configurationId undefined means the configuration that is assigned
  * @throws HawserError not_found for the node, for a configuration that does not exist or whose parameters the caller may
  *   not read, and `no_configuration_assigned`; invalid `configuration_id_required`

@@ -9,7 +9,7 @@ import { newestFirst, within } from '../crud/history.ts';
 import { countRows, pageOf } from '../crud/rows.ts';
 import type { NodeFilter, StatusEventFilter } from './schemas.ts';
 
-/** What a node has reported of itself; absent members stay as they are. */
+/** What a node has reported about itself. Absent members stay as they are. */
 export interface ReportedSettings {
   configuration_source?: string | null;
   configuration_mode?: string | null;
@@ -39,7 +39,7 @@ export async function insertNode(
     .execute();
 }
 
-/** Writes only what differs from before. */
+/** Stores what a node reports. Nothing is written where nothing has changed. */
 export async function updateReported(db: Db, nodeId: string, settings: ReportedSettings): Promise<void> {
   const known = await db.selectFrom('nodes').selectAll().where('id', '=', nodeId).executeTakeFirst();
   const names = Object.keys(settings) as (keyof ReportedSettings)[];
@@ -47,31 +47,7 @@ export async function updateReported(db: Db, nodeId: string, settings: ReportedS
   await db.updateTable('nodes').set(settings).where('id', '=', nodeId).execute();
 }
 
-export interface NewAssignmentRow {
-  nodeId: string;
-  configurationId: string | null;
-  compositeId: string | null;
-  majorVersion: number | null;
-  prereleaseChannel: string | null;
-  now: number;
-}
-
-export async function saveAssignment(db: Db, assignment: NewAssignmentRow): Promise<void> {
-  const target = {
-    configuration_id: assignment.configurationId,
-    composite_id: assignment.compositeId,
-    major_version: assignment.majorVersion,
-    prerelease_channel: assignment.prereleaseChannel,
-    assigned_at: assignment.now,
-  };
-  await db
-    .insertInto('assignments')
-    .values({ node_id: assignment.nodeId, ...target })
-    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
-    .execute();
-}
-
-/** A node's name and what is assigned to it, null where nothing is; undefined when there is no such node. */
+/** Finds a node's name and its assignment, of which all members are null where nothing is assigned. */
 export function findAssigned(db: Db, nodeId: string) {
   return db
     .selectFrom('nodes')
@@ -90,11 +66,7 @@ export function findAssigned(db: Db, nodeId: string) {
     .executeTakeFirst();
 }
 
-export async function deleteAssignment(db: Db, nodeId: string): Promise<void> {
-  await db.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
-}
-
-/** A change of what the LCM does has no `status`, a change of compliance no `lcmStatus`. */
+/** An event of the LCM has no `status`; a change of compliance has no `lcmStatus`. */
 export async function recordStatusEvent(
   trx: Db,
   event: { nodeId: string; lcmStatus: string | null; status: string | null; now: number },
@@ -105,8 +77,9 @@ export async function recordStatusEvent(
 
 export type StatusEventRow = Awaited<ReturnType<typeof listStatusEvents>>['rows'][number];
 
-/** Lists a node's events, newest first. */
-export function listStatusEvents(db: Db, nodeId: string, filter: z.output<typeof StatusEventFilter>) {
+/** Lists a node's events, newest first. @throws HawserError not_found where there is no such node */
+export async function listStatusEvents(db: Db, nodeId: string, filter: z.output<typeof StatusEventFilter>) {
+  await requireNode(db, nodeId);
   const events = db
     .selectFrom('status_events')
     .select(['id', 'node_id as nodeId', 'lcm_status as lcmStatus', 'status', 'timestamp'])
@@ -124,7 +97,7 @@ export async function updateLcmStatus(db: Db, nodeId: string, lcm_status: string
   return numUpdatedRows > 0n;
 }
 
-/** Takes all that hangs on the node with it. @returns the node's name; undefined when there is no such node */
+/** Deletes a node and all rows that refer to it. @returns its name, or undefined where there is no such node */
 export async function deleteNodeRow(db: Db, nodeId: string): Promise<string | undefined> {
   const row = await db.deleteFrom('nodes').where('id', '=', nodeId).returning('fqdn').executeTakeFirst();
   return row?.fqdn;
@@ -145,13 +118,13 @@ function nodeRows(db: Db) {
     .leftJoin('composites', 'composites.id', 'assignments.composite_id');
 }
 
-/** What staleness is judged by: the time, and how many of its own intervals a node may stay away. */
+/** A node is stale when its last check-in was more than `stalenessMultiplier` of its own intervals before `now`. */
 export interface StalenessRule {
   now: number;
   stalenessMultiplier: number;
 }
 
-/** False while either the last check-in or the reported interval is unknown. */
+/** The condition is false while the last check-in or the reported interval is unknown. */
 export function isStale({ now, stalenessMultiplier }: StalenessRule) {
   const lastCheckIn = sql`(select last_check_in from node_check_ins where node_id = nodes.id)`;
   const limit = sql`${sql.ref('nodes.configuration_mode_interval_ms')} * ${stalenessMultiplier}`;
@@ -178,11 +151,11 @@ const nodeColumns = (rule: StalenessRule) =>
   ] as const;
 
 /**
- * Nodes that match, by fqdn. Matching, counting and skipping look at `nodes` alone and join only the page that is
- * shown: at 50,000 nodes that is 1 ms instead of 50, in which no poll would be answered.
+ * Lists the nodes that match, by fqdn. Matching, counting and skipping read only `nodes`, and only the page is joined
+ * with other tables. With 50,000 nodes this takes 1 ms instead of 50 ms, in which no poll would be answered.
  */
 export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rule: StalenessRule) {
-  // Without a filter no condition at all: with one that always holds SQLite would count row by row.
+  // Without a filter there is no condition at all. With one that is always true, SQLite would count row by row.
   const matching = conditions(filter, rule).reduce(
     (nodes, condition) => nodes.where(condition),
     db.selectFrom('nodes'),
@@ -197,7 +170,7 @@ export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rul
   return { rows, total };
 }
 
-/** By status alone from the counts that triggers keep: to count half a fleet would hold up every poll. */
+/** Uses the counts that triggers keep where it can: counting half a fleet would hold up every poll. */
 async function countNodes(
   db: Db,
   { take: _take, skip: _skip, status, lcmStatus, ...others }: z.output<typeof NodeFilter>,
@@ -225,7 +198,7 @@ function conditions(filter: z.output<typeof NodeFilter>, rule: StalenessRule): R
   ];
 }
 
-/** The text as it is: `%` and `_` in it mean nothing else. */
+/** Whether a column contains the text. `%` and `_` in the text have no special meaning. */
 function containsText(column: string, text: string): RawBuilder<SqlBool> {
   return sql`${sql.ref(column)} like ${`%${text.replace(/[!%_]/g, '!$&')}%`} escape '!'`;
 }

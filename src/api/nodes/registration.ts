@@ -46,7 +46,7 @@ export interface RegistrationOptions {
 }
 
 /**
- * Every refusal is logged and recorded in the audit trail, with its reason.
+ * Registers a node. Every refusal is logged and recorded in the audit trail, with its reason.
  * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `validation_failed`), forbidden
  *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
@@ -80,14 +80,24 @@ async function register(
   const issued = csr === null ? null : await issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
-  const nodeId = await database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate));
+  const nodeId = await database.write
+    .transaction()
+    .execute((trx) => storeRegistration(trx, request, fqdn, certificate));
   const { requestId, address } = actor;
   log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
 const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
-/** What a caller is told whose certificate the configured node CA did not issue. */
+/** The codes with which a certificate is refused, at registration and at rotation. */
+export const CERTIFICATE_PROBLEMS = [
+  'client_certificate_required',
+  'certificate_expired',
+  'certificate_not_trusted',
+  'certificate_in_use',
+] as const;
+
+/** The message for a certificate that the configured node CA did not issue. */
 export const NOT_TRUSTED = 'The certificate does not chain to the node CA of this server';
 const NOT_ISSUING = 'This server issues no certificates: connect with one of its node CA, and send no csr';
 
@@ -105,7 +115,7 @@ function checkPresented({ certificate, actor }: RegistrationRequest): void {
  * several nodes register at once.
  * @returns the node's id
  */
-async function admit(
+async function storeRegistration(
   trx: Db,
   request: RegistrationRequest,
   fqdn: string,
@@ -143,7 +153,7 @@ async function requireUsableKey(db: Db, request: RegistrationRequest): Promise<R
   return key;
 }
 
-/** Carries the reason for the log and the audit trail only: the answer is the same for all four. */
+/** Its reason goes to the log and the audit trail only. The answer is the same for all four reasons. */
 class KeyRejected extends HawserError {
   readonly reason: string;
 
@@ -153,11 +163,11 @@ class KeyRejected extends HawserError {
   }
 }
 
-/** Audit entries per address (IPv6: /64) and window. A flood of refusals must not fill the disk. */
+/** Audit entries per address (IPv6: /64) and window, so that a flood of refusals does not fill the disk. */
 const MAX_ENTRIES_PER_WINDOW = 100;
 const WINDOW = MINUTE;
 
-/** @param fqdn null when what was sent is no host name; that text is not recorded, since it may be a key */
+/** @param fqdn null where the request had no valid host name; that text is not recorded, since it may be a key */
 async function recordRefusal(
   { database, log, onRegistration }: RegistrationOptions,
   actor: Actor,

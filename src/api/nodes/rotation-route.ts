@@ -1,10 +1,11 @@
-/** `/api/v1/nodes/{nodeId}/rotate-certificate`. */
+/** `/api/v1/nodes/{nodeId}/rotate-certificate`: a node announces its next certificate in one of three forms. */
 
 import { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
 import { ResourceRoutes } from '../crud/routes.ts';
+import { CERTIFICATE_PROBLEMS } from './registration.ts';
 import { type Announcement, announceCertificate, type RotationOptions } from './rotation.ts';
 
 /** A SHA-1 or SHA-256 in any case, with or without colons; it is normalised to upper-case digits. */
@@ -78,7 +79,7 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
-/** The first member that the description of a certificate lacks. */
+/** The first member that is missing in the description of a certificate. */
 function missingOf(body: { [name in (typeof DESCRIPTION)[number]]?: unknown }): string {
   return DESCRIPTION.find((name) => !isGiven(body[name])) ?? '';
 }
@@ -99,12 +100,7 @@ export function rotationRoute(options: RotationOptions): Route {
       'several may announce the same. To announce the current certificate takes an announcement back.',
     body: { kind: 'json', schema: Rotation },
     answer: { description: 'The certificate is pending; for a CSR it is in the answer', schema: Announced },
-    problems: [
-      'certificate_expired',
-      'certificate_in_use',
-      'certificate_not_trusted',
-      'client_certificate_required',
-    ],
+    problems: CERTIFICATE_PROBLEMS,
     async handle({ node: { nodeId }, body, facts }) {
       const { certificate: presented, actor } = facts;
       if (presented === null) throw unauthenticated('Connect with the client certificate of the node');

@@ -1,22 +1,21 @@
 /** `/api/v1/nodes`: registration, list, detail and deletion, assignment, tags. */
 
 import type { Database } from '../../db/open.ts';
-import { json } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Explainer } from '../../resolve/explain.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { readServerSettings } from '../settings/queries.ts';
 import { assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { deleteNodeRow, findNode, listNodes, requireNode, type StalenessRule } from './queries.ts';
-import { type RegistrationOptions, registerNode } from './registration.ts';
+import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import {
   NewAssignment,
   NewTag,
@@ -48,27 +47,18 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
 }
 
 function registerRoute(options: NodeRouteOptions): Route {
-  return route({
-    tags: TAGS,
+  const anybody = new ResourceRoutes(options.database, { tags: TAGS, access: { kind: 'public' } });
+  return anybody.update('/api/v1/nodes/register', {
     id: 'registerNode',
     method: 'POST',
-    path: '/api/v1/nodes/register',
     summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
     description:
       'A known name with the same certificate answers with its id again, and no use is counted, but the key must be ' +
       'good: one that is used up is refused here too. A server with a node CA of its own issues no certificates, and ' +
       'answers a csr with 400 `client_certificate_required`.',
-    access: { kind: 'public' },
     body: { kind: 'json', schema: Registration },
-    answers: { 200: { description: "The node's id; for a CSR also the certificate", schema: Registered } },
-    problems: [
-      'client_certificate_required',
-      'certificate_expired',
-      'certificate_not_trusted',
-      'registration_key_rejected',
-      'certificate_in_use',
-      'node_exists',
-    ],
+    answer: { description: "The node's id; for a CSR also the certificate", schema: Registered },
+    problems: [...CERTIFICATE_PROBLEMS, 'registration_key_rejected', 'node_exists'],
     async handle({ body, facts }) {
       const { nodeId, certificate } = await registerNode(options, {
         registrationKey: body.registrationKey,
@@ -78,16 +68,15 @@ function registerRoute(options: NodeRouteOptions): Route {
         certificate: facts.certificate,
         actor: facts.actor,
       });
-      if (certificate === null) return json({ nodeId });
-      return json({ nodeId, certificate, caCertificate: options.authority.certificate });
+      if (certificate === null) return { nodeId };
+      return { nodeId, certificate, caCertificate: options.authority.certificate };
     },
   });
 }
 
 function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Route[] {
   const { read } = database;
-  const access = { kind: 'permission', permission: 'nodes.read' } as const;
-  const nodes = new ResourceRoutes(database, { tags: TAGS, access });
+  const nodes = permitted(database, TAGS, 'nodes.read');
   return [
     nodes.list('/api/v1/nodes', {
       id: 'listNodes',
@@ -129,14 +118,14 @@ async function stalenessRule(database: Database, now: number): Promise<Staleness
 }
 
 function deleteRoute(database: Database): Route {
-  const access = { kind: 'permission', permission: 'nodes.delete' } as const;
-  return new ResourceRoutes(database, { tags: TAGS, access }).delete('/api/v1/nodes/{nodeId}', {
+  return permitted(database, TAGS, 'nodes.delete').delete('/api/v1/nodes/{nodeId}', {
     id: 'deleteNode',
     summary: 'Delete a node with its reports, events, tags and assignment',
     description: 'Its certificate stops working at once. Parameter files of its name stay in Git.',
     params: idsInPath('nodeId'),
     answer: { description: 'The node is known no more' },
-    // No copy of the node is kept in memory, so its certificate is unknown from the next call on, on open connections too.
+    // No copy of the node is kept in memory, so that its certificate is unknown from the next call on, even on a
+    // connection that is open already.
     async change(trx, { caller, params: { nodeId } }) {
       const fqdn = await deleteNodeRow(trx, nodeId);
       if (fqdn === undefined) throw notFound('No such node');
@@ -146,8 +135,7 @@ function deleteRoute(database: Database): Route {
 }
 
 function assignmentRoutes(database: Database, planner: Planner): Route[] {
-  const access = { kind: 'permission', permission: 'nodes.assign-configuration' } as const;
-  const assignments = new ResourceRoutes(database, { tags: TAGS, access });
+  const assignments = permitted(database, TAGS, 'nodes.assign-configuration');
   return [
     assignments.act('/api/v1/nodes/{nodeId}/configuration', {
       id: 'assignNodeConfiguration',
@@ -159,13 +147,7 @@ function assignmentRoutes(database: Database, planner: Planner): Route[] {
       answer: { description: 'Assigned; the node gets it at its next poll' },
       problems: [[409, 'no_eligible_version'], ...READING_REPOSITORIES],
       handle: ({ caller, params, body }) =>
-        assignConfiguration(database, planner, caller, {
-          nodeId: params.nodeId,
-          configurationName: body.configurationName,
-          isComposite: body.isComposite ?? false,
-          majorVersion: body.majorVersion ?? null,
-          prereleaseChannel: body.prereleaseChannel ?? null,
-        }),
+        assignConfiguration(database, planner, caller, params.nodeId, body),
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
       id: 'unassignNodeConfiguration',
@@ -179,11 +161,9 @@ function assignmentRoutes(database: Database, planner: Planner): Route[] {
 
 export function tagRoutes(database: Database): Route[] {
   const { read } = database;
-  const readers = { kind: 'permission', permission: 'nodes.read' } as const;
-  const writers = { kind: 'permission', permission: 'nodes.write' } as const;
-  const tags = new ResourceRoutes(database, { tags: TAGS, access: writers });
+  const tags = permitted(database, TAGS, 'nodes.write');
   return [
-    new ResourceRoutes(database, { tags: TAGS, access: readers }).list('/api/v1/nodes/{nodeId}/tags', {
+    permitted(database, TAGS, 'nodes.read').list('/api/v1/nodes/{nodeId}/tags', {
       id: 'listNodeTags',
       summary: "List a node's tags by precedence",
       params: idsInPath('nodeId'),

@@ -15,7 +15,7 @@ export interface TagTarget {
   scopeValueId: string;
 }
 
-/** A node's tags by precedence. */
+/** Lists a node's tags by precedence. */
 export function listTags(db: Db, nodeId: string) {
   return db
     .selectFrom('node_tags')

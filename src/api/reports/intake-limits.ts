@@ -19,7 +19,7 @@ function tooMany(message: string, wait: number): HawserError {
   return new HawserError('rate_limited', 'rate_limited', message, { retryAfter: Math.ceil(wait / SECOND) });
 }
 
-/** What is known of each node that has sent reports. Once a minute, what no longer matters is removed. */
+/** A state for each node that has sent reports. Once a minute, states that no longer matter are removed. */
 class NodeStates<T> extends Map<string, T> {
   private nextSweep = 0;
 

@@ -1,7 +1,7 @@
 /**
- * Reads of reports. What a list costs depends on its page, not on how many reports there are: a node's are read from an
- * index of its own. Everybody's are merged from the ranges of an index, one for each outcome that the filter admits,
- * and counted from the counts that the database keeps.
+ * Reads of reports. The cost of a list depends on its page, not on how many reports there are. The reports of one node
+ * are read from an index by node. The reports of all nodes are merged from the ranges of an index, one range for each
+ * outcome that the filter admits, and counted with the counts that triggers keep.
  */
 
 import type { z } from 'zod';
@@ -26,7 +26,7 @@ const REPORT_SPANS = [HOUR, MINUTE] as const;
 const ALL_TIMES = 0;
 /** The value of `in_desired_state` in `report_counts` for reports that do not say it. */
 const NOT_SAID = -1;
-/** Midnight after the last day that the contract's form of a time can write. */
+/** The midnight after the last day that a time of the API can name. */
 const END_OF_TIME = Date.UTC(10_000, 0);
 
 /** Reports with the name of their node. */
@@ -79,7 +79,7 @@ export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRo
   return { rows, total };
 }
 
-/** The outcomes that the filter admits and that at least one report has, each with its count over all times. */
+/** Lists the outcomes that the filter admits and that at least one report has, with their counts over all times. */
 function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter) {
   return whereGiven(db.selectFrom('report_counts').where('span', '=', ALL_TIMES), {
     operation,
@@ -90,7 +90,7 @@ function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter)
     .execute();
 }
 
-/** From `start` up to but not including `end`, in epoch milliseconds. */
+/** A range of time in epoch milliseconds, without its `end`. */
 interface Range {
   start: number;
   end: number;
@@ -164,7 +164,7 @@ function reportsWithin(db: Db, period: Period) {
   return within(db.selectFrom('reports'), period);
 }
 
-/** A flag of a filter as its column holds it: undefined where it is not asked for, `ofNull` where null is asked for. */
+/** Gives a flag of a filter as its column holds it. Undefined means that the filter does not ask for the flag. */
 function toFlag<N>(value: boolean | null | undefined, ofNull: N): number | N | undefined {
   if (value === undefined) return undefined;
   return value === null ? ofNull : Number(value);

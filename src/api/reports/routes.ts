@@ -8,7 +8,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted } from '../crud/routes.ts';
 import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
 import { findReport, listNodeReports, listReports, type ReportRow } from './queries.ts';
@@ -98,9 +98,8 @@ function toReceived(report: JudgedReport, nodeId: string, now: number): Received
 function readingRoutes(database: Database): Route[] {
   const { read } = database;
   const permission = 'reports.read';
-  const reports = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'permission', permission } });
   return [
-    reports.list('/api/v1/nodes/{nodeId}/reports', {
+    permitted(database, TAGS, permission).list('/api/v1/nodes/{nodeId}/reports', {
       id: 'listNodeReports',
       summary: "List a node's reports, newest first",
       description: '`from` and `to` are both inclusive.',
@@ -135,8 +134,7 @@ function readingRoutes(database: Database): Route[] {
 }
 
 function listRoute(database: Database): Route {
-  const access = { kind: 'permission', permission: 'reports.read-all' } as const;
-  return new ResourceRoutes(database, { tags: TAGS, access }).list('/api/v1/reports', {
+  return permitted(database, TAGS, 'reports.read-all').list('/api/v1/reports', {
     id: 'listReports',
     summary: 'List the reports of all nodes, newest first',
     description: '`from` and `to` are both inclusive; a `nodeId` that no node has finds nothing.',

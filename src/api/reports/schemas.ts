@@ -5,7 +5,7 @@ import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
 import { choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
 
-/** Examples of the API description. */
+/** Values of the examples in the OpenAPI document. */
 const RESULT = {
   results: [{ name: 'nginx', type: 'Microsoft.Windows/Service', result: { inDesiredState: true } }],
   hadErrors: false,
