@@ -32,19 +32,21 @@ const NEVER_CACHED = { 'Cache-Control': '`no-store`' };
 /** Problems that an answer names at most. The log names them all. */
 const SHOWN_PROBLEMS = 20;
 
+const PUBLIC = { tags: ['Health'], access: { kind: 'public' } } as const;
+
 export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
   return [
     route({
+      ...PUBLIC,
       id: 'getHealth',
       method: 'GET',
       path: '/health',
       summary: 'The process answers',
-      tags: ['Health'],
-      access: { kind: 'public' },
       answers: { 200: { description: 'Alive', schema: Health, headers: NEVER_CACHED } },
       handle: () => uncached(json({ status: 'Healthy' })),
     }),
     route({
+      ...PUBLIC,
       id: 'getReadiness',
       method: 'GET',
       path: '/health/ready',
@@ -52,27 +54,18 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
       description:
         'Single repositories that are damaged or missing are named under `repositories`, with 200 all the same: one of ' +
         'a thousand must not take the server out of its balancer.',
-      tags: ['Health'],
-      access: { kind: 'public' },
       answers: {
         200: { description: 'Ready', schema: Readiness, headers: NEVER_CACHED },
-        503: {
-          description: 'Not ready, and which check failed',
-          schema: Readiness,
-          headers: NEVER_CACHED,
-        },
+        503: { description: 'Not ready, and which check failed', schema: Readiness, headers: NEVER_CACHED },
       },
       async handle() {
         const checks = {
           database: await checkDatabase(database, log),
           repositories: await checkRepositories(store, log),
         };
-        // One damaged repository must not take a server with a thousand good ones out of its balancer.
         const ready = Object.values(checks).every((result) => result !== 'Failed');
-        return uncached({
-          ...json({ status: ready ? 'Ready' : 'Unready', checks }),
-          status: ready ? 200 : 503,
-        });
+        const answer = uncached(json({ status: ready ? 'Ready' : 'Unready', checks }));
+        return { ...answer, status: ready ? 200 : 503 };
       },
     }),
   ];

@@ -49,11 +49,7 @@ export async function updateReported(db: Db, nodeId: string, settings: ReportedS
 
 /** Finds a node's name and its assignment, of which all members are null where nothing is assigned. */
 export function findAssigned(db: Db, nodeId: string) {
-  return db
-    .selectFrom('nodes')
-    .leftJoin('assignments', 'assignments.node_id', 'nodes.id')
-    .leftJoin('configurations', 'configurations.id', 'assignments.configuration_id')
-    .leftJoin('composites', 'composites.id', 'assignments.composite_id')
+  return nodeRows(db)
     .select([
       'nodes.fqdn',
       'assignments.configuration_id as configurationId',
@@ -109,6 +105,7 @@ export async function requireNode(db: Db, nodeId: string): Promise<void> {
   if (row === undefined) throw notFound('No such node');
 }
 
+/** Nodes with their last check-in and the assigned configuration or composite, as far as there are any. */
 function nodeRows(db: Db) {
   return db
     .selectFrom('nodes')

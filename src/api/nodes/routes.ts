@@ -30,6 +30,7 @@ import { listTags, tagNode, toNodeTag, untagNode } from './tags.ts';
 import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 
 const TAGS = ['Nodes'];
+const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions {
   planner: Planner;
@@ -47,8 +48,7 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
 }
 
 function registerRoute(options: NodeRouteOptions): Route {
-  const anybody = new ResourceRoutes(options.database, { tags: TAGS, access: { kind: 'public' } });
-  return anybody.update('/api/v1/nodes/register', {
+  return new ResourceRoutes(options.database, PUBLIC).update('/api/v1/nodes/register', {
     id: 'registerNode',
     method: 'POST',
     summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
