@@ -53,6 +53,8 @@ type TableWithId = { [T in keyof Schema]: Schema[T] extends { id: string } ? T :
 interface TableOptions<T extends TableWithId> {
   /** Columns that lists are ordered by; the last one is unique, or the ones before it are together. */
   order: readonly (keyof Schema[T] & string)[];
+  /** Set where lists begin with the highest value of the first of these columns. */
+  newestFirst?: true;
   /** What a caller is told who names an id that no row has. */
   missing: string;
   /** A uniqueness rule of the table: one of its columns as `table.column`, and what whoever breaks it is told. */
@@ -87,9 +89,13 @@ export class Table<T extends TableWithId> {
 
   /** One page of all rows. */
   page(db: Db, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
-    const columns = this.options.order as readonly 'id'[];
-    const ordered = columns.reduce((rows, column) => rows.orderBy(column), this.rows(db).selectAll());
-    return pageOf(ordered, query) as Promise<never>;
+    const [first, ...others] = this.options.order as readonly string[] as readonly ['id', ...'id'[]];
+    const direction = this.options.newestFirst ? 'desc' : 'asc';
+    const ordered = this.rows(db).selectAll().orderBy(first, direction);
+    return pageOf(
+      others.reduce((rows, column) => rows.orderBy(column), ordered),
+      query,
+    ) as Promise<never>;
   }
 
   /** @returns the row as it is stored @throws HawserError the problem of the table's uniqueness rule */

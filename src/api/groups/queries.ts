@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ExternalGroupMappingsTable } from '../../db/schema.ts';
 import { conflict } from '../../lib/errors.ts';
+import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
 
@@ -14,13 +15,22 @@ export const GROUPS = new Table('groups', {
   unique: { column: 'groups.name_key', problem: () => conflict('name_taken', 'Another group has this name') },
 });
 
-export const GROUP_MEMBERS = new JoinTable(
-  'group_members',
-  { owner: 'group_id', member: 'user_id' },
-  'users',
-);
+const OWNER = { table: GROUPS, column: 'group_id', name: 'name' } as const;
 
-export const GROUP_ROLES = new JoinTable('group_roles', { owner: 'group_id', member: 'role_id' }, 'roles');
+export const GROUP_MEMBERS = new JoinTable('group_members', {
+  owner: OWNER,
+  member: { table: 'users', column: 'user_id' },
+  action: 'group.members_changed',
+  // Who joins a group gets all that it has.
+  requireOwn: (trx, principal, { ownerId }) => requireOwnGroup(trx, principal, ownerId),
+});
+
+export const GROUP_ROLES = new JoinTable('group_roles', {
+  owner: OWNER,
+  member: { table: 'roles', column: 'role_id' },
+  action: 'group.roles_changed',
+  requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
+});
 
 export const MAPPINGS = new Table('external_group_mappings', {
   order: ['provider', 'external_group_id'],

@@ -14,8 +14,6 @@ import {
   deleteMapping,
   describeMapping,
   replaceGroup,
-  setGroupMembers,
-  setGroupRoles,
 } from './change.ts';
 import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, type MappingRow, namedMappings } from './queries.ts';
 import {
@@ -104,10 +102,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
       summary: "List a group's members by user name",
       params: idsInPath('id'),
       answer: { description: 'The members', schema: Member },
-      async rows({ params, query }) {
-        await GROUPS.require(database.read, params.id);
-        return pageOf(GROUP_MEMBERS.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => GROUP_MEMBERS.page(database.read, params.id, query),
       show: (row, { facts }) => toUser(row, facts.now),
     }),
     groups.update('/api/v1/groups/{id}/members', {
@@ -117,8 +112,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
       body: { kind: 'json', schema: MemberIds },
       answer: { description: 'All members, by user name', schema: Member.array() },
       async change(trx, { caller, params, body, facts }) {
-        await setGroupMembers(trx, caller, params.id, body.userIds);
-        const members = await GROUP_MEMBERS.members(trx, params.id).execute();
+        const members = await GROUP_MEMBERS.replace(trx, caller, params.id, body.userIds);
         return members.map((row) => toUser(row, facts.now));
       },
     }),
@@ -127,10 +121,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
       summary: 'List the roles that a group holds, by name',
       params: idsInPath('id'),
       answer: { description: 'The roles', schema: HeldRole },
-      async rows({ params, query }) {
-        await GROUPS.require(database.read, params.id);
-        return pageOf(GROUP_ROLES.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => GROUP_ROLES.page(database.read, params.id, query),
       show: toHeldRole,
     }),
     groups.update('/api/v1/groups/{id}/roles', {
@@ -140,8 +131,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
       body: { kind: 'json', schema: RoleIds },
       answer: { description: 'All its roles, by name', schema: HeldRole.array() },
       async change(trx, { caller, params, body }) {
-        await setGroupRoles(trx, caller, params.id, body.roleIds);
-        return (await GROUP_ROLES.members(trx, params.id).execute()).map(toHeldRole);
+        return (await GROUP_ROLES.replace(trx, caller, params.id, body.roleIds)).map(toHeldRole);
       },
     }),
   ];
@@ -183,7 +173,7 @@ function toExternalMapping(row: MappingRow) {
 /** The group with all its members, by user name, and roles, by name. @throws HawserError not_found */
 async function describeGroup(db: Db, id: string, now: number) {
   const group = toGroup(await GROUPS.require(db, id));
-  const members = await GROUP_MEMBERS.members(db, id).execute();
-  const roles = await GROUP_ROLES.members(db, id).execute();
+  const members = await GROUP_MEMBERS.list(db, id);
+  const roles = await GROUP_ROLES.list(db, id);
   return { ...group, members: members.map((row) => toUser(row, now)), roles: roles.map(toHeldRole) };
 }

@@ -1,7 +1,7 @@
 /** Shapes of grants. */
 
 import { z } from 'zod';
-import { choice, Id, Timestamp } from '../../http/schemas.ts';
+import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 
 export const PrincipalType = choice('User', 'Group');
 export const Level = choice('Read', 'Modify', 'Manage');
@@ -9,7 +9,7 @@ export const Level = choice('Read', 'Modify', 'Manage');
 export const NewGrant = z
   .strictObject({
     principalType: PrincipalType,
-    principalId: z.guid().transform((id) => id.toLowerCase()),
+    principalId: IdInAnyCase,
     level: Level,
   })
   .meta({
@@ -18,6 +18,8 @@ export const NewGrant = z
       { principalType: 'Group', principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00', level: 'Modify' },
     ],
   });
+
+export type NewGrant = z.output<typeof NewGrant>;
 
 export const Grant = z
   .object({

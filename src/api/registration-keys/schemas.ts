@@ -18,6 +18,8 @@ export const NewRegistrationKey = z
     examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
   });
 
+export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
+
 export const RegistrationKeyChange = z
   .strictObject({ description: Description })
   .meta({ id: 'RegistrationKeyChange', examples: [{ description: 'Racks 12 and 13' }] });

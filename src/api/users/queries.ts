@@ -5,6 +5,7 @@ import type { Db } from '../../db/open.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { nameKey } from '../../domain/names.ts';
 import { conflict } from '../../lib/errors.ts';
+import { requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
 
@@ -20,7 +21,12 @@ export const USERS = new Table('users', {
 });
 
 /** Only what users hold themselves, not what their groups hold. */
-export const USER_ROLES = new JoinTable('user_roles', { owner: 'user_id', member: 'role_id' }, 'roles');
+export const USER_ROLES = new JoinTable('user_roles', {
+  owner: { table: USERS, column: 'user_id', name: 'username' },
+  member: { table: 'roles', column: 'role_id' },
+  action: 'user.roles_changed',
+  requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
+});
 
 /** @throws HawserError conflict `name_taken` */
 export async function saveUser(

@@ -5,14 +5,12 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
 import { ResourceRoutes } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
 import {
   changeUser,
   createUser,
   deleteUser,
   type ResetOptions,
   resetPassword,
-  setUserRoles,
   unlockUser,
 } from './change.ts';
 import { listGroupsOf, USER_ROLES, USERS, type UserRow } from './queries.ts';
@@ -128,10 +126,7 @@ function roleRoutes(database: Database, users: UserRoutes): Route[] {
       summary: 'List the roles that a user holds directly, by name',
       params: idsInPath('id'),
       answer: { description: 'The roles', schema: HeldRole },
-      async rows({ params, query }) {
-        await USERS.require(database.read, params.id);
-        return pageOf(USER_ROLES.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => USER_ROLES.page(database.read, params.id, query),
       show: toHeldRole,
     }),
     users.update('/api/v1/users/{id}/roles', {
@@ -146,8 +141,7 @@ function roleRoutes(database: Database, users: UserRoutes): Route[] {
       answer: { description: 'All roles that the user holds directly now', schema: HeldRole.array() },
       problems: ['beyond_own_permissions', 'last_administrator'],
       async change(trx, { caller, params, body }) {
-        await setUserRoles(trx, caller, params.id, body.roleIds);
-        return (await USER_ROLES.members(trx, params.id).execute()).map(toHeldRole);
+        return (await USER_ROLES.replace(trx, caller, params.id, body.roleIds)).map(toHeldRole);
       },
     }),
   ];
@@ -155,7 +149,7 @@ function roleRoutes(database: Database, users: UserRoutes): Route[] {
 
 /** The user with the roles that it holds directly and its groups, each by name. */
 async function describeUser(db: Db, row: UserRow, now: number) {
-  const roles = await USER_ROLES.members(db, row.id).execute();
+  const roles = await USER_ROLES.list(db, row.id);
   const groups = await listGroupsOf(db, row.id);
   return {
     ...toUser(row, now),
