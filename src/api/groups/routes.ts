@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { pageOf } from '../crud/rows.ts';
 import {
   createGroup,
@@ -29,21 +29,16 @@ import {
 } from './schemas.ts';
 
 export function groupRoutes(database: Database): Route[] {
-  const groups = new ResourceRoutes(database, {
-    tags: ['Groups'],
-    access: { kind: 'permission', permission: 'groups.manage' },
-  });
+  const groups = permitted(database, ['Groups'], 'groups.manage');
   return [
     groups.list('/api/v1/groups', {
-      id: 'listGroups',
-      summary: 'List the groups by name',
+      ...operation('listGroups', 'List the groups by name'),
       answer: { description: 'The groups', schema: Group },
       rows: ({ query }) => GROUPS.page(database.read, query),
       show: toGroup,
     }),
     groups.create('/api/v1/groups', {
-      id: 'createGroup',
-      summary: 'Create a group without members and roles',
+      ...operation('createGroup', 'Create a group without members and roles'),
       body: { kind: 'json', schema: GroupContent },
       answer: { description: 'The group', schema: GroupDetails },
       problems: ['name_taken'],
@@ -53,15 +48,13 @@ export function groupRoutes(database: Database): Route[] {
       },
     }),
     groups.get('/api/v1/groups/{id}', {
-      id: 'getGroup',
-      summary: 'Read a group with its members and roles',
+      ...operation('getGroup', 'Read a group with its members and roles'),
       params: idsInPath('id'),
       answer: { description: 'The group', schema: GroupDetails },
       handle: ({ params, facts }) => describeGroup(database.read, params.id, facts.now),
     }),
     groups.update('/api/v1/groups/{id}', {
-      id: 'replaceGroup',
-      summary: "Replace a group's name and description",
+      ...operation('replaceGroup', "Replace a group's name and description"),
       params: idsInPath('id'),
       body: { kind: 'json', schema: GroupContent },
       answer: { description: 'The group as it is now', schema: GroupDetails },
@@ -72,8 +65,7 @@ export function groupRoutes(database: Database): Route[] {
       },
     }),
     groups.delete('/api/v1/groups/{id}', {
-      id: 'deleteGroup',
-      summary: 'Delete a group with its grants and external mappings',
+      ...operation('deleteGroup', 'Delete a group with its grants and external mappings'),
       params: idsInPath('id'),
       problems: ['last_administrator'],
       change: (trx, { caller, params }) => deleteGroup(trx, caller, params.id),
@@ -93,13 +85,10 @@ const REPLACING = {
   problems: ['beyond_own_permissions', 'last_administrator'],
 } as const;
 
-type GroupRoutes = ResourceRoutes<{ kind: 'permission'; permission: 'groups.manage' }>;
-
-function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
+function memberRoutes(database: Database, groups: PermittedRoutes): Route[] {
   return [
     groups.list('/api/v1/groups/{id}/members', {
-      id: 'listGroupMembers',
-      summary: "List a group's members by user name",
+      ...operation('listGroupMembers', "List a group's members by user name"),
       params: idsInPath('id'),
       answer: { description: 'The members', schema: Member },
       rows: ({ params, query }) => GROUP_MEMBERS.page(database.read, params.id, query),
@@ -107,8 +96,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
     }),
     groups.update('/api/v1/groups/{id}/members', {
       ...REPLACING,
-      id: 'setGroupMembers',
-      summary: 'Make these users the members of a group, and no others',
+      ...operation('setGroupMembers', 'Make these users the members of a group, and no others'),
       body: { kind: 'json', schema: MemberIds },
       answer: { description: 'All members, by user name', schema: Member.array() },
       async change(trx, { caller, params, body, facts }) {
@@ -117,8 +105,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
       },
     }),
     groups.list('/api/v1/groups/{id}/roles', {
-      id: 'listGroupRoles',
-      summary: 'List the roles that a group holds, by name',
+      ...operation('listGroupRoles', 'List the roles that a group holds, by name'),
       params: idsInPath('id'),
       answer: { description: 'The roles', schema: HeldRole },
       rows: ({ params, query }) => GROUP_ROLES.page(database.read, params.id, query),
@@ -126,8 +113,7 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
     }),
     groups.update('/api/v1/groups/{id}/roles', {
       ...REPLACING,
-      id: 'setGroupRoles',
-      summary: 'Let a group hold these roles, and no others',
+      ...operation('setGroupRoles', 'Let a group hold these roles, and no others'),
       body: { kind: 'json', schema: RoleIds },
       answer: { description: 'All its roles, by name', schema: HeldRole.array() },
       async change(trx, { caller, params, body }) {
@@ -138,18 +124,16 @@ function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
 }
 
 /** `/external-mappings`: which groups of an identity provider stand for which groups here. */
-function mappingRoutes(database: Database, groups: GroupRoutes): Route[] {
+function mappingRoutes(database: Database, groups: PermittedRoutes): Route[] {
   return [
     groups.list('/api/v1/groups/external-mappings', {
-      id: 'listExternalMappings',
-      summary: 'List the external mappings, by provider and external id',
+      ...operation('listExternalMappings', 'List the external mappings, by provider and external id'),
       answer: { description: 'The mappings', schema: ExternalMapping },
       rows: ({ query }) => pageOf(namedMappings(database.read), query),
       show: toExternalMapping,
     }),
     groups.create('/api/v1/groups/external-mappings', {
-      id: 'createExternalMapping',
-      summary: 'Map a group of an identity provider to a group here',
+      ...operation('createExternalMapping', 'Map a group of an identity provider to a group here'),
       description:
         'Its members would get the roles and grants of the group, none of which may go beyond what the caller holds.',
       body: { kind: 'json', schema: NewExternalMapping },
@@ -158,8 +142,7 @@ function mappingRoutes(database: Database, groups: GroupRoutes): Route[] {
       change: async (trx, { caller, body }) => toExternalMapping(await createMapping(trx, caller, body)),
     }),
     groups.delete('/api/v1/groups/external-mappings/{id}', {
-      id: 'deleteExternalMapping',
-      summary: 'Delete an external mapping',
+      ...operation('deleteExternalMapping', 'Delete an external mapping'),
       params: idsInPath('id'),
       change: (trx, { caller, params }) => deleteMapping(trx, caller, params.id),
     }),

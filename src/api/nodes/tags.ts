@@ -4,7 +4,7 @@ import { orConflict } from '../../db/errors.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { SCOPE_VALUES } from '../scope-types/queries.ts';
+import { findTypeOfValue } from '../scope-types/queries.ts';
 import { nodeExists } from './queries.ts';
 import { deleteTag, findTag, insertTag, type NodeTagRow, type TagTarget } from './tag-queries.ts';
 
@@ -15,7 +15,7 @@ export function tagNode(database: Database, actor: Actor, target: TagTarget): Pr
   const { nodeId, scopeValueId } = target;
   return database.write.transaction().execute(async (trx) => {
     if (!(await nodeExists(trx, nodeId))) throw notFound('No such node');
-    const scopeTypeId = (await SCOPE_VALUES.find(trx, scopeValueId))?.scope_type_id;
+    const scopeTypeId = await findTypeOfValue(trx, scopeValueId);
     if (scopeTypeId === undefined) throw notFound('No such scope value');
     const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
     // The primary key decides, so that of two at once only one is in time.

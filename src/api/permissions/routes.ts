@@ -8,7 +8,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { type Caller, ResourceRoutes } from '../crud/routes.ts';
+import { type Caller, operation, ResourceRoutes } from '../crud/routes.ts';
 import { pageOf, pageOfList } from '../crud/rows.ts';
 import {
   deleteGrant,
@@ -31,8 +31,7 @@ export function permissionCatalogueRoute(database: Database): Route {
   const all = PERMISSION_NAMES.map((name) => ({ name, description: PERMISSIONS[name] }));
   const permissions = new ResourceRoutes(database, { tags: ['Permissions'], access: { kind: 'user' } });
   return permissions.list('/api/v1/permissions', {
-    id: 'listPermissions',
-    summary: 'List every permission',
+    ...operation('listPermissions', 'List every permission'),
     answer: { description: 'The permissions', schema: KnownPermission },
     rows: ({ query }) => pageOfList(all, query),
     show: (permission) => permission,
@@ -69,23 +68,20 @@ export function permissionRoutes(database: Database, on: GrantKind): Route[] {
   });
   return [
     grants.list(path, {
-      id: `list${noun}Permissions`,
-      summary: `List the grants on a ${label}`,
+      ...operation(`list${noun}Permissions`, `List the grants on a ${label}`),
       answer: { description: 'The grants', schema: Grant },
       rows: ({ resource, query }) => pageOf(grantsOn(database.read, { on, resourceId: resource.id }), query),
       show: toGrant,
     }),
     grants.act(path, {
+      ...operation(`grant${noun}Permission`, `Grant a user or group a level on a ${label}`),
       method: 'PUT',
-      id: `grant${noun}Permission`,
-      summary: `Grant a user or group a level on a ${label}`,
       body: { kind: 'json', schema: NewGrant },
       answer: { description: 'Granted, in place of an earlier level' },
       change: (trx, { caller, resource, body }) => grantLevel(trx, caller, { on, resource }, body),
     }),
     grants.delete(one, {
-      id: `revoke${noun}Permission`,
-      summary: `Revoke a grant on a ${label}`,
+      ...operation(`revoke${noun}Permission`, `Revoke a grant on a ${label}`),
       answer: { description: 'Revoked' },
       change(trx, { caller, resource, params }) {
         const principalType = PrincipalType.safeParse(params['principalType']);

@@ -10,7 +10,7 @@ import { sha256Hex } from '../../lib/hash.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { requireOwnTakeover } from '../../security/delegation.ts';
-import { type Caller, ResourceRoutes } from '../crud/routes.ts';
+import { type Caller, operation, permitted } from '../crud/routes.ts';
 import { REGISTRATION_KEYS, type RegistrationKeyRow } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
@@ -18,14 +18,10 @@ const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
 
 export function registrationKeyRoutes(database: Database): Route[] {
-  const keys = new ResourceRoutes(database, {
-    tags: ['Registration keys'],
-    access: { kind: 'permission', permission: 'registration-keys.manage' },
-  });
+  const keys = permitted(database, ['Registration keys'], 'registration-keys.manage');
   return [
     keys.create('/api/v1/admin/registration-keys', {
-      id: 'createRegistrationKey',
-      summary: 'Create a registration key',
+      ...operation('createRegistrationKey', 'Create a registration key'),
       description:
         'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well.',
       body: { kind: 'json', schema: NewRegistrationKey },
@@ -34,15 +30,13 @@ export function registrationKeyRoutes(database: Database): Route[] {
       change: (trx, { caller, body }) => createKey(trx, caller, body),
     }),
     keys.list('/api/v1/admin/registration-keys', {
-      id: 'listRegistrationKeys',
-      summary: 'List registration keys, newest first',
+      ...operation('listRegistrationKeys', 'List registration keys, newest first'),
       answer: { description: 'Keys without their secrets', schema: RegistrationKey },
       rows: ({ query }) => REGISTRATION_KEYS.page(database.read, query),
       show: (row) => toRegistrationKey(row, null),
     }),
     keys.update('/api/v1/admin/registration-keys/{keyId}', {
-      id: 'updateRegistrationKey',
-      summary: "Change a key's description",
+      ...operation('updateRegistrationKey', "Change a key's description"),
       params: idsInPath('keyId'),
       body: { kind: 'json', schema: RegistrationKeyChange },
       answer: { description: 'The key as it is now', schema: RegistrationKey },
@@ -51,8 +45,7 @@ export function registrationKeyRoutes(database: Database): Route[] {
       },
     }),
     keys.delete('/api/v1/admin/registration-keys/{keyId}', {
-      id: 'revokeRegistrationKey',
-      summary: 'Revoke a key',
+      ...operation('revokeRegistrationKey', 'Revoke a key'),
       params: idsInPath('keyId'),
       answer: { description: 'Revoked; it stays listed' },
       change: (trx, { caller, params }) => revokeKey(trx, caller, params.keyId),

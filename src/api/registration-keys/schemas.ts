@@ -1,7 +1,7 @@
 /** Shapes of registration keys. */
 
 import { z } from 'zod';
-import { Description, Id, Instant, Timestamp } from '../../http/schemas.ts';
+import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
 
 export const NewRegistrationKey = z
   .strictObject({
@@ -20,9 +20,7 @@ export const NewRegistrationKey = z
 
 export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
 
-export const RegistrationKeyChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'RegistrationKeyChange', examples: [{ description: 'Racks 12 and 13' }] });
+export const RegistrationKeyChange = descriptionChange('RegistrationKeyChange', 'Racks 12 and 13');
 
 export const RegistrationKey = z
   .object({

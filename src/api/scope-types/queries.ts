@@ -4,7 +4,6 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
 import { scopeKey } from '../../domain/scopes.ts';
-import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { Table } from '../crud/rows.ts';
@@ -16,19 +15,13 @@ export type ScopeValueRow = Selectable<ScopeValuesTable>;
 export const SCOPE_TYPES = new Table('scope_types', {
   order: ['precedence'],
   missing: 'No such scope type',
-  unique: {
-    column: 'scope_types.name_key',
-    problem: () => conflict('name_taken', 'A scope type has this name already'),
-  },
+  unique: { column: 'scope_types.name_key', message: 'A scope type has this name already' },
 });
 
 export const SCOPE_VALUES = new Table('scope_values', {
   order: ['scope_type_id', 'value'],
   missing: 'No such value of this scope type',
-  unique: {
-    column: 'scope_values.value_key',
-    problem: () => conflict('name_taken', 'The scope type has this value already'),
-  },
+  unique: { column: 'scope_values.value_key', message: 'The scope type has this value already' },
 });
 
 /** All of them by precedence; there are few. */
@@ -75,6 +68,11 @@ export function findScopeValue(
   value: string,
 ): Promise<ScopeValueRow | undefined> {
   return valuesOf(db, scopeTypeId).where('value_key', '=', scopeKey(value)).executeTakeFirst();
+}
+
+/** The scope type's id; undefined for an unknown value. */
+export async function findTypeOfValue(db: Db, scopeValueId: string): Promise<string | undefined> {
+  return (await SCOPE_VALUES.find(db, scopeValueId))?.scope_type_id;
 }
 
 export interface NewScopeValueRow {

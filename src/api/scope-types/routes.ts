@@ -3,11 +3,12 @@
  * which nodes can be tagged.
  */
 
+import type { Database } from '../../db/open.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOf } from '../crud/rows.ts';
 import {
   createScopeType,
@@ -32,31 +33,24 @@ import {
   ScopeValueChange,
 } from './schemas.ts';
 
-const READING = { kind: 'user' } as const;
-const WRITING = { kind: 'permission', permission: 'scopes.admin-override' } as const;
-
 export function scopeTypeRoutes(tools: ScopeTools): Route[] {
   const { database } = tools;
-  const reading = new ResourceRoutes(database, { tags: ['Scope types'], access: READING });
-  const writing = new ResourceRoutes(database, { tags: ['Scope types'], access: WRITING });
+  const { reading, writing } = routesTagged('Scope types', database);
   return [
     reading.list('/api/v1/scope-types', {
-      id: 'listScopeTypes',
-      summary: 'List scope types by precedence',
+      ...operation('listScopeTypes', 'List scope types by precedence'),
       answer: { description: 'Scope types, the weakest first', schema: ScopeType },
       rows: ({ query }) => SCOPE_TYPES.page(database.read, query),
       show: toScopeType,
     }),
     reading.get('/api/v1/scope-types/{id}', {
-      id: 'getScopeType',
-      summary: 'Read a scope type',
+      ...operation('getScopeType', 'Read a scope type'),
       params: idsInPath('id'),
       answer: { description: 'The scope type', schema: ScopeType },
       handle: async ({ params }) => toScopeType(await SCOPE_TYPES.require(database.read, params.id)),
     }),
     writing.create('/api/v1/scope-types', {
-      id: 'createScopeType',
-      summary: 'Create a scope type just below Node',
+      ...operation('createScopeType', 'Create a scope type just below Node'),
       description: 'The names draft, schema, main and HEAD are taken by the repositories of parameters.',
       body: { kind: 'json', schema: NewScopeType },
       answer: { description: 'The scope type', schema: ScopeType },
@@ -64,8 +58,7 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
       change: async (trx, { body, facts }) => toScopeType(await createScopeType(trx, facts.actor, body)),
     }),
     writing.update('/api/v1/scope-types/{id}', {
-      id: 'updateScopeType',
-      summary: "Change a scope type's description",
+      ...operation('updateScopeType', "Change a scope type's description"),
       params: idsInPath('id'),
       body: { kind: 'json', schema: ScopeTypeChange },
       answer: { description: 'The scope type as it is now', schema: ScopeType },
@@ -74,9 +67,8 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
         toScopeType(await updateScopeType(trx, facts.actor, params.id, body.description)),
     }),
     writing.update('/api/v1/scope-types/reorder', {
-      id: 'reorderScopeTypes',
+      ...operation('reorderScopeTypes', 'Put all scope types into a new order'),
       represents: '/api/v1/scope-types',
-      summary: 'Put all scope types into a new order',
       description: 'The weakest first: every scope type exactly once, Default first and Node last.',
       body: { kind: 'json', schema: ScopeOrder },
       answer: { description: 'All scope types in their new order', schema: ScopeType.array() },
@@ -84,8 +76,7 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
         (await reorderScopeTypes(trx, facts.actor, body.scopeTypeIds)).map(toScopeType),
     }),
     writing.delete('/api/v1/scope-types/{id}', {
-      id: 'deleteScopeType',
-      summary: 'Delete a scope type and its values',
+      ...operation('deleteScopeType', 'Delete a scope type and its values'),
       params: idsInPath('id'),
       answer: { description: 'Deleted; what was above it has moved down' },
       problems: ['system_scope_type', 'in_use', ...READING_REPOSITORIES],
@@ -96,7 +87,13 @@ export function scopeTypeRoutes(tools: ScopeTools): Route[] {
   ];
 }
 
-function switchRoutes(tools: ScopeTools, scopeTypes: ResourceRoutes<typeof WRITING>): Route[] {
+/** Every user reads scopes. To change them needs a permission. */
+function routesTagged(tag: string, database: Database) {
+  const reading = new ResourceRoutes(database, { tags: [tag], access: { kind: 'user' } });
+  return { reading, writing: permitted(database, [tag], 'scopes.admin-override') };
+}
+
+function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
   const common = {
     method: 'PATCH',
     represents: '/api/v1/scope-types/{id}',
@@ -107,16 +104,14 @@ function switchRoutes(tools: ScopeTools, scopeTypes: ResourceRoutes<typeof WRITI
   return [
     scopeTypes.update('/api/v1/scope-types/{id}/enable', {
       ...common,
-      id: 'enableScopeType',
-      summary: 'Let a system scope type take part',
+      ...operation('enableScopeType', 'Let a system scope type take part'),
       problems: ['not_a_system_scope_type'],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, true)),
     }),
     scopeTypes.update('/api/v1/scope-types/{id}/disable', {
       ...common,
-      id: 'disableScopeType',
-      summary: 'Keep a system scope type out of merging',
+      ...operation('disableScopeType', 'Keep a system scope type out of merging'),
       problems: ['not_a_system_scope_type', 'in_use', ...READING_REPOSITORIES],
       handle: async ({ params, facts }) =>
         toScopeType(await switchScopeType(tools, facts.actor, params.id, false)),
@@ -126,12 +121,10 @@ function switchRoutes(tools: ScopeTools, scopeTypes: ResourceRoutes<typeof WRITI
 
 function valueRoutes(tools: ScopeTools): Route[] {
   const { database } = tools;
-  const reading = new ResourceRoutes(database, { tags: ['Scope values'], access: READING });
-  const writing = new ResourceRoutes(database, { tags: ['Scope values'], access: WRITING });
+  const { reading, writing } = routesTagged('Scope values', database);
   return [
     reading.list('/api/v1/scope-types/{scopeTypeId}/values', {
-      id: 'listScopeValues',
-      summary: "List a scope type's values",
+      ...operation('listScopeValues', "List a scope type's values"),
       description:
         'Default and Node have none: Default needs no value, and those of Node are the names of nodes.',
       params: idsInPath('scopeTypeId'),
@@ -143,15 +136,13 @@ function valueRoutes(tools: ScopeTools): Route[] {
       show: toScopeValue,
     }),
     reading.get('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
-      id: 'getScopeValue',
-      summary: 'Read a scope value',
+      ...operation('getScopeValue', 'Read a scope value'),
       params: idsInPath('scopeTypeId', 'id'),
       answer: { description: 'The value', schema: ScopeValue },
       handle: async ({ params }) => toScopeValue((await requireScopeValue(database.read, params)).value),
     }),
     writing.create('/api/v1/scope-types/{scopeTypeId}/values', {
-      id: 'createScopeValue',
-      summary: 'Create a scope value',
+      ...operation('createScopeValue', 'Create a scope value'),
       params: idsInPath('scopeTypeId'),
       body: { kind: 'json', schema: NewScopeValue },
       answer: { description: 'The value', schema: ScopeValue },
@@ -160,8 +151,7 @@ function valueRoutes(tools: ScopeTools): Route[] {
         toScopeValue(await createScopeValue(trx, facts.actor, params.scopeTypeId, body)),
     }),
     writing.update('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
-      id: 'updateScopeValue',
-      summary: "Change a scope value's description",
+      ...operation('updateScopeValue', "Change a scope value's description"),
       params: idsInPath('scopeTypeId', 'id'),
       body: { kind: 'json', schema: ScopeValueChange },
       answer: { description: 'The value as it is now', schema: ScopeValue },
@@ -169,8 +159,7 @@ function valueRoutes(tools: ScopeTools): Route[] {
         toScopeValue(await updateScopeValue(trx, facts.actor, params, body.description)),
     }),
     writing.delete('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
-      id: 'deleteScopeValue',
-      summary: 'Delete a scope value',
+      ...operation('deleteScopeValue', 'Delete a scope value'),
       params: idsInPath('scopeTypeId', 'id'),
       problems: ['in_use', ...READING_REPOSITORIES],
       handle: ({ params, facts }) => deleteScopeValue(tools, facts.actor, params),
@@ -179,26 +168,24 @@ function valueRoutes(tools: ScopeTools): Route[] {
 }
 
 function toScopeType(row: ScopeTypeRow) {
+  const { id, name, description, precedence } = row;
   return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    precedence: row.precedence,
+    id,
+    name,
+    description,
+    precedence,
     isSystem: row.is_system === 1,
     isEnabled: row.is_enabled === 1,
     valueMode: row.value_mode,
-    createdAt: toTimestamp(row.created_at),
-    updatedAt: toTimestamp(row.updated_at),
+    ...timesOf(row),
   };
 }
 
 function toScopeValue(row: ScopeValueRow) {
-  return {
-    id: row.id,
-    scopeTypeId: row.scope_type_id,
-    value: row.value,
-    description: row.description,
-    createdAt: toTimestamp(row.created_at),
-    updatedAt: toTimestamp(row.updated_at),
-  };
+  const { id, value, description } = row;
+  return { id, scopeTypeId: row.scope_type_id, value, description, ...timesOf(row) };
+}
+
+function timesOf(row: { created_at: number; updated_at: number }) {
+  return { createdAt: toTimestamp(row.created_at), updatedAt: toTimestamp(row.updated_at) };
 }

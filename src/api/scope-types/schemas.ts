@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { SCOPE_NAME } from '../../domain/scopes.ts';
-import { choice, Description, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
+import { choice, Description, descriptionChange, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 
 const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_" and "-"');
 
@@ -21,9 +21,7 @@ export const NewScopeType = z
 
 export type NewScopeType = z.output<typeof NewScopeType>;
 
-export const ScopeTypeChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'ScopeTypeChange', examples: [{ description: 'Test, staging or production' }] });
+export const ScopeTypeChange = descriptionChange('ScopeTypeChange', 'Test, staging or production');
 
 export const ScopeOrder = z
   .strictObject({
@@ -79,9 +77,7 @@ export const NewScopeValue = z
 
 export type NewScopeValue = z.output<typeof NewScopeValue>;
 
-export const ScopeValueChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'ScopeValueChange', examples: [{ description: 'What customers see' }] });
+export const ScopeValueChange = descriptionChange('ScopeValueChange', 'What customers see');
 
 export const ScopeValue = z
   .object({

@@ -5,7 +5,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { Route } from '../../http/route.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { type Caller, ResourceRoutes } from '../crud/routes.ts';
+import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -78,21 +78,15 @@ const GROUPS: readonly SettingsGroup[] = [
   },
 ];
 
+const TAGS = ['Settings'];
+
 export function settingsRoutes(database: Database): Route[] {
-  const common = { tags: ['Settings'] };
-  const open = new ResourceRoutes(database, { ...common, access: { kind: 'public' } });
-  const reading = new ResourceRoutes(database, {
-    ...common,
-    access: { kind: 'permission', permission: 'server.settings.read' },
-  });
-  const writing = new ResourceRoutes(database, {
-    ...common,
-    access: { kind: 'permission', permission: 'server.settings.write' },
-  });
+  const open = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'public' } });
+  const reading = permitted(database, TAGS, 'server.settings.read');
+  const writing = permitted(database, TAGS, 'server.settings.write');
   return [
     open.get('/api/v1/settings/public', {
-      id: 'getPublicSettings',
-      summary: 'Read what an agent needs to know before it is registered',
+      ...operation('getPublicSettings', 'Read what an agent needs to know before it is registered'),
       answer: { description: 'The settings', schema: PublicSettingsView },
       async handle() {
         const { certificateRotationInterval } = await readServerSettings(database.read);
@@ -101,14 +95,12 @@ export function settingsRoutes(database: Database): Route[] {
     }),
     ...GROUPS.flatMap((group) => [
       reading.get(group.path, {
-        id: `get${group.noun}`,
-        summary: `Read ${group.label}`,
+        ...operation(`get${group.noun}`, `Read ${group.label}`),
         answer: { description: 'The settings', schema: group.view },
         handle: () => group.read(database.read),
       }),
       writing.update(group.path, {
-        id: `update${group.noun}`,
-        summary: `Change ${group.label}; any subset`,
+        ...operation(`update${group.noun}`, `Change ${group.label}; any subset`),
         body: { kind: 'json', schema: group.change },
         answer: { description: 'The settings as they are now', schema: group.view },
         change: (trx, { caller, body }) => changeSettings(trx, caller, group, body),
