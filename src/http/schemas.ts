@@ -60,6 +60,10 @@ export const Description = z
   .nullish()
   .transform((text) => text ?? null);
 
+/** The body of a change of the description alone. @param id of the API description */
+export const descriptionChange = (id: string, example: string) =>
+  z.strictObject({ description: Description }).meta({ id, examples: [{ description: example }] });
+
 /**
  * A name of a group or role; comes out trimmed and in NFC. Bounded before that: normalising a megabyte of combining
  * marks takes a minute.

@@ -3,15 +3,14 @@
 import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { type AuditEntryRow, listEntries } from './queries.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {
   return [
     permitted(database, ['Audit'], 'audit.read').list('/api/v1/audit', {
-      id: 'listAuditEntries',
-      summary: 'List entries of the audit trail, newest first',
+      ...operation('listAuditEntries', 'List entries of the audit trail, newest first'),
       description:
         'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
         'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +

@@ -6,7 +6,7 @@ import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { changePassword } from './change-password.ts';
 import { listMemberships } from './queries.ts';
 import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
@@ -95,8 +95,7 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
 function meRoute({ database }: AuthOptions): Route {
   const access = { kind: 'user', anyScopes: true, duringPasswordChange: true } as const;
   return new ResourceRoutes(database, { tags: TAGS, access }).get('/api/v1/auth/me', {
-    id: 'getCurrentUser',
-    summary: 'Who the caller is and what the caller may do',
+    ...operation('getCurrentUser', 'Who the caller is and what the caller may do'),
     answer: { description: 'The caller', schema: Me },
     async handle({ principal }) {
       const { userId, username, email, accountType, authMethod, requirePasswordChange } = principal;
@@ -111,9 +110,8 @@ function meRoute({ database }: AuthOptions): Route {
 function changePasswordRoute(options: AuthOptions): Route {
   const common = { tags: TAGS, access: SESSION };
   return new ResourceRoutes(options.database, common).act('/api/v1/auth/change-password', {
-    id: 'changePassword',
+    ...operation('changePassword', 'Change the own password'),
     method: 'POST',
-    summary: 'Change the own password',
     body: { kind: 'json', schema: ChangePassword },
     answer: { description: 'Changed; all other sessions of the user have ended' },
     problems: ['current_password_incorrect', ...ATTEMPT_PROBLEMS],
@@ -127,8 +125,7 @@ export function tokenRoutes(database: Database): Route[] {
   const tokens = new ResourceRoutes(database, { tags, access: { kind: 'user', session: true } });
   return [
     tokens.create('/api/v1/auth/tokens', {
-      id: 'createToken',
-      summary: 'Create a personal access token',
+      ...operation('createToken', 'Create a personal access token'),
       description:
         'Scopes are permissions, and `configurations.grants`, `composite-configurations.grants` and `parameters.grants` ' +
         'to use grants of the owner. One that the owner does not hold has no effect until held. A token without any can ' +
@@ -139,15 +136,13 @@ export function tokenRoutes(database: Database): Route[] {
       key: ({ tokenId }) => tokenId,
     }),
     readers.list('/api/v1/auth/tokens', {
-      id: 'listTokens',
-      summary: "List the caller's tokens, newest first",
+      ...operation('listTokens', "List the caller's tokens, newest first"),
       answer: { description: 'Tokens without their secrets', schema: Token },
       rows: ({ principal, query }) => listTokens(database.read, principal.userId, query),
       show: toToken,
     }),
     tokens.delete('/api/v1/auth/tokens/{id}', {
-      id: 'revokeToken',
-      summary: "Revoke one of the caller's tokens",
+      ...operation('revokeToken', "Revoke one of the caller's tokens"),
       params: idsInPath('id'),
       answer: { description: 'Revoked; it stays listed' },
       change: (trx, { caller, params }) => revokeToken(trx, caller, params.id),

@@ -1,10 +1,15 @@
 /** Which users are in a group, and which roles a group or a user holds: sets that are replaced as a whole. */
 
-import type { Selectable, SelectQueryBuilder } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
+import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';
+import { recordAudit } from '../../security/audit.ts';
 import { keepingAnAdministrator } from '../../security/delegation.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import type { Caller } from './routes.ts';
+import { type Page, type PageQuery, pageOf, type Table } from './rows.ts';
 
 /** What the sets consist of: how its rows are named and ordered, and how a body lists their ids. */
 const MEMBERS = {
@@ -18,6 +23,28 @@ const MEMBERS = {
   roles: { name: 'name', order: 'name_key', list: 'roleIds', missing: 'No such role', code: 'unknown_role' },
 } as const;
 
+interface JoinTableOptions<T> {
+  /** The users or groups that have such a set, the column that names them here, and the column of their own name. */
+  owner: {
+    table: Table<'groups'> | Table<'users'>;
+    column: 'group_id' | 'user_id';
+    name: 'name' | 'username';
+  };
+  /** The table of what is in the set, and the column that names it here. */
+  member: { table: T; column: 'user_id' | 'role_id' };
+  /** The entry of the audit trail when the set is replaced. */
+  action: AuditAction;
+  /**
+   * Asked about what is new to a set before anything is written.
+   * @throws HawserError `beyond_own_permissions` when somebody would get by it what the caller does not hold
+   */
+  requireOwn(
+    trx: Db,
+    principal: UserPrincipal,
+    given: { ownerId: string; added: readonly string[] },
+  ): Promise<void>;
+}
+
 /** Names by id, in the order of the names. */
 type Names = ReadonlyMap<string, string>;
 
@@ -30,25 +57,25 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
   private readonly owner: 'user_id';
   private readonly member: 'role_id';
   private readonly of: 'roles';
+  private readonly options: JoinTableOptions<T>;
 
-  /**
-   * @param columns those of the user or group that has the set, and of what is in it
-   * @param of the table that what is in the set refers to
-   */
-  constructor(
-    table: 'group_members' | 'group_roles' | 'user_roles',
-    columns: { owner: 'group_id' | 'user_id'; member: 'user_id' | 'role_id' },
-    of: T,
-  ) {
+  constructor(table: 'group_members' | 'group_roles' | 'user_roles', options: JoinTableOptions<T>) {
     this.table = table as 'user_roles';
-    this.owner = columns.owner as 'user_id';
-    this.member = columns.member as 'role_id';
-    this.of = of as 'roles';
+    this.owner = options.owner.column as 'user_id';
+    this.member = options.member.column as 'role_id';
+    this.of = options.member.table as 'roles';
+    this.options = options;
   }
 
-  /** Selects the whole rows of what is in the owner's set, by name. */
-  members(db: Db, ownerId: string) {
-    return this.rowsOf(db, ownerId) as unknown as SelectQueryBuilder<Schema, T, Selectable<Schema[T]>>;
+  /** What is in the owner's set, as whole rows by name. */
+  list(db: Db, ownerId: string): Promise<Selectable<Schema[T]>[]> {
+    return this.rowsOf(db, ownerId).execute() as Promise<unknown[]> as Promise<Selectable<Schema[T]>[]>;
+  }
+
+  /** A page of the same. @throws HawserError not_found for the owner */
+  async page(db: Db, ownerId: string, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
+    await this.options.owner.table.require(db, ownerId);
+    return (await pageOf(this.rowsOf(db, ownerId), query)) as Page<unknown> as Page<Selectable<Schema[T]>>;
   }
 
   /** The names of what is in the owner's set, by id. */
@@ -58,33 +85,45 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
 
   async add(db: Db, ownerId: string, ids: readonly string[]): Promise<void> {
     const rows = ids.map(
-      (id) => ({ [this.owner]: ownerId, [this.member]: id }) as { [K in 'user_id' | 'role_id']: string },
+      (id) =>
+        ({ [this.owner]: ownerId, [this.member]: id }) as Record<
+          typeof this.owner | typeof this.member,
+          string
+        >,
     );
     if (rows.length > 0) await db.insertInto(this.table).values(rows).execute();
   }
 
   /**
-   * Makes the owner's set consist of these, and of no others.
-   * @param requireOwn is asked about the ids that are new to the set before anything is written
-   * @returns the names that came and went; null where the set is the same as before
-   * @throws HawserError validation_failed for an id that names nothing; `last_administrator`; what `requireOwn` throws
+   * Makes the owner's set consist of these, and of no others. The same set again leaves no trace.
+   * @returns what is in the set then, by name
+   * @throws HawserError not_found for the owner; validation_failed for an id that names nothing;
+   *   `beyond_own_permissions`; `last_administrator`
    */
   async replace(
     trx: Db,
-    { ownerId, ids }: { ownerId: string; ids: readonly string[] },
-    requireOwn: (added: readonly string[]) => Promise<void>,
-  ): Promise<{ added: string[]; removed: string[] } | null> {
+    { principal, actor }: Caller,
+    ownerId: string,
+    ids: readonly string[],
+  ): Promise<Selectable<Schema[T]>[]> {
+    const { owner, action, requireOwn } = this.options;
+    const before: { name?: string; username?: string } = await owner.table.require(trx, ownerId);
     const wanted = await this.requireKnown(trx, ids);
     const current = await this.names(trx, ownerId);
     const added = without(wanted, current);
     const removed = without(current, wanted);
-    if (added.size + removed.size === 0) return null;
-    if (added.size > 0) await requireOwn([...added.keys()]);
-    await keepingAnAdministrator(trx, async () => {
-      await this.remove(trx, ownerId, [...removed.keys()]);
-      await this.add(trx, ownerId, [...added.keys()]);
-    });
-    return { added: [...added.values()], removed: [...removed.values()] };
+    if (added.size + removed.size > 0) {
+      if (added.size > 0) await requireOwn(trx, principal, { ownerId, added: [...added.keys()] });
+      await keepingAnAdministrator(trx, async () => {
+        await this.remove(trx, ownerId, [...removed.keys()]);
+        await this.add(trx, ownerId, [...added.keys()]);
+      });
+      await owner.table.update(trx, ownerId, { modified_at: actor.at });
+      const changes = { added: [...added.values()], removed: [...removed.values()] };
+      const details = { [owner.name]: before[owner.name], ...changes };
+      await recordAudit(trx, actor, { action, resourceId: ownerId, details });
+    }
+    return this.list(trx, ownerId);
   }
 
   private async remove(db: Db, ownerId: string, ids: readonly string[]): Promise<void> {

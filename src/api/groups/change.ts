@@ -1,4 +1,4 @@
-/** Changes of groups: their names, who is in them, which roles they hold, and the external groups that stand for them. */
+/** Changes of groups, and of the mappings of external groups to them. */
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
@@ -7,7 +7,7 @@ import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { newId } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { keepingAnAdministrator, requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
+import { keepingAnAdministrator, requireOwnGroup } from '../../security/delegation.ts';
 import type { Caller } from '../crud/routes.ts';
 import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, MAPPINGS, type MappingRow, namedMappings } from './queries.ts';
 import type { GroupContent, NewExternalMapping } from './schemas.ts';
@@ -46,48 +46,6 @@ export async function deleteGroup(trx: Db, { actor }: Caller, id: string): Promi
   await keepingAnAdministrator(trx, () => GROUPS.delete(trx, id));
   const details = { name, description, members, roles };
   await recordAudit(trx, actor, { action: 'group.deleted', resourceId: id, details });
-}
-
-/**
- * Makes these users the group's members, and no others. Who joins the group gets all that it has.
- * @throws HawserError not_found; validation_failed for an unknown user; `beyond_own_permissions` when a new member
- *   would get what the caller does not hold; `last_administrator`
- */
-export async function setGroupMembers(
-  trx: Db,
-  { principal, actor }: Caller,
-  id: string,
-  userIds: readonly string[],
-): Promise<void> {
-  const { name } = await GROUPS.require(trx, id);
-  const changes = await GROUP_MEMBERS.replace(trx, { ownerId: id, ids: userIds }, () =>
-    requireOwnGroup(trx, principal, id),
-  );
-  if (changes === null) return;
-  await GROUPS.update(trx, id, { modified_at: actor.at });
-  const details = { name, ...changes };
-  await recordAudit(trx, actor, { action: 'group.members_changed', resourceId: id, details });
-}
-
-/**
- * Makes these the roles that the group holds, and no others.
- * @throws HawserError not_found; validation_failed for an unknown role; `beyond_own_permissions` when a new role
- *   holds what the caller does not; `last_administrator`
- */
-export async function setGroupRoles(
-  trx: Db,
-  { principal, actor }: Caller,
-  id: string,
-  roleIds: readonly string[],
-): Promise<void> {
-  const { name } = await GROUPS.require(trx, id);
-  const changes = await GROUP_ROLES.replace(trx, { ownerId: id, ids: roleIds }, (added) =>
-    requireOwnRoles(trx, principal, added),
-  );
-  if (changes === null) return;
-  await GROUPS.update(trx, id, { modified_at: actor.at });
-  const details = { name, ...changes };
-  await recordAudit(trx, actor, { action: 'group.roles_changed', resourceId: id, details });
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ExternalGroupMappingsTable } from '../../db/schema.ts';
-import { conflict } from '../../lib/errors.ts';
+import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
 
@@ -11,23 +11,33 @@ import { Table } from '../crud/rows.ts';
 export const GROUPS = new Table('groups', {
   order: ['name_key'],
   missing: 'No such group',
-  unique: { column: 'groups.name_key', problem: () => conflict('name_taken', 'Another group has this name') },
+  unique: { column: 'groups.name_key', message: 'Another group has this name' },
 });
 
-export const GROUP_MEMBERS = new JoinTable(
-  'group_members',
-  { owner: 'group_id', member: 'user_id' },
-  'users',
-);
+const OWNER = { table: GROUPS, column: 'group_id', name: 'name' } as const;
 
-export const GROUP_ROLES = new JoinTable('group_roles', { owner: 'group_id', member: 'role_id' }, 'roles');
+export const GROUP_MEMBERS = new JoinTable('group_members', {
+  owner: OWNER,
+  member: { table: 'users', column: 'user_id' },
+  action: 'group.members_changed',
+  // Who joins a group gets all that it has.
+  requireOwn: (trx, principal, { ownerId }) => requireOwnGroup(trx, principal, ownerId),
+});
+
+export const GROUP_ROLES = new JoinTable('group_roles', {
+  owner: OWNER,
+  member: { table: 'roles', column: 'role_id' },
+  action: 'group.roles_changed',
+  requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
+});
 
 export const MAPPINGS = new Table('external_group_mappings', {
   order: ['provider', 'external_group_id'],
   missing: 'No such external mapping',
   unique: {
     column: 'external_group_mappings.provider',
-    problem: () => conflict('mapping_exists', 'This external group is mapped already'),
+    message: 'This external group is mapped already',
+    code: 'mapping_exists',
   },
 });
 

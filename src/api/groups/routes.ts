@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { pageOf } from '../crud/rows.ts';
 import {
   createGroup,
@@ -14,8 +14,6 @@ import {
   deleteMapping,
   describeMapping,
   replaceGroup,
-  setGroupMembers,
-  setGroupRoles,
 } from './change.ts';
 import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, type MappingRow, namedMappings } from './queries.ts';
 import {
@@ -31,21 +29,16 @@ import {
 } from './schemas.ts';
 
 export function groupRoutes(database: Database): Route[] {
-  const groups = new ResourceRoutes(database, {
-    tags: ['Groups'],
-    access: { kind: 'permission', permission: 'groups.manage' },
-  });
+  const groups = permitted(database, ['Groups'], 'groups.manage');
   return [
     groups.list('/api/v1/groups', {
-      id: 'listGroups',
-      summary: 'List the groups by name',
+      ...operation('listGroups', 'List the groups by name'),
       answer: { description: 'The groups', schema: Group },
       rows: ({ query }) => GROUPS.page(database.read, query),
       show: toGroup,
     }),
     groups.create('/api/v1/groups', {
-      id: 'createGroup',
-      summary: 'Create a group without members and roles',
+      ...operation('createGroup', 'Create a group without members and roles'),
       body: { kind: 'json', schema: GroupContent },
       answer: { description: 'The group', schema: GroupDetails },
       problems: ['name_taken'],
@@ -55,15 +48,13 @@ export function groupRoutes(database: Database): Route[] {
       },
     }),
     groups.get('/api/v1/groups/{id}', {
-      id: 'getGroup',
-      summary: 'Read a group with its members and roles',
+      ...operation('getGroup', 'Read a group with its members and roles'),
       params: idsInPath('id'),
       answer: { description: 'The group', schema: GroupDetails },
       handle: ({ params, facts }) => describeGroup(database.read, params.id, facts.now),
     }),
     groups.update('/api/v1/groups/{id}', {
-      id: 'replaceGroup',
-      summary: "Replace a group's name and description",
+      ...operation('replaceGroup', "Replace a group's name and description"),
       params: idsInPath('id'),
       body: { kind: 'json', schema: GroupContent },
       answer: { description: 'The group as it is now', schema: GroupDetails },
@@ -74,8 +65,7 @@ export function groupRoutes(database: Database): Route[] {
       },
     }),
     groups.delete('/api/v1/groups/{id}', {
-      id: 'deleteGroup',
-      summary: 'Delete a group with its grants and external mappings',
+      ...operation('deleteGroup', 'Delete a group with its grants and external mappings'),
       params: idsInPath('id'),
       problems: ['last_administrator'],
       change: (trx, { caller, params }) => deleteGroup(trx, caller, params.id),
@@ -95,71 +85,55 @@ const REPLACING = {
   problems: ['beyond_own_permissions', 'last_administrator'],
 } as const;
 
-type GroupRoutes = ResourceRoutes<{ kind: 'permission'; permission: 'groups.manage' }>;
-
-function memberRoutes(database: Database, groups: GroupRoutes): Route[] {
+function memberRoutes(database: Database, groups: PermittedRoutes): Route[] {
   return [
     groups.list('/api/v1/groups/{id}/members', {
-      id: 'listGroupMembers',
-      summary: "List a group's members by user name",
+      ...operation('listGroupMembers', "List a group's members by user name"),
       params: idsInPath('id'),
       answer: { description: 'The members', schema: Member },
-      async rows({ params, query }) {
-        await GROUPS.require(database.read, params.id);
-        return pageOf(GROUP_MEMBERS.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => GROUP_MEMBERS.page(database.read, params.id, query),
       show: (row, { facts }) => toUser(row, facts.now),
     }),
     groups.update('/api/v1/groups/{id}/members', {
       ...REPLACING,
-      id: 'setGroupMembers',
-      summary: 'Make these users the members of a group, and no others',
+      ...operation('setGroupMembers', 'Make these users the members of a group, and no others'),
       body: { kind: 'json', schema: MemberIds },
       answer: { description: 'All members, by user name', schema: Member.array() },
       async change(trx, { caller, params, body, facts }) {
-        await setGroupMembers(trx, caller, params.id, body.userIds);
-        const members = await GROUP_MEMBERS.members(trx, params.id).execute();
+        const members = await GROUP_MEMBERS.replace(trx, caller, params.id, body.userIds);
         return members.map((row) => toUser(row, facts.now));
       },
     }),
     groups.list('/api/v1/groups/{id}/roles', {
-      id: 'listGroupRoles',
-      summary: 'List the roles that a group holds, by name',
+      ...operation('listGroupRoles', 'List the roles that a group holds, by name'),
       params: idsInPath('id'),
       answer: { description: 'The roles', schema: HeldRole },
-      async rows({ params, query }) {
-        await GROUPS.require(database.read, params.id);
-        return pageOf(GROUP_ROLES.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => GROUP_ROLES.page(database.read, params.id, query),
       show: toHeldRole,
     }),
     groups.update('/api/v1/groups/{id}/roles', {
       ...REPLACING,
-      id: 'setGroupRoles',
-      summary: 'Let a group hold these roles, and no others',
+      ...operation('setGroupRoles', 'Let a group hold these roles, and no others'),
       body: { kind: 'json', schema: RoleIds },
       answer: { description: 'All its roles, by name', schema: HeldRole.array() },
       async change(trx, { caller, params, body }) {
-        await setGroupRoles(trx, caller, params.id, body.roleIds);
-        return (await GROUP_ROLES.members(trx, params.id).execute()).map(toHeldRole);
+        return (await GROUP_ROLES.replace(trx, caller, params.id, body.roleIds)).map(toHeldRole);
       },
     }),
   ];
 }
 
 /** `/external-mappings`: which groups of an identity provider stand for which groups here. */
-function mappingRoutes(database: Database, groups: GroupRoutes): Route[] {
+function mappingRoutes(database: Database, groups: PermittedRoutes): Route[] {
   return [
     groups.list('/api/v1/groups/external-mappings', {
-      id: 'listExternalMappings',
-      summary: 'List the external mappings, by provider and external id',
+      ...operation('listExternalMappings', 'List the external mappings, by provider and external id'),
       answer: { description: 'The mappings', schema: ExternalMapping },
       rows: ({ query }) => pageOf(namedMappings(database.read), query),
       show: toExternalMapping,
     }),
     groups.create('/api/v1/groups/external-mappings', {
-      id: 'createExternalMapping',
-      summary: 'Map a group of an identity provider to a group here',
+      ...operation('createExternalMapping', 'Map a group of an identity provider to a group here'),
       description:
         'Its members would get the roles and grants of the group, none of which may go beyond what the caller holds.',
       body: { kind: 'json', schema: NewExternalMapping },
@@ -168,8 +142,7 @@ function mappingRoutes(database: Database, groups: GroupRoutes): Route[] {
       change: async (trx, { caller, body }) => toExternalMapping(await createMapping(trx, caller, body)),
     }),
     groups.delete('/api/v1/groups/external-mappings/{id}', {
-      id: 'deleteExternalMapping',
-      summary: 'Delete an external mapping',
+      ...operation('deleteExternalMapping', 'Delete an external mapping'),
       params: idsInPath('id'),
       change: (trx, { caller, params }) => deleteMapping(trx, caller, params.id),
     }),
@@ -183,7 +156,7 @@ function toExternalMapping(row: MappingRow) {
 /** The group with all its members, by user name, and roles, by name. @throws HawserError not_found */
 async function describeGroup(db: Db, id: string, now: number) {
   const group = toGroup(await GROUPS.require(db, id));
-  const members = await GROUP_MEMBERS.members(db, id).execute();
-  const roles = await GROUP_ROLES.members(db, id).execute();
+  const members = await GROUP_MEMBERS.list(db, id);
+  const roles = await GROUP_ROLES.list(db, id);
   return { ...group, members: members.map((row) => toUser(row, now)), roles: roles.map(toHeldRole) };
 }

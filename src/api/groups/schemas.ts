@@ -3,15 +3,7 @@
 import { z } from 'zod';
 import { isPrintable } from '../../domain/names.ts';
 import { Description, Id, IdInAnyCase, Label, Timestamp } from '../../http/schemas.ts';
-import {
-  GROUP_EXAMPLE,
-  groupView,
-  heldRoleView,
-  ROLE_EXAMPLE,
-  roleIdsBody,
-  USER_EXAMPLE,
-  userView,
-} from '../crud/principals.ts';
+import { EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
 
 export const GroupContent = z
   .strictObject({ name: Label, description: Description })
@@ -24,7 +16,7 @@ const MAX_MEMBERS = 10_000;
 
 export const MemberIds = z
   .strictObject({ userIds: z.array(IdInAnyCase).max(MAX_MEMBERS) })
-  .meta({ id: 'GroupMemberIds', examples: [{ userIds: [USER_EXAMPLE.id] }] });
+  .meta({ id: 'GroupMemberIds', examples: [{ userIds: [EXAMPLES.user.id] }] });
 
 export const RoleIds = roleIdsBody('GroupRoleIds');
 
@@ -36,7 +28,7 @@ export const HeldRole = heldRoleView('GroupRole');
 
 export const GroupDetails = Group.extend({ members: Member.array(), roles: HeldRole.array() }).meta({
   id: 'GroupDetails',
-  examples: [{ ...GROUP_EXAMPLE, members: [USER_EXAMPLE], roles: [ROLE_EXAMPLE] }],
+  examples: [{ ...EXAMPLES.group, members: [EXAMPLES.user], roles: [EXAMPLES.role] }],
 });
 
 const ExternalText = z

@@ -4,7 +4,7 @@ import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
-import { permitted, ResourceRoutes } from '../crud/routes.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { changeLcmConfig, readLcmConfig, toReported } from './lcm-settings.ts';
 import { listStatusEvents, recordStatusEvent, updateLcmStatus, updateReported } from './queries.ts';
 import {
@@ -30,9 +30,8 @@ function reportingRoutes(database: Database): Route[] {
   const own = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'node:self' } });
   return [
     own.act('/api/v1/nodes/{nodeId}/lcm-status', {
-      id: 'reportLcmStatus',
+      ...operation('reportLcmStatus', 'Say what the LCM of the node is doing'),
       method: 'PUT',
-      summary: 'Say what the LCM of the node is doing',
       description: 'Each call is an event of the history, also one that says the same again.',
       body: { kind: 'json', schema: LcmStatusChange },
       answer: { description: 'Noted, as an event of the history too' },
@@ -43,9 +42,8 @@ function reportingRoutes(database: Database): Route[] {
       },
     }),
     own.act('/api/v1/nodes/{nodeId}/reported-config', {
-      id: 'reportLcmConfig',
+      ...operation('reportLcmConfig', 'Say what the LCM of the node is set to do'),
       method: 'PUT',
-      summary: 'Say what the LCM of the node is set to do',
       description: 'Absent members stay, null clears.',
       body: { kind: 'json', schema: ReportedConfig },
       answer: { description: 'Noted' },
@@ -56,8 +54,7 @@ function reportingRoutes(database: Database): Route[] {
 
 function historyRoute(database: Database): Route {
   return permitted(database, TAGS, 'nodes.read').list('/api/v1/nodes/{nodeId}/status-history', {
-    id: 'listNodeStatusHistory',
-    summary: 'List what a node has done and how compliant it was, newest first',
+    ...operation('listNodeStatusHistory', 'List what a node has done and how compliant it was, newest first'),
     params: idsInPath('nodeId'),
     query: StatusEventFilter,
     answer: { description: 'The events from and to the times given', schema: StatusEvent },
@@ -71,14 +68,12 @@ function configRoutes(database: Database): Route[] {
   const readers = { kind: 'node:self-or-permission', permission: 'nodes.read' } as const;
   return [
     new ResourceRoutes(database, { tags: TAGS, access: readers }).get(path, {
-      id: 'getNodeLcmConfig',
-      summary: 'Read what the LCM of a node is to do',
+      ...operation('getNodeLcmConfig', 'Read what the LCM of a node is to do'),
       answer: CONFIG_ANSWER,
       handle: ({ node }) => readLcmConfig(database.read, node.nodeId),
     }),
     permitted(database, TAGS, 'nodes.write').update(path, {
-      id: 'setNodeLcmConfig',
-      summary: 'Set what the LCM of a node is to do',
+      ...operation('setNodeLcmConfig', 'Set what the LCM of a node is to do'),
       description: 'Null or absent leaves it to the defaults of the server.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: LcmConfigChange },

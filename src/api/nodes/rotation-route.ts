@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { CERTIFICATE_PROBLEMS } from './registration.ts';
 import { type Announcement, announceCertificate, type RotationOptions } from './rotation.ts';
 
@@ -90,9 +90,8 @@ const CURRENT = 'This is the current certificate of the node already';
 export function rotationRoute(options: RotationOptions): Route {
   const own = new ResourceRoutes(options.database, { tags: ['Nodes'], access: { kind: 'node:self' } });
   return own.update('/api/v1/nodes/{nodeId}/rotate-certificate', {
-    id: 'rotateNodeCertificate',
+    ...operation('rotateNodeCertificate', 'Announce the certificate that the node will come with next'),
     method: 'POST',
-    summary: 'Announce the certificate that the node will come with next',
     description:
       'Exactly one of three forms: what the certificate is like, the certificate, or a csr. The current certificate ' +
       'works until the first call with the new one, which ends it. Only a call with this nodeId in its path counts. A ' +

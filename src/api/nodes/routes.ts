@@ -8,7 +8,7 @@ import { notFound } from '../../lib/errors.ts';
 import type { Explainer } from '../../resolve/explain.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { recordAudit } from '../../security/audit.ts';
-import { permitted, ResourceRoutes } from '../crud/routes.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { readServerSettings } from '../settings/queries.ts';
 import { assignConfiguration, unassignConfiguration } from './assignment.ts';
@@ -79,16 +79,14 @@ function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Rout
   const nodes = permitted(database, TAGS, 'nodes.read');
   return [
     nodes.list('/api/v1/nodes', {
-      id: 'listNodes',
-      summary: 'List nodes by name',
+      ...operation('listNodes', 'List nodes by name'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ query, facts }) => listNodes(read, query, await stalenessRule(database, facts.now)),
       show: toNodeSummary,
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
-      id: 'getNode',
-      summary: 'Read a node',
+      ...operation('getNode', 'Read a node'),
       params: idsInPath('nodeId'),
       answer: { description: 'The node', schema: NodeDetails },
       problems: READING_REPOSITORIES,
@@ -119,8 +117,7 @@ async function stalenessRule(database: Database, now: number): Promise<Staleness
 
 function deleteRoute(database: Database): Route {
   return permitted(database, TAGS, 'nodes.delete').delete('/api/v1/nodes/{nodeId}', {
-    id: 'deleteNode',
-    summary: 'Delete a node with its reports, events, tags and assignment',
+    ...operation('deleteNode', 'Delete a node with its reports, events, tags and assignment'),
     description: 'Its certificate stops working at once. Parameter files of its name stay in Git.',
     params: idsInPath('nodeId'),
     answer: { description: 'The node is known no more' },
@@ -138,9 +135,8 @@ function assignmentRoutes(database: Database, planner: Planner): Route[] {
   const assignments = permitted(database, TAGS, 'nodes.assign-configuration');
   return [
     assignments.act('/api/v1/nodes/{nodeId}/configuration', {
-      id: 'assignNodeConfiguration',
+      ...operation('assignNodeConfiguration', 'Assign a configuration to a node'),
       method: 'PUT',
-      summary: 'Assign a configuration to a node',
       description: 'The caller also needs Read on the configuration or composite.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewAssignment },
@@ -150,8 +146,7 @@ function assignmentRoutes(database: Database, planner: Planner): Route[] {
         assignConfiguration(database, planner, caller, params.nodeId, body),
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
-      id: 'unassignNodeConfiguration',
-      summary: 'Take the configuration from a node',
+      ...operation('unassignNodeConfiguration', 'Take the configuration from a node'),
       params: idsInPath('nodeId'),
       answer: { description: 'Nothing is assigned any more' },
       change: (trx, { caller, params }) => unassignConfiguration(trx, caller.actor, params.nodeId),
@@ -164,8 +159,7 @@ export function tagRoutes(database: Database): Route[] {
   const tags = permitted(database, TAGS, 'nodes.write');
   return [
     permitted(database, TAGS, 'nodes.read').list('/api/v1/nodes/{nodeId}/tags', {
-      id: 'listNodeTags',
-      summary: "List a node's tags by precedence",
+      ...operation('listNodeTags', "List a node's tags by precedence"),
       params: idsInPath('nodeId'),
       answer: { description: 'At most one tag of each scope type', schema: NodeTag },
       async rows({ params: { nodeId }, query }) {
@@ -175,8 +169,7 @@ export function tagRoutes(database: Database): Route[] {
       show: toNodeTag,
     }),
     tags.create('/api/v1/nodes/{nodeId}/tags', {
-      id: 'tagNode',
-      summary: 'Tag a node with a scope value',
+      ...operation('tagNode', 'Tag a node with a scope value'),
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewTag },
       answer: { description: 'The tag', schema: NodeTag },
@@ -186,8 +179,7 @@ export function tagRoutes(database: Database): Route[] {
       key: (tag) => tag.scopeValueId,
     }),
     tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {
-      id: 'untagNode',
-      summary: 'Take a tag from a node',
+      ...operation('untagNode', 'Take a tag from a node'),
       params: idsInPath('nodeId', 'scopeValueId'),
       answer: { description: 'The node has the tag no longer' },
       change: (trx, { caller, params }) => untagNode(trx, caller.actor, params),

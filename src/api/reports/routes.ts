@@ -8,7 +8,7 @@ import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
-import { permitted } from '../crud/routes.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
 import { findReport, listNodeReports, listReports, type ReportRow } from './queries.ts';
@@ -100,8 +100,7 @@ function readingRoutes(database: Database): Route[] {
   const permission = 'reports.read';
   return [
     permitted(database, TAGS, permission).list('/api/v1/nodes/{nodeId}/reports', {
-      id: 'listNodeReports',
-      summary: "List a node's reports, newest first",
+      ...operation('listNodeReports', "List a node's reports, newest first"),
       description: '`from` and `to` are both inclusive.',
       params: idsInPath('nodeId'),
       query: NodeReportFilter,
@@ -135,8 +134,7 @@ function readingRoutes(database: Database): Route[] {
 
 function listRoute(database: Database): Route {
   return permitted(database, TAGS, 'reports.read-all').list('/api/v1/reports', {
-    id: 'listReports',
-    summary: 'List the reports of all nodes, newest first',
+    ...operation('listReports', 'List the reports of all nodes, newest first'),
     description: '`from` and `to` are both inclusive; a `nodeId` that no node has finds nothing.',
     query: ReportFilter,
     answer: { description: 'The reports that match', schema: ReportSummary },

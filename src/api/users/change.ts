@@ -1,4 +1,4 @@
-/** Changes of users: of their names, of whether they may sign in, of their passwords and of their roles. */
+/** Changes of users: of their names, of whether they may sign in, and of their passwords. */
 
 import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
@@ -9,12 +9,12 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
-import { keepingAnAdministrator, requireOwnRoles, requireOwnUser } from '../../security/delegation.ts';
+import { keepingAnAdministrator, requireOwnUser } from '../../security/delegation.ts';
 import { hashPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../auth/queries.ts';
 import type { Caller } from '../crud/routes.ts';
-import { nameTaken, saveUser, USER_ROLES, USERS, type UserRow } from './queries.ts';
+import { saveUser, USERS, type UserRow } from './queries.ts';
 import type { NewUser, UserChange } from './schemas.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function createUser(database: Database, { actor }: Caller, user: Ne
   const fault = password === null ? null : passwordFault(password, username);
   if (fault !== null) throw invalidField('/password', fault, 'weak_password');
   // Asked before the insertion so that a name that is taken costs no hash. A user who takes it meanwhile fails the insertion.
-  if (await findAccountByName(database.read, username)) throw nameTaken();
+  if (await findAccountByName(database.read, username)) throw USERS.taken();
   const passwordHash = password === null ? null : await hashPassword(password, `user ${actor.id}`);
   return database.write.transaction().execute(async (trx) => {
     const row = await USERS.insert(trx, {
@@ -94,27 +94,6 @@ export async function unlockUser(trx: Db, { principal, actor }: Caller, id: stri
   if (!isLocked && failures === 0) return;
   await setAttemptState(trx, id, { failures: 0, lockoutEnd: null });
   await recordAudit(trx, actor, { action: 'user.unlocked', resourceId: id, details: { username } });
-}
-
-/**
- * Makes these the roles that the user holds directly, and no others. The same set again leaves no trace.
- * @throws HawserError not_found; invalid at /roleIds/<index> for an unknown role; forbidden `beyond_own_permissions`
- *   when a new role holds what the caller does not; conflict `last_administrator`
- */
-export async function setUserRoles(
-  trx: Db,
-  { principal, actor }: Caller,
-  id: string,
-  roleIds: readonly string[],
-): Promise<void> {
-  const { username } = await USERS.require(trx, id);
-  const changes = await USER_ROLES.replace(trx, { ownerId: id, ids: roleIds }, (added) =>
-    requireOwnRoles(trx, principal, added),
-  );
-  if (changes === null) return;
-  await USERS.update(trx, id, { modified_at: actor.at });
-  const details = { username, ...changes };
-  await recordAudit(trx, actor, { action: 'user.roles_changed', resourceId: id, details });
 }
 
 export interface ResetOptions {

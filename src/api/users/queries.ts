@@ -4,23 +4,26 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { nameKey } from '../../domain/names.ts';
-import { conflict } from '../../lib/errors.ts';
+import { requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
 
 export type UserRow = Selectable<UsersTable>;
 
-export const nameTaken = () => conflict('name_taken', 'Another user has this name');
-
 /** To delete a user deletes the sessions, tokens, memberships, roles and grants. */
 export const USERS = new Table('users', {
   order: ['username_key'],
   missing: 'No such user',
-  unique: { column: 'users.username_key', problem: nameTaken },
+  unique: { column: 'users.username_key', message: 'Another user has this name' },
 });
 
 /** Only what users hold themselves, not what their groups hold. */
-export const USER_ROLES = new JoinTable('user_roles', { owner: 'user_id', member: 'role_id' }, 'roles');
+export const USER_ROLES = new JoinTable('user_roles', {
+  owner: { table: USERS, column: 'user_id', name: 'username' },
+  member: { table: 'roles', column: 'role_id' },
+  action: 'user.roles_changed',
+  requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
+});
 
 /** @throws HawserError conflict `name_taken` */
 export async function saveUser(

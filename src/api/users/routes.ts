@@ -4,28 +4,21 @@ import type { Database, Db } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
-import { pageOf } from '../crud/rows.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
 import {
   changeUser,
   createUser,
   deleteUser,
   type ResetOptions,
   resetPassword,
-  setUserRoles,
   unlockUser,
 } from './change.ts';
 import { listGroupsOf, USER_ROLES, USERS, type UserRow } from './queries.ts';
 import { HeldRole, NewUser, PasswordReset, RoleIds, User, UserChange, UserDetails } from './schemas.ts';
 
-type UserRoutes = ResourceRoutes<{ kind: 'permission'; permission: 'users.manage' }>;
-
 export function userRoutes(options: ResetOptions): Route[] {
   const { database } = options;
-  const users: UserRoutes = new ResourceRoutes(database, {
-    tags: ['Users'],
-    access: { kind: 'permission', permission: 'users.manage' },
-  });
+  const users: PermittedRoutes = permitted(database, ['Users'], 'users.manage');
   return [
     ...accountRoutes(database, users),
     ...passwordRoutes(options, users),
@@ -33,18 +26,16 @@ export function userRoutes(options: ResetOptions): Route[] {
   ];
 }
 
-function accountRoutes(database: Database, users: UserRoutes): Route[] {
+function accountRoutes(database: Database, users: PermittedRoutes): Route[] {
   return [
     users.list('/api/v1/users', {
-      id: 'listUsers',
-      summary: 'List users by name',
+      ...operation('listUsers', 'List users by name'),
       answer: { description: 'The users', schema: User },
       rows: ({ query }) => USERS.page(database.read, query),
       show: (row, { facts }) => toUser(row, facts.now),
     }),
     users.get('/api/v1/users/{id}', {
-      id: 'getUser',
-      summary: 'Read a user',
+      ...operation('getUser', 'Read a user'),
       params: idsInPath('id'),
       answer: { description: 'The user with roles held directly and groups', schema: UserDetails },
       async handle({ params, facts }) {
@@ -52,8 +43,7 @@ function accountRoutes(database: Database, users: UserRoutes): Route[] {
       },
     }),
     users.create('/api/v1/users', {
-      id: 'createUser',
-      summary: 'Create a user or a service account',
+      ...operation('createUser', 'Create a user or a service account'),
       description:
         'A user needs a password. A service account has none, and nothing to change at first sign-in; no route gives it a ' +
         'token yet.',
@@ -65,8 +55,7 @@ function accountRoutes(database: Database, users: UserRoutes): Route[] {
       },
     }),
     users.update('/api/v1/users/{id}', {
-      id: 'updateUser',
-      summary: 'Change, deactivate or reactivate a user',
+      ...operation('updateUser', 'Change, deactivate or reactivate a user'),
       description:
         'Deactivation ends all sessions and revokes all tokens at once; they do not come back. Reactivating or renaming a ' +
         'user needs every permission and grant that the user holds.',
@@ -79,8 +68,7 @@ function accountRoutes(database: Database, users: UserRoutes): Route[] {
       },
     }),
     users.delete('/api/v1/users/{id}', {
-      id: 'deleteUser',
-      summary: 'Delete a user',
+      ...operation('deleteUser', 'Delete a user'),
       description:
         'The name becomes free, so the caller needs every permission and grant that the user holds.',
       params: idsInPath('id'),
@@ -92,12 +80,11 @@ function accountRoutes(database: Database, users: UserRoutes): Route[] {
 }
 
 /** The routes for users who cannot get in any more. */
-function passwordRoutes(options: ResetOptions, users: UserRoutes): Route[] {
+function passwordRoutes(options: ResetOptions, users: PermittedRoutes): Route[] {
   return [
     users.act('/api/v1/users/{id}/reset-password', {
+      ...operation('resetUserPassword', "Set a user's password"),
       method: 'POST',
-      id: 'resetUserPassword',
-      summary: "Set a user's password",
       description:
         'The user must change it at the next sign-in. Whoever sets a password could act as the user, so the caller needs ' +
         'every permission and grant that the user holds. Of oneself nobody sets it here, but with change-password alone.',
@@ -108,9 +95,8 @@ function passwordRoutes(options: ResetOptions, users: UserRoutes): Route[] {
       handle: ({ caller, params, body }) => resetPassword(options, caller, params.id, body.newPassword),
     }),
     users.act('/api/v1/users/{id}/unlock', {
+      ...operation('unlockUser', "End a user's lock"),
       method: 'POST',
-      id: 'unlockUser',
-      summary: "End a user's lock",
       description: 'The caller needs every permission and grant that the user holds.',
       params: idsInPath('id'),
       answer: { description: 'Not locked, and no failed sign-in counts any more' },
@@ -121,23 +107,18 @@ function passwordRoutes(options: ResetOptions, users: UserRoutes): Route[] {
 }
 
 /** The routes for the roles that a user holds directly. */
-function roleRoutes(database: Database, users: UserRoutes): Route[] {
+function roleRoutes(database: Database, users: PermittedRoutes): Route[] {
   return [
     users.list('/api/v1/users/{id}/roles', {
-      id: 'listUserRoles',
-      summary: 'List the roles that a user holds directly, by name',
+      ...operation('listUserRoles', 'List the roles that a user holds directly, by name'),
       params: idsInPath('id'),
       answer: { description: 'The roles', schema: HeldRole },
-      async rows({ params, query }) {
-        await USERS.require(database.read, params.id);
-        return pageOf(USER_ROLES.members(database.read, params.id), query);
-      },
+      rows: ({ params, query }) => USER_ROLES.page(database.read, params.id, query),
       show: toHeldRole,
     }),
     users.update('/api/v1/users/{id}/roles', {
-      id: 'setUserRoles',
+      ...operation('setUserRoles', 'Set the roles that a user holds directly'),
       represents: '/api/v1/users/{id}',
-      summary: 'Set the roles that a user holds directly',
       description:
         'Roles that are new to the user may hold no permission that the caller does not have. ' +
         'If-Match takes the ETag of the user.',
@@ -146,8 +127,7 @@ function roleRoutes(database: Database, users: UserRoutes): Route[] {
       answer: { description: 'All roles that the user holds directly now', schema: HeldRole.array() },
       problems: ['beyond_own_permissions', 'last_administrator'],
       async change(trx, { caller, params, body }) {
-        await setUserRoles(trx, caller, params.id, body.roleIds);
-        return (await USER_ROLES.members(trx, params.id).execute()).map(toHeldRole);
+        return (await USER_ROLES.replace(trx, caller, params.id, body.roleIds)).map(toHeldRole);
       },
     }),
   ];
@@ -155,7 +135,7 @@ function roleRoutes(database: Database, users: UserRoutes): Route[] {
 
 /** The user with the roles that it holds directly and its groups, each by name. */
 async function describeUser(db: Db, row: UserRow, now: number) {
-  const roles = await USER_ROLES.members(db, row.id).execute();
+  const roles = await USER_ROLES.list(db, row.id);
   const groups = await listGroupsOf(db, row.id);
   return {
     ...toUser(row, now),

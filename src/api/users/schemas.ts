@@ -3,16 +3,7 @@
 import { z } from 'zod';
 import { normalizeUserName } from '../../domain/names.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
-import {
-  AccountType,
-  GROUP_EXAMPLE,
-  groupView,
-  heldRoleView,
-  ROLE_EXAMPLE,
-  roleIdsBody,
-  USER_EXAMPLE,
-  userView,
-} from '../crud/principals.ts';
+import { AccountType, EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
 
 /** Comes out in NFKC. The first bound only saves the work of normalising a text that is far too long. */
 const UserName = z
@@ -95,5 +86,5 @@ export const UserDetails = User.extend({
   groups: z.array(groupView('UserGroup')),
 }).meta({
   id: 'UserDetails',
-  examples: [{ ...USER_EXAMPLE, accessFailedCount: 0, roles: [ROLE_EXAMPLE], groups: [GROUP_EXAMPLE] }],
+  examples: [{ ...EXAMPLES.user, accessFailedCount: 0, roles: [EXAMPLES.role], groups: [EXAMPLES.group] }],
 });
