@@ -3,8 +3,7 @@
 import Koa from 'koa';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
-import { authRoutes } from './api/auth/routes.ts';
-import { tokenRoutes } from './api/auth/token-routes.ts';
+import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
@@ -14,13 +13,11 @@ import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { rotationRoute } from './api/nodes/rotation-route.ts';
-import { nodeRoutes } from './api/nodes/routes.ts';
-import { tagRoutes } from './api/nodes/tag-routes.ts';
+import { nodeRoutes, tagRoutes } from './api/nodes/routes.ts';
 import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
-import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
-import { permissionRoutes } from './api/permissions/routes.ts';
+import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -29,7 +26,6 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
-import { scopeValueRoutes } from './api/scope-types/value-routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import type { Config } from './config.ts';
@@ -137,8 +133,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...parameterRoutes(parameterTools),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
-      ...scopeValueRoutes(scopes),
-      permissionCatalogueRoute(),
+      permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),

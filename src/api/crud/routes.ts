@@ -3,19 +3,16 @@
  * route is still one datum with its path in full; the makers add what all of a kind share: the method, paging, the
  * status, the Location of what was created, and the transaction of a change.
  *
- *     const roles = new ResourceRoutes(database, {
- *       tags: ['Roles'],
- *       access: { kind: 'permission', permission: 'roles.manage' },
- *     });
+ *     const roles = permitted(database, ['Roles'], 'roles.manage');
  *     roles.delete('/api/v1/roles/{id}', {
- *       id: 'deleteRole',
- *       summary: 'Delete a role',
+ *       ...operation('deleteRole', 'Delete a role'),
  *       params: idsInPath('id'),
  *       change: (trx, { caller, params }) => deleteRole(trx, caller, params.id),
  *     });
  */
 
 import type { Database, Db } from '../../db/open.ts';
+import type { Permission } from '../../domain/permissions.ts';
 import { type Answer, created, json, noContent, page } from '../../http/answer.ts';
 import {
   type AnswerSpec,
@@ -184,6 +181,16 @@ export class ResourceRoutes<A extends Access> {
     return (input) => this.database.write.transaction().execute((trx) => change(trx, call(input)));
   }
 }
+
+/** Declares routes for callers who hold a permission. */
+export function permitted(database: Database, tags: readonly string[], permission: Permission) {
+  return new ResourceRoutes(database, { tags, access: { kind: 'permission', permission } });
+}
+
+export type PermittedRoutes = ReturnType<typeof permitted>;
+
+/** What the API description calls an operation: its id, which never changes, and one line on what it does. */
+export const operation = (id: string, summary: string) => ({ id, summary });
 
 /** The path with the names and ids of this request; a configuration is called by its own spelling of its name. */
 function addressOf(

@@ -4,7 +4,7 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } f
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
-import { type HawserError, notFound } from '../../lib/errors.ts';
+import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 
 /** Which part of a list is asked for, as `Paging` of http/schemas.ts gives it. */
 export interface PageQuery {
@@ -53,10 +53,15 @@ type TableWithId = { [T in keyof Schema]: Schema[T] extends { id: string } ? T :
 interface TableOptions<T extends TableWithId> {
   /** Columns that lists are ordered by; the last one is unique, or the ones before it are together. */
   order: readonly (keyof Schema[T] & string)[];
+  /** Set where lists begin with the highest value of the first of these columns. */
+  newestFirst?: true;
   /** What a caller is told who names an id that no row has. */
   missing: string;
-  /** A uniqueness rule of the table: one of its columns as `table.column`, and what whoever breaks it is told. */
-  unique?: { column: string; problem: () => HawserError };
+  /**
+   * A uniqueness rule of the table: one of its columns as `table.column`, and what a caller who breaks it is told; the
+   * code is `name_taken` where no other is given.
+   */
+  unique?: { column: string; message: string; code?: 'mapping_exists' };
 }
 
 /**
@@ -87,9 +92,13 @@ export class Table<T extends TableWithId> {
 
   /** One page of all rows. */
   page(db: Db, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
-    const columns = this.options.order as readonly 'id'[];
-    const ordered = columns.reduce((rows, column) => rows.orderBy(column), this.rows(db).selectAll());
-    return pageOf(ordered, query) as Promise<never>;
+    const [first, ...others] = this.options.order as readonly string[] as readonly ['id', ...'id'[]];
+    const direction = this.options.newestFirst ? 'desc' : 'asc';
+    const ordered = this.rows(db).selectAll().orderBy(first, direction);
+    return pageOf(
+      others.reduce((rows, column) => rows.orderBy(column), ordered),
+      query,
+    ) as Promise<never>;
   }
 
   /** @returns the row as it is stored @throws HawserError the problem of the table's uniqueness rule */
@@ -123,9 +132,15 @@ export class Table<T extends TableWithId> {
     return this.name as unknown as 'plain';
   }
 
+  /** The problem of whoever breaks the table's uniqueness rule. */
+  taken(): HawserError {
+    const { message = '', code = 'name_taken' } = this.options.unique ?? {};
+    return conflict(code, message);
+  }
+
   private uniquely(write: () => Promise<Row>): Promise<Selectable<Schema[T]>> {
     const { unique } = this.options;
-    return (unique ? orConflict(unique.column, unique.problem(), write) : write()) as Promise<never>;
+    return (unique ? orConflict(unique.column, this.taken(), write) : write()) as Promise<never>;
   }
 }
 

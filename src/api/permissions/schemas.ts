@@ -1,23 +1,24 @@
 /** Shapes of grants. */
 
 import { z } from 'zod';
-import { choice, Id, Timestamp } from '../../http/schemas.ts';
+import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
+import { EXAMPLES } from '../crud/principals.ts';
 
 export const PrincipalType = choice('User', 'Group');
 export const Level = choice('Read', 'Modify', 'Manage');
 
+/** An example of who holds a grant. */
+const HOLDER = { principalType: 'Group', principalId: EXAMPLES.group.id };
+
 export const NewGrant = z
   .strictObject({
     principalType: PrincipalType,
-    principalId: z.guid().transform((id) => id.toLowerCase()),
+    principalId: IdInAnyCase,
     level: Level,
   })
-  .meta({
-    id: 'NewGrant',
-    examples: [
-      { principalType: 'Group', principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00', level: 'Modify' },
-    ],
-  });
+  .meta({ id: 'NewGrant', examples: [{ ...HOLDER, level: 'Modify' }] });
+
+export type NewGrant = z.output<typeof NewGrant>;
 
 export const Grant = z
   .object({
@@ -32,8 +33,7 @@ export const Grant = z
     id: 'Grant',
     examples: [
       {
-        principalType: 'Group',
-        principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00',
+        ...HOLDER,
         principalName: 'Web team',
         level: 'Modify',
         grantedAt: '2026-11-20T09:08:00.000Z',

@@ -1,7 +1,7 @@
 /** Shapes of registration keys. */
 
 import { z } from 'zod';
-import { Description, Id, Instant, Timestamp } from '../../http/schemas.ts';
+import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
 
 export const NewRegistrationKey = z
   .strictObject({
@@ -18,9 +18,9 @@ export const NewRegistrationKey = z
     examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
   });
 
-export const RegistrationKeyChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'RegistrationKeyChange', examples: [{ description: 'Racks 12 and 13' }] });
+export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
+
+export const RegistrationKeyChange = descriptionChange('RegistrationKeyChange', 'Racks 12 and 13');
 
 export const RegistrationKey = z
   .object({

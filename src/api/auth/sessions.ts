@@ -1,9 +1,10 @@
 /**
- * Sign-in: one answer and about one duration for every cause of refusal. Lock and throttle are counted in SQL; how many
- * checks may wait, each process counts for itself.
+ * Sessions: sign-in opens one, sign-out ends one. Every refused sign-in gets the same answer after about the same time,
+ * whatever the cause. Locks and attempts are counted in SQL; each process bounds for itself how many checks may wait.
  */
 
 import type { Database, Db } from '../../db/open.ts';
+import { sessionCookie } from '../../http/session-cookie.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { HawserError, unauthenticated } from '../../lib/errors.ts';
 import { newSecret } from '../../lib/ids.ts';
@@ -12,25 +13,21 @@ import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { SESSION_LIFETIME } from '../../security/identify.ts';
 import { verifyPassword } from '../../security/passwords.ts';
-import { findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { deleteSession, findAccount, findAccountByName, insertSession, setAttemptState } from './queries.ts';
 import { throttle } from './throttle.ts';
 
 const MAX_FAILURES = 5;
 const LOCK_DURATION = 15 * MINUTE;
 
+/** Header that makes the browser forget the session too. */
+export const ENDED_SESSION = { 'Set-Cookie': sessionCookie('', 0) };
+
 export interface SignInTools {
   database: Database;
   log: Log;
-  /** Told of each attempt why it was refused, in a few fixed words; null when it was not. */
+  /** Called after each attempt with the reason of its refusal, one of a few fixed texts, or null. */
   onSignIn(refusal: string | null): void;
-}
-
-export interface SignIn {
-  username: string;
-  password: string;
-  address: string;
-  now: number;
-  actor: Actor;
 }
 
 type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
@@ -39,42 +36,40 @@ type Account = NonNullable<Awaited<ReturnType<typeof findAccount>>>;
  * Checks a user name and password and opens a session. Each attempt that is not throttled leaves one entry in the
  * audit trail, whether there is such a user or not.
  * @throws HawserError unauthenticated `invalid_credentials`; rate_limited beyond 30 attempts a minute, or too many at
- *   once; unavailable `overloaded` where too many of others wait
+ *   once; unavailable `overloaded` where too many attempts of others wait
  */
 export async function signIn(
   tools: SignInTools,
-  attempt: SignIn,
+  actor: Actor,
+  { username, password }: { username: string; password: string },
 ): Promise<{ account: Account; sessionSecret: string }> {
   const { database, log, onSignIn } = tools;
-  const { address, now, actor } = attempt;
-  const source = sourceOf(address);
+  const { address, at: now } = actor;
+  const source = sourceOf(address ?? '');
   await throttle(database, source, now, (trx) =>
     recordRefusal(trx, actor, undefined, 'too many attempts'),
   ).catch((error: unknown) => {
     onSignIn('too many attempts');
     throw error;
   });
-  const found = await findAccountByName(database.read, attempt.username);
-  const matches = await verifyPassword(attempt.password, found?.password_hash ?? null, source).catch(
-    (error: unknown) => refuseUnchecked(tools, actor, error),
+  const found = await findAccountByName(database.read, username);
+  const hash = found?.password_hash ?? null;
+  const matches = await verifyPassword(password, hash, source).catch((error: unknown) =>
+    refuseUnchecked(tools, actor, error),
   );
   const sessionSecret = newSecret();
-  // Read again inside the transaction: another attempt may have locked the account meanwhile.
   const outcome = await database.write.transaction().execute(async (trx) => {
+    // The account is read again: another attempt may have locked it meanwhile.
     const account = found && (await findAccount(trx, found.id));
-    const refusal = await refusalOf(trx, account, { matches, hash: found?.password_hash ?? null, now });
+    const refusal = await refusalOf(trx, account, { matches, hash, now });
     if (refusal !== null || !account) {
       const reason = refusal ?? 'unknown user';
       await recordRefusal(trx, actor, account, reason);
       return { refusal: reason };
     }
     await setAttemptState(trx, account.id, { failures: 0, lockoutEnd: null });
-    await insertSession(trx, {
-      secret: sessionSecret,
-      userId: account.id,
-      now,
-      expiresAt: now + SESSION_LIFETIME,
-    });
+    const session = { secret: sessionSecret, userId: account.id, now, expiresAt: now + SESSION_LIFETIME };
+    await insertSession(trx, session);
     const user = { ...actor, type: 'User' as const, id: account.id, name: account.username };
     await recordAudit(trx, user, { action: 'session.created', resourceId: account.id });
     return { account };
@@ -85,7 +80,7 @@ export async function signIn(
   throw unauthenticated('The user name or the password is wrong', 'invalid_credentials');
 }
 
-/** Too many wait. Nothing was learned of the account, so nothing is counted against it or told of it. */
+/** Refuses an attempt because too many wait. Its password was not checked, so nothing is counted against the account. */
 async function refuseUnchecked(
   { database, onSignIn }: SignInTools,
   actor: Actor,
@@ -100,7 +95,7 @@ async function refuseUnchecked(
   throw error;
 }
 
-/** The name is told of a known account alone: what else was typed may be a password in the wrong field. */
+/** Records the user name of a known account only: an unknown one may be a password typed into the wrong field. */
 async function recordRefusal(
   trx: Db,
   actor: Actor,
@@ -111,7 +106,7 @@ async function recordRefusal(
   await recordAudit(trx, actor, { action: 'session.refused', resourceId: account?.id ?? null, details });
 }
 
-/** Why an account may not sign in, counting a wrong password; null when it may. */
+/** Counts a wrong password. @returns why the account may not sign in, or null when it may */
 async function refusalOf(
   trx: Db,
   account: Account | undefined,
@@ -128,4 +123,15 @@ async function refusalOf(
     lockoutEnd: locks ? check.now + LOCK_DURATION : null,
   });
   return locks ? 'wrong password, now locked' : 'wrong password';
+}
+
+/**
+ * Ends the session on the server, whoever still has its cookie. Of two sign-outs at once only one is recorded.
+ * @param principal a user who is signed in with a session
+ */
+export async function signOut(database: Database, principal: UserPrincipal, actor: Actor): Promise<void> {
+  await database.write.transaction().execute(async (trx) => {
+    if (!(await deleteSession(trx, principal.credentialId))) return;
+    await recordAudit(trx, actor, { action: 'session.ended', resourceId: principal.userId });
+  });
 }
