@@ -48,7 +48,7 @@ interface JoinTableOptions<T> {
 /** Names by id, in the order of the names. */
 type Names = ReadonlyMap<string, string>;
 
-/** The most faults of a body that are told one by one. */
+/** The most faults of a body that an answer lists. */
 const MAX_FAULTS = 100;
 
 export class JoinTable<T extends keyof typeof MEMBERS> {
@@ -67,12 +67,12 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
     this.options = options;
   }
 
-  /** What is in the owner's set, as whole rows by name. */
+  /** The whole rows of what is in the owner's set, ordered by name. */
   list(db: Db, ownerId: string): Promise<Selectable<Schema[T]>[]> {
     return this.rowsOf(db, ownerId).execute() as Promise<unknown[]> as Promise<Selectable<Schema[T]>[]>;
   }
 
-  /** A page of the same. @throws HawserError not_found for the owner */
+  /** A page of the rows of `list`. @throws HawserError not_found for the owner */
   async page(db: Db, ownerId: string, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
     await this.options.owner.table.require(db, ownerId);
     return (await pageOf(this.rowsOf(db, ownerId), query)) as Page<unknown> as Page<Selectable<Schema[T]>>;
