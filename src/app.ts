@@ -19,8 +19,7 @@ import { tagRoutes } from './api/nodes/tag-routes.ts';
 import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
-import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
-import { permissionRoutes } from './api/permissions/routes.ts';
+import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -29,7 +28,6 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
-import { scopeValueRoutes } from './api/scope-types/value-routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import type { Config } from './config.ts';
@@ -137,8 +135,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...parameterRoutes(parameterTools),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
-      ...scopeValueRoutes(scopes),
-      permissionCatalogueRoute(),
+      permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),

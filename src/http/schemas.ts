@@ -10,6 +10,9 @@ import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
 
+/** An id in a body or query, where it may be written in capitals. It comes out in lower case. */
+export const IdInAnyCase = z.guid().transform((id) => id.toLowerCase());
+
 /** Ids in a path: one that is not a lower-case UUID names nothing, so the route answers 404. */
 export const idsInPath = <K extends string>(...names: K[]) =>
   z.object(
@@ -56,6 +59,10 @@ export const Description = z
   .max(4_000)
   .nullish()
   .transform((text) => text ?? null);
+
+/** The body of a change of the description alone. @param id of the API description */
+export const descriptionChange = (id: string, example: string) =>
+  z.strictObject({ description: Description }).meta({ id, examples: [{ description: example }] });
 
 /**
  * A name of a group or role; comes out trimmed and in NFC. Bounded before that: normalising a megabyte of combining

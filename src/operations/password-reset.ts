@@ -2,7 +2,7 @@
 
 import { unlink, writeFile } from 'node:fs/promises';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
-import { giveRoles, listRolesOf, saveUser, type UserRow } from '../api/users/queries.ts';
+import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
 import { inspectDatabase } from '../db/inspection.ts';
 import { type Database, type Db, openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
@@ -111,9 +111,8 @@ async function activate(trx: Db, actor: Actor, user: UserRow): Promise<void> {
 
 /** Directly, since a group may lose the role, or the user, again. */
 async function makeAdministrator(trx: Db, actor: Actor, { id, username }: UserRow): Promise<void> {
-  const held = await listRolesOf(trx, id);
-  if (held.some((role) => role.id === ADMINISTRATOR_ROLE_ID)) return;
-  await giveRoles(trx, id, [ADMINISTRATOR_ROLE_ID]);
+  if ((await USER_ROLES.names(trx, id)).has(ADMINISTRATOR_ROLE_ID)) return;
+  await USER_ROLES.add(trx, id, [ADMINISTRATOR_ROLE_ID]);
   const details = { username, added: ['Administrator'], removed: [] };
   await recordAudit(trx, actor, { action: 'user.roles_changed', resourceId: id, details });
 }

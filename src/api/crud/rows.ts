@@ -4,7 +4,7 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } f
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
-import { type HawserError, notFound } from '../../lib/errors.ts';
+import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 
 /** Which part of a list is asked for, as `Paging` of http/schemas.ts gives it. */
 export interface PageQuery {
@@ -20,7 +20,7 @@ export interface Page<R> {
   total: number;
 }
 
-/** How many rows the query selects; what it selects of them and in which order does not matter. */
+/** How many rows the query selects. Its columns and its order do not matter. */
 export async function countRows<D, T extends keyof D, R>(
   query: SelectQueryBuilder<D, T, R>,
 ): Promise<number> {
@@ -51,12 +51,17 @@ export function pageOfList<R>(all: readonly R[], { take, skip }: PageQuery): Pag
 type TableWithId = { [T in keyof Schema]: Schema[T] extends { id: string } ? T : never }[keyof Schema];
 
 interface TableOptions<T extends TableWithId> {
-  /** Columns that lists are ordered by; the last one is unique, or the ones before it are together. */
+  /** The columns that lists are ordered by. Together they must be unique. */
   order: readonly (keyof Schema[T] & string)[];
+  /** Set where lists begin with the highest value of the first of the columns. */
+  newestFirst?: true;
   /** What a caller is told who names an id that no row has. */
   missing: string;
-  /** A uniqueness rule of the table: one of its columns as `table.column`, and what whoever breaks it is told. */
-  unique?: { column: string; problem: () => HawserError };
+  /**
+   * A uniqueness rule of the table: one of its columns as `table.column`, and what a caller who breaks it is told; the
+   * code is `name_taken` where no other is given.
+   */
+  unique?: { column: string; message: string; code?: 'mapping_exists' };
 }
 
 /**
@@ -87,9 +92,13 @@ export class Table<T extends TableWithId> {
 
   /** One page of all rows. */
   page(db: Db, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
-    const columns = this.options.order as readonly 'id'[];
-    const ordered = columns.reduce((rows, column) => rows.orderBy(column), this.rows(db).selectAll());
-    return pageOf(ordered, query) as Promise<never>;
+    const [first, ...others] = this.options.order as readonly string[] as readonly ['id', ...'id'[]];
+    const direction = this.options.newestFirst ? 'desc' : 'asc';
+    const ordered = this.rows(db).selectAll().orderBy(first, direction);
+    return pageOf(
+      others.reduce((rows, column) => rows.orderBy(column), ordered),
+      query,
+    ) as Promise<never>;
   }
 
   /** @returns the row as it is stored @throws HawserError the problem of the table's uniqueness rule */
@@ -123,13 +132,19 @@ export class Table<T extends TableWithId> {
     return this.name as unknown as 'plain';
   }
 
+  /** The problem of whoever breaks the table's uniqueness rule. */
+  taken(): HawserError {
+    const { message = '', code = 'name_taken' } = this.options.unique ?? {};
+    return conflict(code, message);
+  }
+
   private uniquely(write: () => Promise<Row>): Promise<Selectable<Schema[T]>> {
     const { unique } = this.options;
-    return (unique ? orConflict(unique.column, unique.problem(), write) : write()) as Promise<never>;
+    return (unique ? orConflict(unique.column, this.taken(), write) : write()) as Promise<never>;
   }
 }
 
-/** All that is known of a row of any such table. Kysely cannot derive more for a table that it is not told. */
+/** What all rows of such tables have. Kysely cannot derive the other columns of a table that is not known here. */
 interface Row {
   id: string;
 }

@@ -9,9 +9,9 @@ import type { Actor } from '../../security/audit.ts';
 import { findNodeByFqdn } from '../nodes/queries.ts';
 import {
   defineScopeValue,
-  findScopeType,
   findScopeTypeByName,
   findScopeValue,
+  SCOPE_TYPES,
   type ScopeTypeRow,
 } from '../scope-types/queries.ts';
 
@@ -21,7 +21,7 @@ export type ScopeTypeChoice = { id: string } | { name: string };
 /** @throws HawserError not_found */
 export async function requireScopeType(db: Db, choice: ScopeTypeChoice): Promise<ScopeTypeRow> {
   const type =
-    'id' in choice ? await findScopeType(db, choice.id) : await findScopeTypeByName(db, choice.name);
+    'id' in choice ? await SCOPE_TYPES.find(db, choice.id) : await findScopeTypeByName(db, choice.name);
   if (!type) throw notFound('No such scope type');
   return type;
 }

@@ -4,8 +4,8 @@ import type { Database } from '../../db/open.ts';
 import { PERMISSION_NAMES } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { toTimestamp } from '../../lib/clock.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { timesOf } from '../crud/principals.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import {
   createRole,
   deleteRole,
@@ -17,36 +17,29 @@ import {
 import { Role, RoleContent } from './schemas.ts';
 
 export function roleRoutes(database: Database): Route[] {
-  const roles = new ResourceRoutes(database, {
-    tags: ['Roles'],
-    access: { kind: 'permission', permission: 'roles.manage' },
-  });
+  const roles = permitted(database, ['Roles'], 'roles.manage');
   return [
     roles.list('/api/v1/roles', {
-      id: 'listRoles',
-      summary: 'List the roles by name',
+      ...operation('listRoles', 'List the roles by name'),
       answer: { description: 'The roles, the built-in ones too', schema: Role },
       rows: ({ query }) => listRoles(database.read, query),
       show: toRole,
     }),
     roles.create('/api/v1/roles', {
-      id: 'createRole',
-      summary: "Create a role of permissions that are the caller's own",
+      ...operation('createRole', "Create a role of permissions that are the caller's own"),
       body: { kind: 'json', schema: RoleContent },
       answer: { description: 'The role', schema: Role },
       problems: ['beyond_own_permissions', 'name_taken'],
       change: async (trx, { caller, body }) => toRole(await createRole(trx, caller, body)),
     }),
     roles.get('/api/v1/roles/{id}', {
-      id: 'getRole',
-      summary: 'Read a role',
+      ...operation('getRole', 'Read a role'),
       params: idsInPath('id'),
       answer: { description: 'The role', schema: Role },
       handle: async ({ params }) => toRole(await readRole(database.read, params.id)),
     }),
     roles.update('/api/v1/roles/{id}', {
-      id: 'replaceRole',
-      summary: "Replace a role's name, description and permissions",
+      ...operation('replaceRole', "Replace a role's name, description and permissions"),
       params: idsInPath('id'),
       body: { kind: 'json', schema: RoleContent },
       answer: { description: 'The role as it is now', schema: Role },
@@ -55,8 +48,7 @@ export function roleRoutes(database: Database): Route[] {
         toRole(await replaceRole(trx, caller, params.id, body)),
     }),
     roles.delete('/api/v1/roles/{id}', {
-      id: 'deleteRole',
-      summary: 'Delete a role; all who hold it lose it',
+      ...operation('deleteRole', 'Delete a role; all who hold it lose it'),
       description: 'The role may hold no permission that the caller does not have.',
       params: idsInPath('id'),
       problems: ['system_role', 'beyond_own_permissions'],
@@ -72,7 +64,6 @@ function toRole({ row, permissions }: RoleWithPermissions) {
     description: row.description,
     permissions: PERMISSION_NAMES.filter((name) => permissions.has(name)),
     isSystemRole: row.is_system === 1,
-    createdAt: toTimestamp(row.created_at),
-    modifiedAt: toTimestamp(row.modified_at),
+    ...timesOf(row),
   };
 }
