@@ -162,6 +162,15 @@ export class ResourceRoutes<A extends Access> {
     });
   }
 
+  /** A route whose handler makes the whole answer, such as a download. */
+  own<P = PathParams, Q = unknown, B = undefined>(
+    method: Method,
+    path: string,
+    spec: Declared<A, P, Q, B> & Pick<RouteSpec<A, P, Q, B>, 'answers' | 'handle'>,
+  ): Route {
+    return route<A, P, Q, B>({ ...this.common, ...spec, method, path });
+  }
+
   private declare<P, Q, B>(
     method: Method,
     path: string,
