@@ -11,7 +11,7 @@ import { authorVersions } from '../../versions/author.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
 import { childRoutes, findConfigurationIds, toItem } from './children.ts';
@@ -30,10 +30,7 @@ const VERSION_TAGS = ['Composite versions'];
 export function compositeRoutes(tools: CompositeTools): Route[] {
   const { database, store } = tools;
   const { reading, managing } = grantedRoutes(database, TAGS, { on: 'composite' });
-  const creating = new ResourceRoutes(database, {
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'composite-configurations.create' },
-  });
+  const creating = permitted(database, TAGS, 'composite-configurations.create');
   return [
     resourceList(tools, 'composites', '/api/v1/composite-configurations', {
       id: 'listComposites',

@@ -7,7 +7,7 @@ import type { CompositeReader } from '../../resolve/composites.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import {
   ConfigurationChange,
@@ -26,10 +26,7 @@ export type ConfigurationRouteOptions = ConfigurationTools & { composites: Compo
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
   const { reading, modifying, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
-  const creating = new ResourceRoutes(database, {
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'configurations.create' },
-  });
+  const creating = permitted(database, TAGS, 'configurations.create');
   return [
     resourceList(options, 'configurations', '/api/v1/configurations', {
       id: 'listConfigurations',

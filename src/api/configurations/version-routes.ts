@@ -5,7 +5,7 @@ import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { download, jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { GrantedResource } from '../../security/access.ts';
@@ -13,7 +13,7 @@ import { authorVersions } from '../../versions/author.ts';
 import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, toAuthorship } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
@@ -23,17 +23,13 @@ import {
 } from './schemas.ts';
 import { type ConfigurationTools, createDraft, publishVersion, replaceDraft } from './versions.ts';
 
-const COMMON = {
-  tags: ['Configuration versions'],
-  access: { kind: 'grant', on: 'configuration', level: 'Read' },
-  problems: READING_REPOSITORIES,
-} as const;
+const TAGS = ['Configuration versions'];
 
 /** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
 
 export function versionRoutes(tools: ConfigurationTools): Route[] {
-  const { reading, modifying, managing } = grantedRoutes(tools.database, COMMON.tags, COMMON.access);
+  const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
   const loads = new Semaphore(CONCURRENT_LOADS);
   const { store } = tools;
   const kind = 'configurations';
@@ -65,7 +61,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         return toVersion(await createDraft(tools, target, { form, files }));
       },
     }),
-    versionRoute(tools),
+    versionRoute(tools, reading),
     modifying.update('/api/v1/configurations/{name}/versions/{version}', {
       id: 'replaceConfigurationVersion',
       summary: "Replace a draft's files",
@@ -91,13 +87,12 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
           author.deleteDraft(params['version'] ?? ''),
         ),
     }),
-    publishRoute(tools),
-    fileRoute(tools),
+    publishRoute(tools, modifying),
+    fileRoute(tools, reading),
   ];
 }
 
-function publishRoute(tools: ConfigurationTools): Route {
-  const { modifying } = grantedRoutes(tools.database, COMMON.tags, COMMON.access);
+function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
   return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
@@ -122,13 +117,11 @@ function publishRoute(tools: ConfigurationTools): Route {
   });
 }
 
-function versionRoute(tools: ConfigurationTools): Route {
-  return route({
-    ...COMMON,
+function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}', {
     id: 'getConfigurationVersion',
-    method: 'GET',
-    path: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Read a version with its files',
+    problems: READING_REPOSITORIES,
     answers: { 200: { description: 'The version', schema: VersionDetailsView } },
     handle: ({ resource, params }) =>
       reads(tools, resource, async (repository) => {
@@ -139,13 +132,11 @@ function versionRoute(tools: ConfigurationTools): Route {
   });
 }
 
-function fileRoute(tools: ConfigurationTools): Route {
-  return route({
-    ...COMMON,
+function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}', {
     id: 'downloadConfigurationFile',
-    method: 'GET',
-    path: '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}',
     summary: 'Download a file of a version',
+    problems: READING_REPOSITORIES,
     answers: {
       200: {
         description: 'The bytes, with the media type of the extension',

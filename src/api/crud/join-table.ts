@@ -1,6 +1,6 @@
 /** Which users are in a group, and which roles a group or a user holds: sets that are replaced as a whole. */
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
@@ -48,9 +48,10 @@ interface JoinTableOptions<T> {
 /** Names by id, in the order of the names. */
 type Names = ReadonlyMap<string, string>;
 
-/** The most faults of a body that are told one by one. */
+/** The most faults of a body that an answer lists. */
 const MAX_FAULTS = 100;
 
+/** The sets of one kind, such as the members of all groups. */
 export class JoinTable<T extends keyof typeof MEMBERS> {
   // Kysely cannot type a table that is chosen at run time: for its types each set is that of a user's roles.
   private readonly table: 'user_roles';
@@ -67,30 +68,29 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
     this.options = options;
   }
 
-  /** What is in the owner's set, as whole rows by name. */
+  /** The whole rows of what is in the owner's set, ordered by name. */
   list(db: Db, ownerId: string): Promise<Selectable<Schema[T]>[]> {
-    return this.rowsOf(db, ownerId).execute() as Promise<unknown[]> as Promise<Selectable<Schema[T]>[]>;
+    return this.setOf(db, ownerId).selectAll().execute() as Promise<unknown[]> as Promise<
+      Selectable<Schema[T]>[]
+    >;
   }
 
-  /** A page of the same. @throws HawserError not_found for the owner */
+  /** A page of the rows of `list`. @throws HawserError not_found for the owner */
   async page(db: Db, ownerId: string, query: PageQuery): Promise<Page<Selectable<Schema[T]>>> {
     await this.options.owner.table.require(db, ownerId);
-    return (await pageOf(this.rowsOf(db, ownerId), query)) as Page<unknown> as Page<Selectable<Schema[T]>>;
+    return (await pageOf(this.setOf(db, ownerId).selectAll(), query)) as Page<unknown> as Page<
+      Selectable<Schema[T]>
+    >;
   }
 
   /** The names of what is in the owner's set, by id. */
-  async names(db: Db, ownerId: string): Promise<Names> {
-    return this.namesOf(await this.rowsOf(db, ownerId).execute());
+  names(db: Db, ownerId: string): Promise<Names> {
+    return this.namesIn(this.setOf(db, ownerId));
   }
 
   async add(db: Db, ownerId: string, ids: readonly string[]): Promise<void> {
-    const rows = ids.map(
-      (id) =>
-        ({ [this.owner]: ownerId, [this.member]: id }) as Record<
-          typeof this.owner | typeof this.member,
-          string
-        >,
-    );
+    const rowOf = (id: string) => ({ [this.owner]: ownerId, [this.member]: id });
+    const rows = ids.map(rowOf) as Record<'user_id' | 'role_id', string>[];
     if (rows.length > 0) await db.insertInto(this.table).values(rows).execute();
   }
 
@@ -134,7 +134,7 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
   private async requireKnown(db: Db, ids: readonly string[]): Promise<Names> {
     if (ids.length === 0) return new Map();
     const { list, missing: message, code } = MEMBERS[this.of as T];
-    const known = this.namesOf(await this.rows(db).where('id', 'in', ids).execute());
+    const known = await this.namesIn(this.all(db).where('id', 'in', ids));
     const faults = ids
       .map((id, index) => ({ id, fault: { path: `/${list}/${index}`, message, code } }))
       .filter(({ id }) => !known.has(id))
@@ -143,18 +143,19 @@ export class JoinTable<T extends keyof typeof MEMBERS> {
     return known;
   }
 
-  private rowsOf(db: Db, ownerId: string) {
+  private setOf(db: Db, ownerId: string) {
     const ids = db.selectFrom(this.table).select(this.member).where(this.owner, '=', ownerId);
-    return this.rows(db).where('id', 'in', ids);
+    return this.all(db).where('id', 'in', ids);
   }
 
-  private rows(db: Db) {
-    return db.selectFrom(this.of).selectAll().orderBy(MEMBERS[this.of].order);
+  private all(db: Db) {
+    return db.selectFrom(this.of).orderBy(MEMBERS[this.of].order);
   }
 
-  private namesOf(rows: readonly { id: string }[]): Names {
-    const { name } = MEMBERS[this.of];
-    return new Map((rows as { id: string; [name]: string }[]).map((row) => [row.id, row[name]]));
+  private async namesIn(rows: ReturnType<typeof this.all>): Promise<Names> {
+    const name = sql.ref<string>(MEMBERS[this.of].name).as('name');
+    const named = await rows.select(['id', name]).execute();
+    return new Map(named.map((row) => [row.id, row.name]));
   }
 }
 

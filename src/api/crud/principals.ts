@@ -31,7 +31,7 @@ export const EXAMPLES = {
 
 export const AccountType = choice('User', 'ServiceAccount');
 
-/** The shapes have no id of their own: the API description names them by where they stand. */
+/** These shapes have no id, because the API description calls the same shape by several names. */
 const User = z.object({
   id: Id,
   username: z.string(),
@@ -39,7 +39,7 @@ const User = z.object({
   accountType: AccountType,
   isActive: z.boolean(),
   requirePasswordChange: z.boolean(),
-  lockoutEnd: Timestamp.nullable().meta({ description: 'Null unless locked now' }),
+  lockoutEnd: Timestamp.nullable().describe('Null unless locked now'),
   createdAt: Timestamp,
   modifiedAt: Timestamp,
 });
@@ -57,7 +57,7 @@ export const groupView = (id: 'Group' | 'UserGroup') => Group.meta({ id, example
 export const heldRoleView = (id: 'UserRole' | 'GroupRole') =>
   HeldRole.meta({ id, examples: [EXAMPLES.role] });
 
-/** The body that replaces a set of roles. Repeated ids are no fault, but stay in until each has been checked. */
+/** The body that replaces a set of roles. Ids may be repeated; all are kept, so that a fault names the right place. */
 export const roleIdsBody = (id: 'UserRoleIds' | 'GroupRoleIds') =>
   z
     .strictObject({ roleIds: z.array(IdInAnyCase).max(1_000) })

@@ -1,7 +1,7 @@
 /**
  * Makers of the routes that most resources have: list, get, create, update, delete, and an action without an answer. Each
  * route is still one datum with its path in full; the makers add what all of a kind share: the method, paging, the
- * status, the Location of what was created, and the transaction of a change.
+ * status, the Location of what was created, and the transaction of a change. Routes of other kinds use `route` itself.
  *
  *     const roles = permitted(database, ['Roles'], 'roles.manage');
  *     roles.delete('/api/v1/roles/{id}', {
@@ -35,12 +35,12 @@ export interface Caller {
   actor: Actor;
 }
 
-/** What a handler gets: the parsed request, and its caller as the functions that change things take it. */
+/** What a handler gets: the parsed request, and the caller in the form that functions which change something take. */
 type Call<A extends Access, P, Q, B> = Input<A, P, Q, B> & {
   caller: { principal: Subject<A>['principal']; actor: Actor };
 };
 
-/** What a declaration says of itself whatever its kind; `answer` documents the answer of a success. */
+/** The members of a declaration that every kind of route has. Beside them `answer` documents the answer of a success. */
 type Declared<A extends Access, P, Q, B> = Omit<
   RouteSpec<A, P, Q, B>,
   'method' | 'path' | 'tags' | 'access' | 'answers' | 'handle'
@@ -104,7 +104,7 @@ export class ResourceRoutes<A extends Access> {
     });
   }
 
-  /** POST that answers 201 with what was created; its address is the path of the route and the new thing's key. */
+  /** POST that answers 201 with what was created. Location is the path of the route and the key of the new thing. */
   create<T, P = PathParams, Q = unknown, B = undefined>(
     path: string,
     spec: Declared<A, P, Q, B> & {
@@ -162,6 +162,15 @@ export class ResourceRoutes<A extends Access> {
     });
   }
 
+  /** A route whose handler makes the whole answer, such as a download. */
+  own<P = PathParams, Q = unknown, B = undefined>(
+    method: Method,
+    path: string,
+    spec: Declared<A, P, Q, B> & Pick<RouteSpec<A, P, Q, B>, 'answers' | 'handle'>,
+  ): Route {
+    return route<A, P, Q, B>({ ...this.common, ...spec, method, path });
+  }
+
   private declare<P, Q, B>(
     method: Method,
     path: string,
@@ -192,7 +201,7 @@ export type PermittedRoutes = ReturnType<typeof permitted>;
 /** What the API description calls an operation: its id, which never changes, and one line on what it does. */
 export const operation = (id: string, summary: string) => ({ id, summary });
 
-/** The path with the names and ids of this request; a configuration is called by its own spelling of its name. */
+/** The path with the names and ids of this request. A configuration's name stands in it as it is stored. */
 function addressOf(
   path: string,
   { params, resource }: { params: unknown; resource?: { name: string } },

@@ -20,7 +20,7 @@ export interface Page<R> {
   total: number;
 }
 
-/** How many rows the query selects; what it selects of them and in which order does not matter. */
+/** How many rows the query selects. Its columns and its order do not matter. */
 export async function countRows<D, T extends keyof D, R>(
   query: SelectQueryBuilder<D, T, R>,
 ): Promise<number> {
@@ -51,9 +51,9 @@ export function pageOfList<R>(all: readonly R[], { take, skip }: PageQuery): Pag
 type TableWithId = { [T in keyof Schema]: Schema[T] extends { id: string } ? T : never }[keyof Schema];
 
 interface TableOptions<T extends TableWithId> {
-  /** Columns that lists are ordered by; the last one is unique, or the ones before it are together. */
+  /** The columns that lists are ordered by. Together they must be unique. */
   order: readonly (keyof Schema[T] & string)[];
-  /** Set where lists begin with the highest value of the first of these columns. */
+  /** Set where lists begin with the highest value of the first of the columns. */
   newestFirst?: true;
   /** What a caller is told who names an id that no row has. */
   missing: string;
@@ -144,7 +144,7 @@ export class Table<T extends TableWithId> {
   }
 }
 
-/** All that is known of a row of any such table. Kysely cannot derive more for a table that it is not told. */
+/** What all rows of such tables have. Kysely cannot derive the other columns of a table that is not known here. */
 interface Row {
   id: string;
 }

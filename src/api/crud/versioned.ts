@@ -97,6 +97,9 @@ export function grantedRoutes(
   return { reading: at('Read'), modifying: at('Modify'), managing: at('Manage') };
 }
 
+/** The maker of routes for one level. */
+export type GrantedRoutes = ResourceRoutes<GrantAccess>;
+
 /** The list of those configurations or composites that the caller may read. */
 export function resourceList<K extends ResourceKind>(
   { database, store }: { database: Database; store: GitStore },

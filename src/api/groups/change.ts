@@ -61,8 +61,12 @@ export async function createMapping(
   const { name } = await GROUPS.require(trx, groupId);
   await requireOwnGroup(trx, principal, groupId);
   const row = await MAPPINGS.insert(trx, {
-    ...{ id: newId(), provider, group_id: groupId, created_at: actor.at },
-    ...{ external_group_id: externalGroupId, external_group_name: externalGroupName },
+    id: newId(),
+    provider,
+    external_group_id: externalGroupId,
+    external_group_name: externalGroupName,
+    group_id: groupId,
+    created_at: actor.at,
   });
   const mapping = { ...row, group_name: name };
   const details = describeMapping(mapping);

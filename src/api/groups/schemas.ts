@@ -39,7 +39,7 @@ const ExternalText = z
 
 export const NewExternalMapping = z
   .strictObject({
-    provider: ExternalText.meta({ description: 'Any name for the identity provider, always the same' }),
+    provider: ExternalText.describe('Any name for the identity provider, always the same'),
     externalGroupId: ExternalText,
     externalGroupName: ExternalText.nullish().transform((name) => name ?? null),
     groupId: IdInAnyCase,

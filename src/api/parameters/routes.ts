@@ -2,11 +2,11 @@
 
 import { created, json } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type RequestFacts, type Route, route } from '../../http/route.ts';
+import type { RequestFacts, Route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { readFile, readText } from './content.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
@@ -33,8 +33,9 @@ const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 export function parameterRoutes(tools: ParameterTools): Route[] {
   const granted = { on: 'parameters', by: 'configurationId' } as const;
   const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
+  const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
   return [
-    saveRoute(tools),
+    saveRoute(tools, modifying),
     ...readingRoutes(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
@@ -62,7 +63,7 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
       problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
       handle: (call) => deleteFile(tools, targetOf(call), nameOf(call)),
     }),
-    uploadRoute(tools),
+    uploadRoute(tools, named.modifying),
   ];
 }
 
@@ -85,17 +86,13 @@ function nameOf(call: {
   return { type: { id }, ...call.query, version };
 }
 
-function saveRoute(tools: ParameterTools): Route {
-  return route({
+function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
+  return modifying.own('PUT', '/api/v1/parameters/{scopeTypeId}/{configurationId}', {
     id: 'saveParameterDraft',
-    method: 'PUT',
-    path: '/api/v1/parameters/{scopeTypeId}/{configurationId}',
     summary: 'Make a draft of a parameter file, or give one other content',
     description:
       "The content is kept byte for byte. What the schema of the version's major refuses is answered with 400 in " +
       'mode Strict, and kept with needsMigration in mode Warn. Nothing is required of one scope alone.',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'parameters', level: 'Modify', by: 'configurationId' },
     params: InSet,
     body: { kind: 'json', schema: NewParameterFile },
     answers: {
@@ -116,18 +113,14 @@ function saveRoute(tools: ParameterTools): Route {
   });
 }
 
-function uploadRoute(tools: ParameterTools): Route {
-  return route({
+function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
+  return modifying.own('POST', '/api/v1/configurations/{name}/parameters/parameter-files', {
     id: 'uploadParameterFile',
-    method: 'POST',
-    path: '/api/v1/configurations/{name}/parameters/parameter-files',
     summary: 'Upload a parameter file as a draft, or publish it at once',
     description:
       'By the rules of the PUT of a draft; one that is there is given the content of the file, which is answered ' +
       'with 201 all the same. A file is YAML unless its name ends in .json, or it has neither that ending nor one of ' +
       'YAML and its media type is JSON. A file that cannot be published is not kept as a draft either.',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'parameters', level: 'Modify' },
     body: { kind: 'upload', schema: ParameterFileForm, fields: PARAMETER_FILE_FIELDS, file: FILE },
     answers: { 201: { description: 'The draft or published version', schema: ParameterFileView } },
     problems: [...WRITE_PROBLEMS, 'already_published'],

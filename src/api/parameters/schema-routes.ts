@@ -2,12 +2,13 @@
 
 import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { RawDocument, type Route, route } from '../../http/route.ts';
+import { RawDocument, type Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import { newSource } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { contentTypeNamed, readFile } from './content.ts';
 import { type SchemaTools, uploadSchema } from './files.ts';
 import {
@@ -20,10 +21,6 @@ import {
   ValidationView,
 } from './schemas.ts';
 
-const TAGS = ['Parameters'];
-const reading = { kind: 'grant', on: 'parameters', level: 'Read' } as const;
-const modifying = { ...reading, level: 'Modify' } as const;
-
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 const DOCUMENT_TYPES = [
   'application/json',
@@ -34,22 +31,19 @@ const DOCUMENT_TYPES = [
 ];
 
 export function schemaRoutes(tools: SchemaTools): Route[] {
-  return [uploadRoute(tools), schemaRoute(tools), validateRoute(tools)];
+  const { reading, modifying } = grantedRoutes(tools.database, ['Parameters'], { on: 'parameters' });
+  return [uploadRoute(tools, modifying), schemaRoute(tools, reading), validateRoute(tools, reading)];
 }
 
-function uploadRoute(tools: SchemaTools): Route {
-  return route({
+function uploadRoute(tools: SchemaTools, modifying: GrantedRoutes): Route {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/parameters', {
     id: 'uploadParameterSchema',
-    method: 'PUT',
-    path: '/api/v1/configurations/{name}/parameters',
     summary: 'Upload the schema of a version',
     description:
       'A document, YAML or JSON, whose `parameters` block defines the parameters as that of an entry point does; it ' +
       'goes before that of the same version, and takes the place of an earlier upload. It is compared with the ' +
       'highest version before it: a published one, which may be of this very version, or an uploaded schema below ' +
       'it. What breaks that one is refused with a `compatibilityReport`, unless the major version rises.',
-    tags: TAGS,
-    access: modifying,
     body: { kind: 'upload', schema: SchemaForm, fields: SCHEMA_FIELDS, file: FILE },
     answers: { 200: { description: 'The schema as it is now', schema: SchemaUploadView } },
     problems: [
@@ -72,15 +66,11 @@ function uploadRoute(tools: SchemaTools): Route {
   });
 }
 
-function schemaRoute(tools: SchemaTools): Route {
-  return route({
+function schemaRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/parameters', {
     id: 'getParameterSchema',
-    method: 'GET',
-    path: '/api/v1/configurations/{name}/parameters',
     summary: 'Read the JSON Schema of the parameter documents of a version',
     description: 'Integers beyond 2^53 show rounded, though documents are checked with their exact values.',
-    tags: TAGS,
-    access: reading,
     query: OfVersion,
     answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
     problems: READING_REPOSITORIES,
@@ -92,17 +82,13 @@ function schemaRoute(tools: SchemaTools): Route {
   });
 }
 
-function validateRoute(tools: SchemaTools): Route {
-  return route({
+function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
+  return reading.own('POST', '/api/v1/configurations/{name}/parameters/validate', {
     id: 'validateParameters',
-    method: 'POST',
-    path: '/api/v1/configurations/{name}/parameters/validate',
     summary: 'Check a parameter document; nothing is kept',
     description:
       'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
       '400, line and column. Everything is valid for a version without a schema.',
-    tags: TAGS,
-    access: reading,
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },

@@ -69,7 +69,7 @@ const keyOf = ({ on, resourceId }: GrantTarget, { principalType, principalId }: 
   principal_id: principalId,
 });
 
-/** The level that is granted to this very holder; undefined for none. */
+/** The level that is granted to this holder itself, or undefined where there is no such grant. */
 export async function findGrantedLevel(
   db: Db,
   target: GrantTarget,
@@ -79,7 +79,7 @@ export async function findGrantedLevel(
   return (await grant.select('level').executeTakeFirst())?.level;
 }
 
-/** Grants a level, in place of one that the holder may have. */
+/** Grants a level. It replaces a level that the holder has already. */
 export async function saveGrant(
   db: Db,
   target: GrantTarget,

@@ -26,7 +26,7 @@ const KnownPermission = z
   .object({ name: z.enum(PERMISSION_NAMES), description: z.string() })
   .meta({ id: 'Permission', examples: [{ name: 'nodes.read', description: PERMISSIONS['nodes.read'] }] });
 
-/** `GET /api/v1/permissions`: what roles can hold and tokens can name, each with its description. */
+/** `GET /api/v1/permissions`: the permissions that roles hold and tokens name, each with its description. */
 export function permissionCatalogueRoute(database: Database): Route {
   const all = PERMISSION_NAMES.map((name) => ({ name, description: PERMISSIONS[name] }));
   const permissions = new ResourceRoutes(database, { tags: ['Permissions'], access: { kind: 'user' } });
@@ -38,7 +38,7 @@ export function permissionCatalogueRoute(database: Database): Route {
   });
 }
 
-/** What can be granted on: the paths of its grants, and what it is called in operation ids and in sentences. */
+/** For each kind of grant: its paths, and the names of the kind in operation ids and in sentences. */
 const KINDS = {
   configuration: {
     path: '/api/v1/configurations/{name}/permissions',
@@ -93,24 +93,24 @@ export function permissionRoutes(database: Database, on: GrantKind): Route[] {
   ];
 }
 
-/** What a grant is on, as the access check has found it. */
+/** The thing that a grant is on. The access check has found it. */
 interface Target {
   on: GrantKind;
   resource: GrantedResource;
 }
 
 /**
- * Grants the level, in place of an earlier one. The same level again stays the grant that it was.
+ * Grants the level in place of an earlier one. To grant the same level again changes nothing.
  * @throws HawserError not_found for the principal, or when the resource has been deleted meanwhile
  */
 async function grantLevel(
   trx: Db,
   caller: Caller,
   { on, resource }: Target,
-  { level, ...holder }: NewGrant,
+  { level, ...holder }: z.output<typeof NewGrant>,
 ): Promise<void> {
   const target = { on, resourceId: resource.id };
-  // It may have been deleted while the body came in; the grant would stay for good.
+  // The resource may have been deleted while the body was read. The grant on it would stay for ever.
   if (!(await targetExists(trx, target))) throw notFound(`No ${KINDS[on].label} of this name`);
   if (!(await principalExists(trx, holder))) throw notFound('No such user or group');
   const before = (await findGrantedLevel(trx, target, holder)) ?? null;

@@ -18,16 +18,14 @@ export const NewGrant = z
   })
   .meta({ id: 'NewGrant', examples: [{ ...HOLDER, level: 'Modify' }] });
 
-export type NewGrant = z.output<typeof NewGrant>;
-
 export const Grant = z
   .object({
     principalType: PrincipalType,
     principalId: Id,
-    principalName: z.string().meta({ description: 'Name of the user or group' }),
+    principalName: z.string().describe('Name of the user or group'),
     level: Level,
     grantedAt: Timestamp,
-    grantedByUserId: Id.nullable().meta({ description: 'Null of a user who is gone' }),
+    grantedByUserId: Id.nullable().describe('Null of a user who is gone'),
   })
   .meta({
     id: 'Grant',

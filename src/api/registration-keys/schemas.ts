@@ -6,8 +6,8 @@ import { Description, descriptionChange, Id, Instant, Timestamp } from '../../ht
 export const NewRegistrationKey = z
   .strictObject({
     description: Description,
-    expiresAt: Instant.nullish().meta({ description: 'Absent or null: in 7 days' }),
-    maxUses: z.int().min(1).nullish().meta({ description: 'Absent or null: any number' }),
+    expiresAt: Instant.nullish().describe('Absent or null: in 7 days'),
+    maxUses: z.int().min(1).nullish().describe('Absent or null: any number'),
     allowReregistration: z
       .boolean()
       .nullish()
@@ -25,19 +25,15 @@ export const RegistrationKeyChange = descriptionChange('RegistrationKeyChange', 
 export const RegistrationKey = z
   .object({
     id: Id,
-    key: z.string().nullable().meta({ description: 'In the answer to its creation alone, null ever after' }),
-    keyPrefix: z.string().meta({ description: 'Enough to tell keys apart' }),
+    key: z.string().nullable().describe('In the answer to its creation alone, null ever after'),
+    keyPrefix: z.string().describe('Enough to tell keys apart'),
     description: z.string().nullable(),
     expiresAt: Timestamp,
     createdAt: Timestamp,
     maxUses: z.int().nullable(),
-    currentUses: z
-      .int()
-      .meta({ description: 'Registrations with it; repeated ones of a known certificate do not count' }),
+    currentUses: z.int().describe('Registrations with it; repeated ones of a known certificate do not count'),
     isRevoked: z.boolean(),
-    allowReregistration: z
-      .boolean()
-      .meta({ description: 'Whether a known fqdn may come with another certificate' }),
+    allowReregistration: z.boolean().describe('Whether a known fqdn may come with another certificate'),
   })
   .meta({
     id: 'RegistrationKey',

@@ -5,7 +5,7 @@ import type { Database } from '../../db/open.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { JsonBody, Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { ResourceRoutes } from '../crud/routes.ts';
+import { permitted } from '../crud/routes.ts';
 import { listRuns, type RetentionRunRow, type VersionType } from './queries.ts';
 import type { RetentionRuns, RunResult } from './runs.ts';
 import { RecordCleanup, RetentionResult, RetentionRun, RunFilter, VersionCleanup } from './schemas.ts';
@@ -24,10 +24,7 @@ const VERSIONS = { kind: 'json', schema: VersionCleanup, isOptional: true } as c
 const RECORDS = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
 
 export function retentionRoutes(database: Database, runs: RetentionRuns): Route[] {
-  const routes = new ResourceRoutes(database, {
-    tags: ['Retention'],
-    access: { kind: 'permission', permission: 'retention.manage' },
-  });
+  const routes = permitted(database, ['Retention'], 'retention.manage');
   const cleanup = (
     path: string,
     versionType: VersionType,

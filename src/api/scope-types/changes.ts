@@ -1,6 +1,7 @@
-/** Changes of scope types and values: what keeps precedences dense, Default first and Node last. */
+/** Changes of scope types and values. Precedences stay without gaps, Default first and Node last. */
 
 import type { Database, Db } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';
 import { conflict, invalid, invalidField, notFound } from '../../lib/errors.ts';
@@ -86,8 +87,9 @@ export async function updateScopeType(
   description: string | null,
 ): Promise<ScopeTypeRow> {
   const type = await requireCustomType(trx, id);
-  if (type.description === description) return type;
-  const details = { name: type.name, description: { from: type.description, to: description } };
+  const changes = changedMembers(type, { description });
+  if (changes === null) return type;
+  const details = { name: type.name, ...changes };
   await recordAudit(trx, actor, { action: 'scope_type.updated', resourceId: id, details });
   return SCOPE_TYPES.update(trx, id, { description, updated_at: actor.at });
 }
@@ -116,11 +118,8 @@ export async function reorderScopeTypes(
 }
 
 /** Deletes the type with its values. @throws HawserError not_found, conflict `system_scope_type` or `in_use` */
-export function deleteScopeType(
-  { database, hasParameterFiles, locks }: ScopeTools,
-  actor: Actor,
-  id: string,
-): Promise<void> {
+export function deleteScopeType(tools: ScopeTools, actor: Actor, id: string): Promise<void> {
+  const { database, hasParameterFiles, locks } = tools;
   return locks.run(PARAMETER_WRITES, async () => {
     const { name } = await requireCustomType(database.read, id);
     const scope = { scopeTypeId: id, scopeTypeName: name, value: null };
@@ -166,21 +165,24 @@ export function switchScopeType(
   });
 }
 
-/** Names a value within its type, as the path does. */
+/** The ids of a value and of its type, as the path names them. */
 export interface ScopeValueTarget {
   scopeTypeId: string;
   id: string;
 }
 
-/** @throws HawserError not_found for the type or the value */
+/**
+ * The value, and the names by which the audit trail calls it.
+ * @throws HawserError not_found for the type or the value
+ */
 export async function requireScopeValue(
   db: Db,
   { scopeTypeId, id }: ScopeValueTarget,
-): Promise<{ type: ScopeTypeRow; value: ScopeValueRow }> {
+): Promise<{ value: ScopeValueRow; names: { scopeType: string; value: string } }> {
   const type = await SCOPE_TYPES.require(db, scopeTypeId);
   const value = await SCOPE_VALUES.require(db, id);
   if (value.scope_type_id !== scopeTypeId) throw notFound('No such value of this scope type');
-  return { type, value };
+  return { value, names: { scopeType: type.name, value: value.value } };
 }
 
 /** @throws HawserError not_found, conflict `system_scope_type` or `name_taken` */
@@ -200,30 +202,30 @@ export async function updateScopeValue(
   target: ScopeValueTarget,
   description: string | null,
 ): Promise<ScopeValueRow> {
-  const { type, value } = await requireScopeValue(trx, target);
-  if (value.description === description) return value;
-  const change = { from: value.description, to: description };
-  const details = { scopeType: type.name, value: value.value, description: change };
+  const { value, names } = await requireScopeValue(trx, target);
+  const changes = changedMembers(value, { description });
+  if (changes === null) return value;
+  const details = { ...names, ...changes };
   await recordAudit(trx, actor, { action: 'scope_value.updated', resourceId: value.id, details });
   return SCOPE_VALUES.update(trx, value.id, { description, updated_at: actor.at });
 }
 
 /** @throws HawserError not_found, conflict `in_use` */
-export function deleteScopeValue(
-  { database, hasParameterFiles, locks }: ScopeTools,
-  actor: Actor,
-  target: ScopeValueTarget,
-): Promise<void> {
+export function deleteScopeValue(tools: ScopeTools, actor: Actor, target: ScopeValueTarget): Promise<void> {
+  const { database, hasParameterFiles, locks } = tools;
   return locks.run(PARAMETER_WRITES, async () => {
-    const { type, value } = await requireScopeValue(database.read, target);
-    const scope = { scopeTypeId: type.id, scopeTypeName: type.name, value: value.value };
+    const { value, names } = await requireScopeValue(database.read, target);
+    const scope = { scopeTypeId: target.scopeTypeId, scopeTypeName: names.scopeType, value: value.value };
     if (await hasParameterFiles(scope, { publishedOnly: false })) throw inUse('It has parameter files');
     await database.write.transaction().execute(async (trx) => {
       await requireScopeValue(trx, target);
       if (await isTagged(trx, 'scope_value_id', value.id)) throw inUse('A node is tagged with it');
       await SCOPE_VALUES.delete(trx, value.id);
-      const details = { scopeType: type.name, value: value.value };
-      await recordAudit(trx, actor, { action: 'scope_value.deleted', resourceId: value.id, details });
+      await recordAudit(trx, actor, {
+        action: 'scope_value.deleted',
+        resourceId: value.id,
+        details: names,
+      });
     });
   });
 }

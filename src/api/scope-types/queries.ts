@@ -24,12 +24,12 @@ export const SCOPE_VALUES = new Table('scope_values', {
   unique: { column: 'scope_values.value_key', message: 'The scope type has this value already' },
 });
 
-/** All of them by precedence; there are few. */
+/** All scope types by precedence. There are few. */
 export function listScopeTypes(db: Db): Promise<ScopeTypeRow[]> {
   return db.selectFrom('scope_types').selectAll().orderBy('precedence').execute();
 }
 
-/** Looks without regard to case, as names are unique that way. */
+/** The case of the name does not matter: names are unique without regard to it. */
 export function findScopeTypeByName(db: Db, name: string): Promise<ScopeTypeRow | undefined> {
   return db.selectFrom('scope_types').selectAll().where('name_key', '=', scopeKey(name)).executeTakeFirst();
 }
@@ -56,12 +56,12 @@ export async function isTagged(
   return (await tags.executeTakeFirst()) !== undefined;
 }
 
-/** Selects the type's values, by value. */
+/** Selects the values of the type in the order of their text. */
 export function valuesOf(db: Db, scopeTypeId: string) {
   return db.selectFrom('scope_values').selectAll().where('scope_type_id', '=', scopeTypeId).orderBy('value');
 }
 
-/** Looks without regard to case, as values are unique that way; the row has the spelling that counts. */
+/** The case of the value does not matter: values are unique without regard to it. The row has the defined spelling. */
 export function findScopeValue(
   db: Db,
   scopeTypeId: string,
@@ -70,14 +70,14 @@ export function findScopeValue(
   return valuesOf(db, scopeTypeId).where('value_key', '=', scopeKey(value)).executeTakeFirst();
 }
 
-/** The scope type's id; undefined for an unknown value. */
+/** The id of the value's scope type, or undefined where there is no such value. */
 export async function findTypeOfValue(db: Db, scopeValueId: string): Promise<string | undefined> {
   return (await SCOPE_VALUES.find(db, scopeValueId))?.scope_type_id;
 }
 
 export interface NewScopeValueRow {
   scopeType: Pick<ScopeTypeRow, 'id' | 'name'>;
-  /** As `SCOPE_NAME` allows. */
+  /** A text that `SCOPE_NAME` matches. */
   value: string;
   description: string | null;
 }
@@ -96,7 +96,7 @@ export async function addScopeValue(
   return row;
 }
 
-/** The value that is there in any case of its letters, else a new one; in the caller's transaction. */
+/** Finds the value without regard to case, or adds it. */
 export async function defineScopeValue(
   trx: Db,
   actor: Actor,

@@ -1,6 +1,6 @@
 /**
- * `/api/v1/scope-types`: the kinds of scope that parameters are set for, and which of them wins; and their values, with
- * which nodes can be tagged.
+ * `/api/v1/scope-types`: the kinds of scope that parameters are set for, which of them wins, and the values that nodes
+ * can be tagged with.
  */
 
 import type { Database } from '../../db/open.ts';

@@ -45,12 +45,10 @@ export const ScopeType = z
     id: Id,
     name: z.string(),
     description: z.string().nullable(),
-    precedence: z.int().meta({ description: 'The higher wins; 0 is Default, the highest is Node' }),
+    precedence: z.int().describe('The higher wins; 0 is Default, the highest is Node'),
     isSystem: z.boolean(),
-    isEnabled: z.boolean().meta({ description: 'False keeps it out of merging' }),
-    valueMode: ValueMode.meta({
-      description: 'Whether files may be written for values that are not defined',
-    }),
+    isEnabled: z.boolean().describe('False keeps it out of merging'),
+    valueMode: ValueMode.describe('Whether files may be written for values that are not defined'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -1,4 +1,4 @@
-/** `/api/v1/settings`: what holds for the whole server. */
+/** `/api/v1/settings`: the settings of the whole server. */
 
 import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
@@ -109,7 +109,7 @@ export function settingsRoutes(database: Database): Route[] {
   ];
 }
 
-/** @returns the settings as they are then; what changes nothing leaves no trace */
+/** Saves what differs, with one entry of the audit trail. @returns the settings as they are then */
 async function changeSettings(
   trx: Db,
   { actor }: Caller,

@@ -25,7 +25,7 @@ export async function createUser(database: Database, { actor }: Caller, user: Ne
   const { username, email, password, accountType } = user;
   const fault = password === null ? null : passwordFault(password, username);
   if (fault !== null) throw invalidField('/password', fault, 'weak_password');
-  // Asked before the insertion so that a name that is taken costs no hash. A user who takes it meanwhile fails the insertion.
+  // This check saves the hash when the name is taken. When it is taken meanwhile, the insertion fails.
   if (await findAccountByName(database.read, username)) throw USERS.taken();
   const passwordHash = password === null ? null : await hashPassword(password, `user ${actor.id}`);
   return database.write.transaction().execute(async (trx) => {
@@ -49,8 +49,9 @@ export async function createUser(database: Database, { actor }: Caller, user: Ne
 }
 
 /**
- * Brings a user to this state. Deactivation ends sessions and tokens. What changes nothing leaves no trace. Who lets a
- * user in again gives back all that the user has, and who renames one frees the name that others know the user by.
+ * Brings a user to this state. Deactivation ends sessions and tokens. A change that changes nothing leaves no trace.
+ * To reactivate a user gives back all that the user has, and to rename one frees the name that others know. So both
+ * need all that the user holds.
  * @throws HawserError not_found; forbidden `beyond_own_permissions`; conflict `name_taken` or `last_administrator`
  */
 export async function changeUser(
@@ -73,7 +74,7 @@ export async function changeUser(
 }
 
 /**
- * The name becomes free for somebody else.
+ * Deletes a user, whose name becomes free for somebody else.
  * @throws HawserError not_found; forbidden `beyond_own_permissions`; conflict `last_administrator`
  */
 export async function deleteUser(trx: Db, { principal, actor }: Caller, id: string): Promise<void> {
@@ -84,7 +85,7 @@ export async function deleteUser(trx: Db, { principal, actor }: Caller, id: stri
 }
 
 /**
- * Ends a lock and forgets the failures that count towards the next: passwords can be tried again.
+ * Ends a lock and forgets the failures that count towards the next one, so that passwords can be tried again.
  * @throws HawserError not_found; forbidden `beyond_own_permissions`
  */
 export async function unlockUser(trx: Db, { principal, actor }: Caller, id: string): Promise<void> {
@@ -104,6 +105,7 @@ export interface ResetOptions {
 }
 
 /**
+ * Sets another user's password, ends the user's sessions and lock, and makes the user change it at the next sign-in.
  * @throws HawserError not_found; conflict `service_account`; forbidden `beyond_own_permissions`, and of one's own password
  *   `session_required` or `forbidden`; invalid `weak_password` at /newPassword
  */
@@ -119,21 +121,19 @@ export async function resetPassword(
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
   const hash = await hashPassword(newPassword, `user ${principal.userId}`);
   await database.write.transaction().execute(async (trx) => {
-    // The user may have gone, or have been given more, while this was hashing.
+    // While the hash was made, the user may have been deleted or been given more rights.
     await requireResettable(trx, principal, userId);
     await setPassword(trx, { userId, hash, mustChange: true, now: actor.at, keepSession: null });
     await setAttemptState(trx, userId, { failures: 0, lockoutEnd: null });
     await recordAudit(trx, actor, { action: 'password.reset', resourceId: userId, details: { username } });
   });
-  // While the file's password still works nobody can have got here: it must be changed first.
+  // While the password of the file still works, nobody can get here: it must be changed before anything else.
   await forgetInitialPassword(dataDir).catch((error: unknown) => {
     log.error({ err: error }, 'the file with the first password could not be removed');
   });
 }
 
-/**
- * Only who knows the own password changes it, with change-password. A token or an open session is not enough for that.
- */
+/** Nobody sets their own password here: change-password asks for the old one, which a token or open session does not. */
 function refuseOwn({ userId: own, authMethod }: UserPrincipal, userId: string): void {
   if (userId !== own) return;
   if (authMethod === 'Token')

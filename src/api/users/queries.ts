@@ -1,4 +1,4 @@
-/** The tables of users, of the roles that they hold themselves and of the groups that they are in. */
+/** The tables of users, of the roles that they hold directly and of the groups that they are in. */
 
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
@@ -8,8 +8,6 @@ import { requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
 
-export type UserRow = Selectable<UsersTable>;
-
 /** To delete a user deletes the sessions, tokens, memberships, roles and grants. */
 export const USERS = new Table('users', {
   order: ['username_key'],
@@ -17,13 +15,15 @@ export const USERS = new Table('users', {
   unique: { column: 'users.username_key', message: 'Another user has this name' },
 });
 
-/** Only what users hold themselves, not what their groups hold. */
+/** The roles that users hold themselves. The roles of their groups are not among them. */
 export const USER_ROLES = new JoinTable('user_roles', {
   owner: { table: USERS, column: 'user_id', name: 'username' },
   member: { table: 'roles', column: 'role_id' },
   action: 'user.roles_changed',
   requireOwn: (trx, principal, { added }) => requireOwnRoles(trx, principal, added),
 });
+
+export type UserRow = Selectable<UsersTable>;
 
 /** @throws HawserError conflict `name_taken` */
 export async function saveUser(

@@ -1,4 +1,4 @@
-/** `/api/v1/users`: people and service accounts. What they may do comes with their roles and groups. */
+/** `/api/v1/users`: people and service accounts. Their roles and groups say what they may do. */
 
 import type { Database, Db } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
@@ -79,7 +79,7 @@ function accountRoutes(database: Database, users: PermittedRoutes): Route[] {
   ];
 }
 
-/** The routes for users who cannot get in any more. */
+/** The routes for users who cannot sign in any more. */
 function passwordRoutes(options: ResetOptions, users: PermittedRoutes): Route[] {
   return [
     users.act('/api/v1/users/{id}/reset-password', {

@@ -16,7 +16,7 @@ const UserName = z
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   })
-  .meta({ description: '1 to 64 letters, digits and ._@-, the first a letter or digit; unique in any case' });
+  .describe('1 to 64 letters, digits and ._@-, the first a letter or digit; unique in any case');
 
 /** 254 characters are the most that fit into a path of SMTP (RFC 5321 4.5.3.1.3). */
 const Email = z
@@ -28,7 +28,7 @@ const Email = z
 const NewPassword = z
   .string()
   .max(PASSWORD_MAX * 4)
-  .meta({ description: '12 to 256 characters, neither the user name nor a common one' });
+  .describe('12 to 256 characters, neither the user name nor a common one');
 
 export const NewUser = z
   .strictObject({
@@ -36,7 +36,7 @@ export const NewUser = z
     email: Email,
     password: NewPassword.nullish()
       .transform((password) => password ?? null)
-      .meta({ description: 'Of a User alone, who needs one' }),
+      .describe('Of a User alone, who needs one'),
     accountType: AccountType.nullish().transform((type) => type ?? 'User'),
     requirePasswordChange: z
       .boolean()
@@ -62,7 +62,7 @@ export const UserChange = z
   .strictObject({
     username: UserName,
     email: Email,
-    isActive: z.boolean().meta({ description: 'False ends sessions and revokes tokens at once' }),
+    isActive: z.boolean().describe('False ends sessions and revokes tokens at once'),
   })
   .meta({ id: 'UserChange', examples: [{ username: 'alice', email: 'alice@example.com', isActive: true }] });
 
@@ -79,9 +79,7 @@ export const User = userView('User');
 export const HeldRole = heldRoleView('UserRole');
 
 export const UserDetails = User.extend({
-  accessFailedCount: z
-    .int()
-    .meta({ description: 'Failed sign-ins towards the next lock, of which it takes five' }),
+  accessFailedCount: z.int().describe('Failed sign-ins towards the next lock, of which it takes five'),
   roles: z.array(HeldRole),
   groups: z.array(groupView('UserGroup')),
 }).meta({
