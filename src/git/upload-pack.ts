@@ -3,10 +3,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { MINUTE, SECOND } from '../lib/clock.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { Places } from '../lib/places.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
 import type { OnOperation } from './operations.ts';
 import { gitdirOf } from './repository-layout.ts';
@@ -58,7 +58,7 @@ const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 export class UploadPack {
   private readonly options: UploadPackOptions;
   private readonly limits: UploadPackLimits;
-  private readonly places: Places;
+  private readonly places: BoundedQueue;
   private readonly running = new Set<GitProcess>();
   private isUsable = false;
   private closed = false;
@@ -67,7 +67,7 @@ export class UploadPack {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { processes, queue, patience } = this.limits;
-    this.places = new Places({ limit: processes, queue, patience });
+    this.places = new BoundedQueue({ slots: processes, waiting: queue, patience });
   }
 
   /** Looks for git, once: without it every call answers `git_not_available`. */
