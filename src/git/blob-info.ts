@@ -1,8 +1,8 @@
 /** Size and hash of blobs, kept by their ids: what is asked of each file of a version that is looked at. */
 
+import pLimit from 'p-limit';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { hashInBlocks } from '../lib/hash.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { BlobInfo } from './types.ts';
 
 /** About what an entry takes: two ids as text, a number, and the cache's own. */
@@ -11,7 +11,7 @@ const ENTRY_BYTES = 400;
 const CONCURRENT_READS = 8;
 
 export class BlobInfos {
-  private readonly reads = new Semaphore(CONCURRENT_READS);
+  private readonly reads = pLimit(CONCURRENT_READS);
   private readonly infos: CountedCache<BlobInfo>;
 
   constructor(cacheBytes: number) {
@@ -25,7 +25,7 @@ export class BlobInfos {
   async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {
     const known = this.infos.get(oid);
     if (known) return known;
-    const content = await this.reads.run(read);
+    const content = await this.reads(read);
     const info = { size: content.byteLength, sha256: await hashInBlocks('sha256', content) };
     this.infos.set(oid, info);
     return info;

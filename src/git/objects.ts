@@ -6,8 +6,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommitObject, Errors, type ReadObjectResult, readObject, type TagObject } from 'isomorphic-git';
+import pLimit from 'p-limit';
 import type { HawserError } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
 import { loosePath, type ObjectContent, readLoose, wrapObject, writeLoose } from './loose-objects.ts';
@@ -31,7 +31,7 @@ interface ReadContent extends ObjectContent {
 export class ObjectStore {
   private readonly fs: AtomicFs;
   private readonly packs: PackCaches;
-  private readonly writes = new Semaphore(CONCURRENT_WRITES);
+  private readonly writes = pLimit(CONCURRENT_WRITES);
 
   constructor(fs: AtomicFs, packs: PackCaches) {
     this.fs = fs;
@@ -80,7 +80,7 @@ export class ObjectStore {
 
   /** Writes a blob or tree, flushed, unless the repository holds it already, whole. */
   async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
-    return this.writes.run(async () => {
+    return this.writes(async () => {
       const object = await wrapObject(type, content);
       if (!(await this.holds(gitdir, object.oid))) await writeLoose(this.fs, gitdir, object);
       return object.oid;

@@ -1,8 +1,8 @@
 /** The repository of a configuration's parameters in memory. One that is not on the disk is an empty one. */
 
 import { dirname } from 'node:path';
+import pLimit from 'p-limit';
 import { HawserError, notFound } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import { removeRefs } from './deletion.ts';
 import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
 import { History } from './history.ts';
@@ -196,7 +196,7 @@ export class ParameterRepository extends LoadedRepository<ParameterVersions> {
   ): Promise<Map<string, ParameterLook | null>> {
     await this.checks.load();
     const looks = new Map<string, ParameterLook | null>();
-    const reads = new Semaphore(CONCURRENT_CHECKS);
+    const reads = pLimit(CONCURRENT_CHECKS);
     const visits: Promise<void>[] = [];
     for (const name of [...changedRefs(previous, snapshot), ...doubted]) {
       const named = parseParameterRef(name);
@@ -206,7 +206,7 @@ export class ParameterRepository extends LoadedRepository<ParameterVersions> {
         oid === null ? null : doubted.has(name) ? undefined : this.checks.known({ name, oid, named });
       if (known !== undefined) looks.set(name, known);
       else if (oid !== null) {
-        const visit = reads.run(() => this.checks.look({ name, oid, named }));
+        const visit = reads(() => this.checks.look({ name, oid, named }));
         visits.push(visit.then((look) => void looks.set(name, look)));
       }
     }

@@ -1,8 +1,8 @@
 /** What the refs of a repository say at one moment: which of them are versions, and what is amiss with others. */
 
+import pLimit from 'p-limit';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { type Damage, isDamage } from './damage.ts';
 import type { PackedRef } from './packed-refs.ts';
@@ -84,10 +84,10 @@ export async function readRefState(
   if (previous && touched.size === 0) return { ...previous, snapshot, main };
   await checks.load();
   const looks = new Map(previous?.looks);
-  const reads = new Semaphore(CONCURRENT_CHECKS);
+  const reads = pLimit(CONCURRENT_CHECKS);
   const visits = [...touched].map(async ([name, named]) => {
     const oid = oidOf(snapshot, name);
-    const look = oid && (await reads.run(() => lookAt(tools, { ...named, oid }, doubted.has(name))));
+    const look = oid && (await reads(() => lookAt(tools, { ...named, oid }, doubted.has(name))));
     if (look) looks.set(name, look);
     else looks.delete(name);
     if (!look) tools.damage.cured(name);

@@ -3,11 +3,11 @@
  * the work on them that is under way.
  */
 
+import pLimit from 'p-limit';
 import { repositoryLock } from '../domain/lock-names.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { guardDisk } from './disk-errors.ts';
 import type { LoadedRepository } from './loaded-repository.ts';
@@ -35,7 +35,7 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
   private readonly repositories = new Map<string, R>();
   private readonly running = new Set<Promise<unknown>>();
   private readonly refreshing = new Set<R>();
-  private readonly refreshes = new Semaphore(CONCURRENT_REFRESHES);
+  private readonly refreshes = pLimit(CONCURRENT_REFRESHES);
   private readonly watch: Watch<R>;
   private closed = false;
 
@@ -188,7 +188,7 @@ export class RepositoryPool<R extends LoadedRepository<unknown>> {
   private startRefresh(repository: R): void {
     if (this.refreshing.has(repository)) return;
     this.refreshing.add(repository);
-    const refresh = this.refreshes.run(() => this.refresh(repository));
+    const refresh = this.refreshes(() => this.refresh(repository));
     void this.track(refresh).finally(() => this.refreshing.delete(repository));
   }
 

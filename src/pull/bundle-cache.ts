@@ -4,11 +4,11 @@
  */
 
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
@@ -58,7 +58,7 @@ export class BundleCache {
   private readonly memory: CountedCache<Bundle>;
   private readonly filed = new WeakMap<BundleFile, Bundle>();
   private readonly building = new Map<string, Build>();
-  private readonly builds = new Semaphore(BUILDS_AT_ONCE);
+  private readonly builds = pLimit(BUILDS_AT_ONCE);
 
   constructor(resolver: Resolver, { maxBytes, files, onBuilt }: BundleCacheOptions) {
     this.resolver = resolver;
@@ -96,7 +96,7 @@ export class BundleCache {
       return running.bundle;
     }
     const askers = [over];
-    const bundle = this.builds.run(() => this.build(manifest, askers));
+    const bundle = this.builds(() => this.build(manifest, askers));
     this.building.set(checksum, { bundle, askers });
     return bundle;
   }

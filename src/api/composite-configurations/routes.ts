@@ -1,12 +1,12 @@
 /** `/api/v1/composite-configurations`: create, list, detail, delete. */
 
+import pLimit from 'p-limit';
 import type { GitStore, VersionIndex } from '../../git/store.ts';
 import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { childRoutes } from './child-routes.ts';
 import { createComposite, deleteComposite, repositoryOf } from './create.ts';
 import { type CompositeRow, findComposite, listReadableComposites } from './queries.ts';
@@ -34,7 +34,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
 const CONCURRENT_LOADS = 16;
 
 function listRoute({ database, store }: CompositeTools): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   return route({
     id: 'listComposites',
     method: 'GET',
@@ -47,9 +47,7 @@ function listRoute({ database, store }: CompositeTools): Route {
     problems: ['shutting_down'],
     async handle({ principal, query }) {
       const { rows, total } = await listReadableComposites(database.read, principal, query);
-      const views = rows.map(async (row) =>
-        toComposite(row, await loads.run(() => readableIndex(store, row))),
-      );
+      const views = rows.map(async (row) => toComposite(row, await loads(() => readableIndex(store, row))));
       return page(await Promise.all(views), total, query);
     },
   });

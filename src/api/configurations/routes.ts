@@ -1,5 +1,6 @@
 /** `/api/v1/configurations`: create, list and detail. */
 
+import pLimit from 'p-limit';
 import type { Database } from '../../db/open.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore, VersionIndex } from '../../git/store.ts';
@@ -10,7 +11,6 @@ import { Paging } from '../../http/schemas.ts';
 import { HawserError } from '../../lib/errors.ts';
 import type { Locks } from '../../lib/locks.ts';
 import type { Log } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { changeConfiguration, deleteConfiguration } from './change.ts';
@@ -59,7 +59,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
 const CONCURRENT_LOADS = 16;
 
 function listRoute(database: Database, store: GitStore): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   return route({
     id: 'listConfigurations',
     method: 'GET',
@@ -73,7 +73,7 @@ function listRoute(database: Database, store: GitStore): Route {
     async handle({ principal, query }) {
       const { rows, total } = await listReadable(database.read, principal, query);
       const views = rows.map(async (row) =>
-        toConfiguration(row, await loads.run(() => readableIndex(store, row))),
+        toConfiguration(row, await loads(() => readableIndex(store, row))),
       );
       return page(await Promise.all(views), total, query);
     },

@@ -1,5 +1,6 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
+import pLimit from 'p-limit';
 import type { Database } from '../../db/open.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
 import type { GitStore } from '../../git/store.ts';
@@ -9,7 +10,6 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import { type Route, route } from '../../http/route.ts';
 import { Paging } from '../../http/schemas.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import {
   NEW_VERSION_FIELDS,
@@ -61,7 +61,7 @@ export function versionRoutes(options: VersionRouteOptions): Route[] {
 const CONCURRENT_LOADS = 16;
 
 function listRoute(database: Database, store: GitStore): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   return route({
     id: 'listConfigurationVersions',
     method: 'GET',
@@ -77,9 +77,7 @@ function listRoute(database: Database, store: GitStore): Route {
       return whileThere(database, resource.id, async () => {
         const { versions } = await store.index(repository);
         const shown = versions.slice(query.skip, query.skip + query.take);
-        const details = await Promise.all(
-          shown.map((ref) => loads.run(() => store.details(repository, ref))),
-        );
+        const details = await Promise.all(shown.map((ref) => loads(() => store.details(repository, ref))));
         return page(details.map(toVersion), versions.length, query);
       });
     },

@@ -1,11 +1,11 @@
 /** What versions of a scope's file there are, and which of them is the one of its major. */
 
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
 import { json, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
 import {
@@ -33,7 +33,7 @@ const COMMON = {
 const CONCURRENT_LOADS = 16;
 
 export function readingRoutes(tools: ParameterTools): Route[] {
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   return [listRoute(tools, loads), majorsRoute(tools, loads), majorRoute(tools)];
 }
 
@@ -81,7 +81,7 @@ async function show(
   return toParameterFile({ configurationId, type, scope, details, needsMigration });
 }
 
-function listRoute(tools: ParameterTools, loads: Semaphore): Route {
+function listRoute(tools: ParameterTools, loads: LimitFunction): Route {
   return route({
     ...COMMON,
     id: 'listParameterVersions',
@@ -96,13 +96,13 @@ function listRoute(tools: ParameterTools, loads: Semaphore): Route {
       const { take, skip, scopeValue } = query;
       const of = await versionsOf(tools, resource, { ...params, scopeValue, caller });
       const shown = of.versions.slice(skip, skip + take);
-      const files = await Promise.all(shown.map((ref) => loads.run(() => show(tools, resource, of, ref))));
+      const files = await Promise.all(shown.map((ref) => loads(() => show(tools, resource, of, ref))));
       return page(files, of.versions.length, query);
     },
   });
 }
 
-function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
+function majorsRoute(tools: ParameterTools, loads: LimitFunction): Route {
   return route({
     ...COMMON,
     id: 'listParameterMajors',
@@ -118,9 +118,7 @@ function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
       const majors = groupByMajor(versions);
       const judged = majors
         .slice(skip, skip + take)
-        .map((major) =>
-          loads.run(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
-        );
+        .map((major) => loads(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))));
       return page(await Promise.all(judged), majors.length, query);
     },
   });

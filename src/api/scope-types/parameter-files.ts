@@ -1,7 +1,7 @@
 /** Whether parameter files hold on to a scope type or value, asked of the repositories of all configurations. */
 
+import pLimit from 'p-limit';
 import type { GitStore, ParameterScope } from '../../git/store.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { ParameterFileLookup } from './changes.ts';
 
 /** After a start each repository is read from the disk; others want to be served too. */
@@ -13,10 +13,10 @@ const CONCURRENT_LOADS = 16;
  */
 export function parameterFileLookup(store: GitStore): ParameterFileLookup {
   return async ({ scopeTypeName, value }, { publishedOnly }) => {
-    const loads = new Semaphore(CONCURRENT_LOADS);
+    const loads = pLimit(CONCURRENT_LOADS);
     const isMeant = (scope: ParameterScope) => value === null || scope.value === value;
     const answers = (await store.list('parameters')).map((name) =>
-      loads.run(async () => {
+      loads(async () => {
         const index = await store.parameters.index(name);
         const scopes = index.scopes(scopeTypeName).filter(isMeant);
         return publishedOnly ? scopes.some((scope) => index.published(scope).length > 0) : scopes.length > 0;
