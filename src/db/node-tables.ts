@@ -2,28 +2,6 @@
 
 import type { Generated } from 'kysely';
 
-export interface NodesTable {
-  id: string;
-  fqdn: string;
-  status: string;
-  lcm_status: string;
-  configuration_source: string | null;
-  configuration_mode: string | null;
-  configuration_mode_interval: string | null;
-  configuration_mode_interval_ms: number | null;
-  report_compliance: number | null;
-  desired_configuration_mode: string | null;
-  desired_configuration_mode_interval: string | null;
-  desired_report_compliance: number | null;
-  created_at: number;
-}
-
-/** Apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
-export interface NodeCheckInsTable {
-  node_id: string;
-  last_check_in: number;
-}
-
 /** A node has at most one certificate of each state. A current one is of one node alone, a pending one may be of many. */
 export interface NodeCertificatesTable {
   /** SHA-256 as 64 upper-case hex digits; of a pending one that was announced by SHA-1 that, 40 of them. */
@@ -49,15 +27,6 @@ export interface StatusEventsTable {
   timestamp: number;
 }
 
-export interface AssignmentsTable {
-  node_id: string;
-  configuration_id: string | null;
-  composite_id: string | null;
-  major_version: number | null;
-  prerelease_channel: string | null;
-  assigned_at: number;
-}
-
 export interface NodeTagsTable {
   node_id: string;
   scope_type_id: string;
@@ -65,19 +34,35 @@ export interface NodeTagsTable {
   assigned_at: number;
 }
 
-/** Kept by triggers. */
-export interface NodeCountsTable {
-  status: string;
-  lcm_status: string;
-  count: number;
-}
-
 export interface NodeTables {
-  nodes: NodesTable;
-  node_check_ins: NodeCheckInsTable;
+  nodes: {
+    id: string;
+    fqdn: string;
+    status: string;
+    lcm_status: string;
+    configuration_source: string | null;
+    configuration_mode: string | null;
+    configuration_mode_interval: string | null;
+    configuration_mode_interval_ms: number | null;
+    report_compliance: number | null;
+    desired_configuration_mode: string | null;
+    desired_configuration_mode_interval: string | null;
+    desired_report_compliance: number | null;
+    created_at: number;
+  };
+  /** Apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
+  node_check_ins: { node_id: string; last_check_in: number };
   node_certificates: NodeCertificatesTable;
   status_events: StatusEventsTable;
-  assignments: AssignmentsTable;
+  assignments: {
+    node_id: string;
+    configuration_id: string | null;
+    composite_id: string | null;
+    major_version: number | null;
+    prerelease_channel: string | null;
+    assigned_at: number;
+  };
   node_tags: NodeTagsTable;
-  node_counts: NodeCountsTable;
+  /** Kept by triggers. */
+  node_counts: { status: string; lcm_status: string; count: number };
 }

@@ -5,7 +5,6 @@
 
 import type { Generated } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
-import type { ReportTables } from './report-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -33,16 +32,6 @@ export interface RolesTable {
   modified_at: number;
 }
 
-export interface RolePermissionsTable {
-  role_id: string;
-  permission: string;
-}
-
-export interface UserRolesTable {
-  user_id: string;
-  role_id: string;
-}
-
 export interface GroupsTable {
   id: string;
   name: string;
@@ -50,44 +39,6 @@ export interface GroupsTable {
   description: string | null;
   created_at: number;
   modified_at: number;
-}
-
-export interface GroupMembersTable {
-  group_id: string;
-  user_id: string;
-}
-
-export interface GroupRolesTable {
-  group_id: string;
-  role_id: string;
-}
-
-export interface SessionsTable {
-  /** SHA-256 of the cookie's value. */
-  token_hash: string;
-  user_id: string;
-  created_at: number;
-  expires_at: number;
-}
-
-export interface AccessTokensTable {
-  id: string;
-  user_id: string;
-  name: string;
-  prefix: string;
-  token_hash: string;
-  /** JSON array of scope names in the order given. */
-  scopes: string;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
-  created_at: number;
-}
-
-export interface LoginAttemptsTable {
-  address: string;
-  window_start: number;
-  attempts: number;
 }
 
 export interface RegistrationKeysTable {
@@ -134,12 +85,6 @@ export interface ConfigurationSettingsTable {
   retention_keep_versions: number | null;
   retention_keep_days: number | null;
   retention_keep_release_versions: number | null;
-}
-
-/** A server-wide setting that differs from its default; the value is JSON. */
-export interface ServerSettingsTable {
-  name: string;
-  value: string;
 }
 
 /** A repository that is to be removed: its row is gone already. */
@@ -208,12 +153,6 @@ export interface ExternalGroupMappingsTable {
   created_at: number;
 }
 
-/** One row each: rises with every change that can alter what a node gets, or what a user may do. */
-export interface GenerationTable {
-  id: number;
-  value: number;
-}
-
 /** One run of a cleanup, whatever came of it. */
 export interface RetentionRunsTable {
   /** Rises with the order of the runs. */
@@ -233,29 +172,70 @@ export interface RetentionRunsTable {
   was_interrupted: number;
 }
 
-/** What caches must hear of; see change-feed.ts. */
-export interface ChangesTable {
+export interface ReportsTable {
+  /** Rises with the order of writing. */
   seq: Generated<number>;
-  kind: string;
-  key: string;
+  id: string;
+  node_id: string;
+  timestamp: number;
+  operation: 'Get' | 'Set' | 'Test' | 'Export';
+  /** Null where the report says nothing of it. */
+  in_desired_state: number | null;
+  had_errors: number;
+  /** JSON text, exactly as the node sent it. */
+  result: string;
 }
 
-export interface Schema extends NodeTables, ReportTables {
+/** How many reports of one outcome there are; kept by triggers. */
+export interface ReportCountsTable {
+  /** Milliseconds, of which each is counted on its own; 0: all times together. */
+  span: number;
+  /** Which span, counted from the epoch. */
+  period: number;
+  operation: ReportsTable['operation'];
+  /** 0 or 1, or -1 where the reports say nothing of it: a primary key holds no null. */
+  in_desired_state: number;
+  had_errors: number;
+  count: number;
+}
+
+export interface Schema extends NodeTables {
+  reports: ReportsTable;
+  report_counts: ReportCountsTable;
   users: UsersTable;
   roles: RolesTable;
-  role_permissions: RolePermissionsTable;
-  user_roles: UserRolesTable;
+  role_permissions: { role_id: string; permission: string };
+  user_roles: { user_id: string; role_id: string };
   groups: GroupsTable;
-  group_members: GroupMembersTable;
-  group_roles: GroupRolesTable;
-  sessions: SessionsTable;
-  access_tokens: AccessTokensTable;
-  login_attempts: LoginAttemptsTable;
+  group_members: { group_id: string; user_id: string };
+  group_roles: { group_id: string; role_id: string };
+  sessions: {
+    /** SHA-256 of the cookie's value. */
+    token_hash: string;
+    user_id: string;
+    created_at: number;
+    expires_at: number;
+  };
+  access_tokens: {
+    id: string;
+    user_id: string;
+    name: string;
+    prefix: string;
+    token_hash: string;
+    /** JSON array of scope names in the order given. */
+    scopes: string;
+    expires_at: number | null;
+    last_used_at: number | null;
+    revoked_at: number | null;
+    created_at: number;
+  };
+  login_attempts: { address: string; window_start: number; attempts: number };
   registration_keys: RegistrationKeysTable;
   configurations: ConfigurationsTable;
   composites: CompositesTable;
   configuration_settings: ConfigurationSettingsTable;
-  server_settings: ServerSettingsTable;
+  /** A server-wide setting that differs from its default; the value is JSON. */
+  server_settings: { name: string; value: string };
   repository_removals: RepositoryRemovalsTable;
   grants: GrantsTable;
   scope_types: ScopeTypesTable;
@@ -263,7 +243,10 @@ export interface Schema extends NodeTables, ReportTables {
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
   retention_runs: RetentionRunsTable;
-  changes: ChangesTable;
-  generation: GenerationTable;
-  access_generation: GenerationTable;
+  /** What caches must hear of; see change-feed.ts. */
+  changes: { seq: Generated<number>; kind: string; key: string };
+  /** One row each: rises with every change that can alter what a node gets, or what a user may do. */
+  generation: { id: number; value: number };
+  /** One row each: rises with every change that can alter what a node gets, or what a user may do. */
+  access_generation: { id: number; value: number };
 }

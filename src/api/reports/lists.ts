@@ -6,7 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportCountsTable } from '../../db/report-tables.ts';
+import type { ReportCountsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { type ReportRow, reportRows } from './queries.ts';
 import type { NodeReportFilter } from './schemas.ts';

@@ -1,7 +1,7 @@
 /** Reads and writes of single reports. */
 
 import type { Db } from '../../db/open.ts';
-import type { ReportsTable } from '../../db/report-tables.ts';
+import type { ReportsTable } from '../../db/schema.ts';
 
 export type NewReportRow = Omit<ReportsTable, 'seq'>;
 
