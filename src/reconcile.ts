@@ -7,7 +7,7 @@ import { registerComposite } from './api/composite-configurations/create.ts';
 import { register as registerConfiguration } from './api/configurations/create.ts';
 import { noteParameters } from './api/configurations/queries.ts';
 import type { Database } from './db/open.ts';
-import { endRemovals, listRemovals } from './db/removals.ts';
+import { finishPendingDeletions, listPendingDeletions } from './db/repository-rows.ts';
 import { isResourceName } from './domain/names.ts';
 import type { GitStore } from './git/store.ts';
 import type { RepositoryRef, RepositorySettings } from './git/types.ts';
@@ -30,7 +30,7 @@ type RegisteredKind = keyof typeof REGISTERS;
 /** Runs before anything is served. Removes only what was being removed. */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { database, store } = options;
-  await endRemovals(database, await listRemovals(database.read), (repository) => store.remove(repository));
+  await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) => store.remove(repository));
   for (const kind of Object.keys(REGISTERS) as RegisteredKind[]) await compare(options, kind);
   await compareParameters(options);
 }

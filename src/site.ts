@@ -1,7 +1,7 @@
 /** What a server works on: both stores, its locks, and what counts in it; opened, and brought into order before it serves. */
 
 import { type Config, ConfigError } from './config.ts';
-import { noteRefsMoved } from './db/generation.ts';
+import { noteRefsMoved } from './db/repository-rows.ts';
 import { type Database, openDatabase } from './db/open.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';

@@ -1,6 +1,6 @@
 /**
- * Row types of the database. Times are epoch milliseconds, flags 0 or 1, ids lower-case UUIDs.
- * `*_key` columns hold a name brought to one case, so that uniqueness does not depend on case.
+ * Row types of the database. Times are epoch milliseconds, flags are 0 or 1, ids are lower-case UUIDs.
+ * `*_key` columns hold a name in one case, so that uniqueness does not depend on case.
  */
 
 import type { Generated } from 'kysely';
@@ -12,7 +12,7 @@ export interface UsersTable {
   username_key: string;
   email: string;
   account_type: 'User' | 'ServiceAccount';
-  /** scrypt-kdf output as base64; null for service accounts. */
+  /** The output of scrypt-kdf as base64; null for service accounts. */
   password_hash: string | null;
   is_active: number;
   require_password_change: number;
@@ -60,7 +60,7 @@ export interface ConfigurationsTable {
   name_key: string;
   description: string | null;
   use_server_managed_parameters: number;
-  /** Whether a repository of parameters was ever made: one that is missing then is a loss, not a beginning. */
+  /** Whether a repository of parameters was ever made. If so, a missing one is damage. */
   has_parameters: Generated<number>;
   created_at: number;
   updated_at: number;
@@ -87,7 +87,7 @@ export interface ConfigurationSettingsTable {
   retention_keep_release_versions: number | null;
 }
 
-/** A repository that is to be removed: its row is gone already. */
+/** A repository that is to be deleted. Its row is deleted already. */
 export interface RepositoryRemovalsTable {
   kind: 'configurations' | 'composites' | 'parameters';
   name: string;
@@ -126,9 +126,9 @@ export interface ScopeValuesTable {
   updated_at: number;
 }
 
-/** Append-only. Never a secret in any column. */
+/** Rows are only ever added, apart from old ones that are deleted. No column ever holds a secret. */
 export interface AuditEntriesTable {
-  /** Rises with the order of writing. */
+  /** Later rows have higher numbers. */
   seq: Generated<number>;
   id: string;
   timestamp: number;
@@ -153,47 +153,47 @@ export interface ExternalGroupMappingsTable {
   created_at: number;
 }
 
-/** One run of a cleanup, whatever came of it. */
+/** One run of a cleanup, whatever its result. */
 export interface RetentionRunsTable {
-  /** Rises with the order of the runs. */
+  /** Later runs have higher numbers. */
   seq: Generated<number>;
   id: string;
   started_at: number;
-  /** Null while it runs, and after an end of the server until the next start. */
+  /** Null while it runs. If the server ends meanwhile, it stays null until the next start. */
   completed_at: number | null;
   version_type: 'Configuration' | 'Composite' | 'Parameter' | 'Report' | 'StatusEvent';
   is_scheduled: number;
   is_dry_run: number;
   deleted_count: number;
   kept_count: number;
-  /** Why it failed or did less than it should; fit to be shown. */
+  /** Why it failed or did less than it should. The text may be shown to users. */
   error: string | null;
-  /** Whether the server ended meanwhile, so that the schedule is to begin again. */
+  /** Whether the server ended meanwhile. The schedule starts again then. */
   was_interrupted: number;
 }
 
 export interface ReportsTable {
-  /** Rises with the order of writing. */
+  /** Later rows have higher numbers. */
   seq: Generated<number>;
   id: string;
   node_id: string;
   timestamp: number;
   operation: 'Get' | 'Set' | 'Test' | 'Export';
-  /** Null where the report says nothing of it. */
+  /** Null if the report does not say. */
   in_desired_state: number | null;
   had_errors: number;
-  /** JSON text, exactly as the node sent it. */
+  /** The JSON text exactly as the node sent it. */
   result: string;
 }
 
-/** How many reports of one outcome there are; kept by triggers. */
+/** The number of reports of one outcome. Triggers keep these counts. */
 export interface ReportCountsTable {
-  /** Milliseconds, of which each is counted on its own; 0: all times together. */
+  /** The length of the counted spans of time in milliseconds; 0 means all times together. */
   span: number;
-  /** Which span, counted from the epoch. */
+  /** The number of the span, counted from the epoch. */
   period: number;
   operation: ReportsTable['operation'];
-  /** 0 or 1, or -1 where the reports say nothing of it: a primary key holds no null. */
+  /** 0 or 1, or -1 if the reports do not say, because a primary key holds no null. */
   in_desired_state: number;
   had_errors: number;
   count: number;
@@ -210,7 +210,7 @@ export interface Schema extends NodeTables {
   group_members: { group_id: string; user_id: string };
   group_roles: { group_id: string; role_id: string };
   sessions: {
-    /** SHA-256 of the cookie's value. */
+    /** The SHA-256 of the cookie's value. */
     token_hash: string;
     user_id: string;
     created_at: number;
@@ -222,7 +222,7 @@ export interface Schema extends NodeTables {
     name: string;
     prefix: string;
     token_hash: string;
-    /** JSON array of scope names in the order given. */
+    /** A JSON array of scope names in the order given. */
     scopes: string;
     expires_at: number | null;
     last_used_at: number | null;
@@ -243,10 +243,10 @@ export interface Schema extends NodeTables {
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
   retention_runs: RetentionRunsTable;
-  /** What caches must hear of; see change-feed.ts. */
+  /** Changes that caches must be told of; see change-feed.ts. */
   changes: { seq: Generated<number>; kind: string; key: string };
-  /** One row each: rises with every change that can alter what a node gets, or what a user may do. */
+  /** The one row's value rises with every change that can alter what a node gets. */
   generation: { id: number; value: number };
-  /** One row each: rises with every change that can alter what a node gets, or what a user may do. */
+  /** The one row's value rises with every change that can alter what a user may do. */
   access_generation: { id: number; value: number };
 }

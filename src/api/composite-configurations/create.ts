@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { breaksReference, orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { endRemovals, noteRemoval, strikeRemoval } from '../../db/removals.ts';
+import { finishPendingDeletions, notePendingDeletion, clearPendingDeletion } from '../../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
@@ -54,7 +54,7 @@ export async function createComposite(
   await database.requireWritable();
   await locks.run(nameLock('composites', name), async () => {
     if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
-    await endRemovals(database, [repositoryOf({ name })], (repository) => store.remove(repository));
+    await finishPendingDeletions(database, [repositoryOf({ name })], (repository) => store.remove(repository));
     await store.create(repositoryOf({ name }), settings, null);
     try {
       await registerComposite(database, name, settings, { how: 'created', actor });
@@ -78,7 +78,7 @@ export async function registerComposite(
   const entryPoint = settings.entryPoint ?? DEFAULT_ENTRY_POINT;
   await orConflict('composites.name_key', nameTaken(), () =>
     database.write.transaction().execute(async (trx) => {
-      await strikeRemoval(trx, { kind: 'composites', name });
+      await clearPendingDeletion(trx, { kind: 'composites', name });
       await insertComposite(trx, {
         id,
         name,
@@ -101,7 +101,7 @@ export function deleteComposite(
   return locks.run(nameLock('composites', resource.name), async () => {
     await dropRow(database, resource, actor);
     try {
-      await endRemovals(database, [repositoryOf(resource)], (repository) => store.remove(repository));
+      await finishPendingDeletions(database, [repositoryOf(resource)], (repository) => store.remove(repository));
     } catch (error) {
       // Gone it is, with its row, and what is left on the disk is noted.
       log.error({ err: error, composite: resource.name }, 'a composite that is gone is still on the disk');
@@ -113,7 +113,7 @@ async function dropRow(database: Database, { id, name }: GrantedResource, actor:
   try {
     await database.write.transaction().execute(async (trx) => {
       if (!(await deleteCompositeRow(trx, id))) throw notFound('No composite configuration of this name');
-      await noteRemoval(trx, repositoryOf({ name }));
+      await notePendingDeletion(trx, repositoryOf({ name }));
       await recordAudit(trx, actor, { action: 'composite.deleted', resourceId: id, details: { name } });
     });
   } catch (error) {

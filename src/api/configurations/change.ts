@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { endRemovals, noteRemoval } from '../../db/removals.ts';
+import { finishPendingDeletions, notePendingDeletion } from '../../db/repository-rows.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { GitStore } from '../../git/store.ts';
 import { conflict } from '../../lib/errors.ts';
@@ -96,7 +96,7 @@ export async function deleteConfiguration(
     await drop();
   }
   try {
-    await endRemovals(database, partsOf(resource.name), (part) => store.remove(part));
+    await finishPendingDeletions(database, partsOf(resource.name), (part) => store.remove(part));
   } catch (error) {
     // Gone it is, with its row, and what is left on the disk is noted.
     log.error(
@@ -109,8 +109,8 @@ export async function deleteConfiguration(
 async function dropRow(database: Database, { id, name }: GrantedResource, actor: Actor): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
-      await noteRemoval(trx, { kind: 'configurations', name });
-      await noteRemoval(trx, { kind: 'parameters', name });
+      await notePendingDeletion(trx, { kind: 'configurations', name });
+      await notePendingDeletion(trx, { kind: 'parameters', name });
       const gone = await trx.deleteFrom('configurations').where('id', '=', id).executeTakeFirst();
       // Somebody else was faster; what has the name by now is not to be removed.
       if (gone.numDeletedRows === 0n) throw noConfiguration();

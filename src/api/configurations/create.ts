@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { endRemovals, strikeRemoval } from '../../db/removals.ts';
+import { finishPendingDeletions, clearPendingDeletion } from '../../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore } from '../../git/store.ts';
@@ -79,7 +79,7 @@ export async function createConfiguration(
   await database.requireWritable();
   await locks.run(nameLock('configurations', form.name), async () => {
     if (await isNameTaken(database.read, form.name)) throw nameTaken();
-    await endRemovals(database, partsOf(form.name), (part) => store.remove(part));
+    await finishPendingDeletions(database, partsOf(form.name), (part) => store.remove(part));
     if (await store.has({ kind: 'parameters', name: form.name })) throw parametersLeft();
     await store.create(repository, settings, draft);
     try {
@@ -111,8 +111,8 @@ export async function register(
   const { id, description, createdAt, createdBy, useServerManagedParameters } = settings;
   await orConflict('configurations.name_key', nameTaken(), () =>
     database.write.transaction().execute(async (trx) => {
-      await strikeRemoval(trx, { kind: 'configurations', name });
-      await strikeRemoval(trx, { kind: 'parameters', name });
+      await clearPendingDeletion(trx, { kind: 'configurations', name });
+      await clearPendingDeletion(trx, { kind: 'parameters', name });
       await insertConfiguration(trx, {
         id,
         name,

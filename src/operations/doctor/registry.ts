@@ -1,7 +1,7 @@
 /** The rows of configurations, composites and parameters against the repositories, both ways. */
 
 import type { Db } from '../../db/open.ts';
-import { listRemovals } from '../../db/removals.ts';
+import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import type { GitStore, RepositoryKind } from '../../git/store.ts';
 import { type Check, type Finding, faultOf, lookTwice, noteOf, several, warningOf } from './findings.ts';
@@ -31,7 +31,7 @@ export async function checkRegistry(db: Db, store: GitStore): Promise<Check> {
 async function readRows(db: Db): Promise<Rows> {
   const configurations = await db.selectFrom('configurations').select(['name', 'has_parameters']).execute();
   const composites = await db.selectFrom('composites').select('name').execute();
-  const removals = await listRemovals(db);
+  const removals = await listPendingDeletions(db);
   return {
     configurations: new Set(configurations.map(({ name }) => name)),
     composites: new Set(composites.map(({ name }) => name)),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { noteRefsMoved } from '../../../src/db/generation.ts';
+import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
 import { type Database, openDatabase } from '../../../src/db/open.ts';
 
 describe('the look-up of a node', () => {
