@@ -30,7 +30,9 @@ type RegisteredKind = keyof typeof REGISTERS;
 /** Runs before anything is served. Removes only what was being removed. */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { database, store } = options;
-  await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) => store.remove(repository));
+  await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) =>
+    store.remove(repository),
+  );
   for (const kind of Object.keys(REGISTERS) as RegisteredKind[]) await compare(options, kind);
   await compareParameters(options);
 }

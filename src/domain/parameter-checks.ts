@@ -12,8 +12,16 @@ import {
   type ParameterType,
   SIZED_TYPES,
 } from './parameter-schema.ts';
-import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
-import { isNumber, numberOf, valueKey } from './value-equality.ts';
+import {
+  escapeToken,
+  Float,
+  isMapping,
+  isNumber,
+  type Mapping,
+  numberOf,
+  type Value,
+  valueKey,
+} from './value.ts';
 
 /** More would tell nobody more. */
 export const MAX_ERRORS = 100;

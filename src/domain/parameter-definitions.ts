@@ -9,8 +9,7 @@ import {
   type ParameterType,
   SIZED_TYPES,
 } from './parameter-schema.ts';
-import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
-import { isNumber, numberOf } from './value-equality.ts';
+import { escapeToken, Float, isMapping, isNumber, type Mapping, numberOf, type Value } from './value.ts';
 
 const TYPE_BY_FOLDED_NAME = new Map(PARAMETER_TYPES.map((type) => [type.toLowerCase(), type]));
 

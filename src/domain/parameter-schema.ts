@@ -2,7 +2,7 @@
 
 import { toPlain } from './parameter-document.ts';
 import type { Float, Value } from './value.ts';
-import { numberOf } from './value-equality.ts';
+import { numberOf } from './value.ts';
 
 /** In the spelling that answers carry; DSC's own `securestring` and `secureobject` are read as well. */
 export const PARAMETER_TYPES = [

@@ -1,6 +1,6 @@
 /** How the refs and files of a parameters repository are named, and which names are legal. Pure. */
 
-import { normalizeHostName } from '../domain/host-name.ts';
+import { normalizeHostName } from '../domain/names.ts';
 import { isReservedScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';
 import { invalid } from '../lib/errors.ts';

@@ -2,7 +2,7 @@
 
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import { majorOf, parseVersion } from '../domain/version-order.ts';
+import { isPrerelease, majorOf } from '../domain/version-order.ts';
 import type { GitStore, ParameterDetails } from '../git/store.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type FieldError, HawserError } from '../lib/errors.ts';
@@ -149,9 +149,9 @@ export class Explainer {
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;
-    const wish = isAssigned ? assignment : { ...WITHOUT_WISHES, configurationId: id };
-    const plan = (await this.readers.planner.plan(wish, generation)) as ConfigurationPlan;
-    return { plan, links, prereleaseChannel: wish.prereleaseChannel };
+    const constraint = isAssigned ? assignment : { ...UNCONSTRAINED, configurationId: id };
+    const plan = (await this.readers.planner.plan(constraint, generation)) as ConfigurationPlan;
+    return { plan, links, prereleaseChannel: constraint.prereleaseChannel };
   }
 
   private async childOf(
@@ -217,7 +217,7 @@ export class Explainer {
   }
 }
 
-const WITHOUT_WISHES = { compositeId: null, majorVersion: null, prereleaseChannel: null };
+const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null };
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
   return chooseFiles(plan.parameters, links, { configurationVersion: plan.tag.version, prereleaseChannel });
@@ -248,10 +248,6 @@ function toShownSource({ scopeTypeName, scopeValue, precedence, details }: Expla
       committedAt: toTimestamp(createdAt),
     },
   };
-}
-
-export function isPrerelease(version: string): boolean {
-  return (parseVersion(version)?.prerelease.length ?? 0) > 0;
 }
 
 /** Null for what is not there: nothing assigned any more, or no version that fits. */

@@ -1,17 +1,17 @@
 /** Which versions nodes get now and composites are pinned to: what no cleanup may take away. */
 
 import type { Database } from '../db/open.ts';
-import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
+import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import type { GitStore, RepositoryRef, VersionRef } from '../git/store.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { CompositeReader } from './composites.ts';
-import type { FileWish } from './parameters.ts';
+import type { FileConstraint } from './parameters.ts';
 
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
   /** Each configuration version that is delivered, with the channel of those who get it. */
-  deliveries(configurationName: string): readonly FileWish[];
+  deliveries(configurationName: string): readonly FileConstraint[];
 }
 
 export interface InUseTools {
@@ -34,7 +34,7 @@ class Collector implements InUse {
   private readonly tools: InUseTools;
   private readonly used = new Map<string, Set<string>>();
   /** By configuration, then by version and channel. */
-  private readonly delivered = new Map<string, Map<string, FileWish>>();
+  private readonly delivered = new Map<string, Map<string, FileConstraint>>();
 
   constructor(tools: InUseTools) {
     this.tools = tools;
@@ -44,7 +44,7 @@ class Collector implements InUse {
     return this.used.get(`${kind}/${name}`) ?? NONE;
   }
 
-  deliveries(configurationName: string): readonly FileWish[] {
+  deliveries(configurationName: string): readonly FileConstraint[] {
     return [...(this.delivered.get(configurationName)?.values() ?? [])];
   }
 
@@ -64,18 +64,18 @@ class Collector implements InUse {
       .distinct()
       .execute();
     for (const { configuration: name, composite, major_version, prerelease_channel } of rows) {
-      const wish = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
-      if (name !== null) await this.deliver(name, wish);
-      if (composite !== null) await this.deliverComposite(composite, wish);
+      const constraint = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
+      if (name !== null) await this.deliver(name, constraint);
+      if (composite !== null) await this.deliverComposite(composite, constraint);
     }
   }
 
-  private async deliverComposite(name: string, wish: VersionWish): Promise<void> {
+  private async deliverComposite(name: string, constraint: VersionConstraint): Promise<void> {
     const repository = { kind: 'composites', name } as const;
-    const version = await this.choose(repository, wish);
+    const version = await this.choose(repository, constraint);
     if (version === null) return;
     this.use(repository, version.version);
-    const { prereleaseChannel } = wish;
+    const { prereleaseChannel } = constraint;
     for (const child of (await this.tools.composites.document(repository, version)).children) {
       const { configuration: childName } = child;
       if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
@@ -83,10 +83,10 @@ class Collector implements InUse {
     }
   }
 
-  private async deliver(name: string, wish: VersionWish): Promise<void> {
-    const chosen = await this.choose(configuration(name), wish);
+  private async deliver(name: string, constraint: VersionConstraint): Promise<void> {
+    const chosen = await this.choose(configuration(name), constraint);
     if (chosen === null) return;
-    this.note(name, { version: chosen.version, prereleaseChannel: wish.prereleaseChannel });
+    this.note(name, { version: chosen.version, prereleaseChannel: constraint.prereleaseChannel });
   }
 
   private note(
@@ -94,9 +94,12 @@ class Collector implements InUse {
     { version, prereleaseChannel }: { version: string; prereleaseChannel: string | null },
   ): void {
     this.use(configuration(name), version);
-    const wishes = this.delivered.get(name) ?? new Map<string, FileWish>();
-    wishes.set(`${version} ${prereleaseChannel ?? ''}`, { configurationVersion: version, prereleaseChannel });
-    this.delivered.set(name, wishes);
+    const constraints = this.delivered.get(name) ?? new Map<string, FileConstraint>();
+    constraints.set(`${version} ${prereleaseChannel ?? ''}`, {
+      configurationVersion: version,
+      prereleaseChannel,
+    });
+    this.delivered.set(name, constraints);
   }
 
   private use({ kind, name }: RepositoryRef, version: string): void {
@@ -105,9 +108,9 @@ class Collector implements InUse {
   }
 
   /** A repository that is not there gives nobody anything, and has nothing to be taken away. */
-  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
+  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
     try {
-      return chooseVersion((await this.tools.store.index(repository)).published, wish);
+      return chooseVersion((await this.tools.store.index(repository)).published, constraint);
     } catch (error) {
       if (error instanceof HawserError && error.code === 'repository_missing') return null;
       throw error;

@@ -2,7 +2,7 @@
 
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
-import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
+import { type ChosenFile, chooseParameterFile } from '../domain/version-choice.ts';
 import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
 import { type Awaitable, allOf, andThen, settle } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
@@ -19,7 +19,7 @@ export interface ScopeFile extends ScopeLink {
 }
 
 /** Which versions are wanted: those that fit a configuration's version, prereleases from the channel on. */
-export interface FileWish {
+export interface FileConstraint {
   configurationVersion: string;
   prereleaseChannel: string | null;
 }
@@ -40,10 +40,10 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 export function chooseFiles(
   index: ParameterIndex | null,
   links: readonly ScopeLink[],
-  wish: FileWish,
+  constraint: FileConstraint,
 ): ScopeFile[] {
   return links.map((link) => {
-    const chosen = index && choose(index, link, wish);
+    const chosen = index && choose(index, link, constraint);
     return { ...link, file: chosen?.file ?? null, isFallback: chosen?.isFallback ?? false };
   });
 }
@@ -52,11 +52,11 @@ export function chooseFiles(
 export function chooseRefs(
   index: ParameterIndex | null,
   links: readonly ScopeLink[],
-  wish: FileWish,
+  constraint: FileConstraint,
 ): ParameterVersionRef[] {
   const refs: ParameterVersionRef[] = [];
   for (const link of links) {
-    const chosen = index && choose(index, link, wish);
+    const chosen = index && choose(index, link, constraint);
     if (chosen) refs.push(chosen.file);
   }
   return refs;
@@ -67,14 +67,18 @@ type Chosen = ChosenFile<ParameterVersionRef> | null;
 /** What was chosen from a list, which another one takes the place of when anything in its scope changes. */
 const choices = new WeakMap<readonly ParameterVersionRef[], Map<string, Chosen>>();
 
-function choose(index: ParameterIndex, { scopeTypeName, scopeValue }: ScopeLink, wish: FileWish): Chosen {
+function choose(
+  index: ParameterIndex,
+  { scopeTypeName, scopeValue }: ScopeLink,
+  constraint: FileConstraint,
+): Chosen {
   const published = index.published({ scopeType: scopeTypeName, value: scopeValue });
   if (published.length === 0) return null;
   const known = choices.get(published) ?? new Map<string, Chosen>();
-  const key = `${wish.configurationVersion} ${wish.prereleaseChannel ?? ''}`;
+  const key = `${constraint.configurationVersion} ${constraint.prereleaseChannel ?? ''}`;
   const before = known.get(key);
   if (before !== undefined) return before;
-  const chosen = chooseParameterFile(published, wish);
+  const chosen = chooseParameterFile(published, constraint);
   choices.set(published, known.set(key, chosen));
   return chosen;
 }

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Assignment } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
-import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
+import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import type { GitStore, ParameterIndex, RepositoryRef, StoredFile, VersionRef } from '../git/store.ts';
 import { notFound } from '../lib/errors.ts';
@@ -146,9 +146,9 @@ export class Planner {
       : this.published(repository, child.version);
   }
 
-  /** The highest published version that the wish admits, null for none. */
-  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
-    return chooseVersion((await this.store.index(repository)).published, wish);
+  /** The highest published version that the constraint admits, null for none. */
+  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
+    return chooseVersion((await this.store.index(repository)).published, constraint);
   }
 
   private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {

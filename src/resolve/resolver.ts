@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
-import { printIncludeDocument } from '../domain/include-document.ts';
+import { printIncludeDocument } from '../domain/composite-document.ts';
 import type { GitStore, ParameterVersionRef } from '../git/store.ts';
 import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
@@ -186,8 +186,8 @@ function refsOf(
   links: readonly ScopeLink[],
   prereleaseChannel: string | null,
 ): readonly ParameterVersionRef[] {
-  const wish = { configurationVersion: plan.tag.version, prereleaseChannel };
-  return chooseRefs(plan.parameters, links, wish);
+  const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
+  return chooseRefs(plan.parameters, links, constraint);
 }
 
 function ofComposite({ name, tag, entryPoint }: CompositePlan, manifests: readonly Manifest[]): Manifest {

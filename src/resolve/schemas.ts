@@ -1,10 +1,11 @@
 /** Which parameters the versions of a configuration declare: by an uploaded schema, else by the entry point. */
 
 import { LRUCache } from 'lru-cache';
-import { chooseSchemaVersion } from '../domain/parameter-choice.ts';
 import type { DocumentType } from '../domain/parameter-document.ts';
+import { chooseSchemaVersion } from '../domain/version-choice.ts';
 import { compareVersions } from '../domain/version-order.ts';
 import type { GitStore, ParameterVersionRef, VersionIndex, VersionRef } from '../git/store.ts';
+import { firstIndex } from '../lib/binary-search.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
@@ -86,10 +87,11 @@ export class SchemaReader {
     { version, isIncluded }: { version: string; isIncluded: boolean },
   ): Promise<SchemaVersion | undefined> {
     const { published } = await this.indexOf(configurationName);
-    const found = firstOf(published, (each) => {
+    const index = firstIndex(published, (each) => {
       const order = compareVersions(each.version, version);
       return isIncluded ? order <= 0 : order < 0;
     });
+    const found = published[index];
     if (found === undefined) return undefined;
     const upload = findUpload(await this.uploads(configurationName), found.version);
     return toSchemaVersion(found.version, found, upload);
@@ -220,18 +222,6 @@ function joinVersions(
   for (const { version } of own) uploadOf.delete(version);
   for (const upload of uploadOf.values()) versions.push(toSchemaVersion(upload.version, null, upload));
   return uploadOf.size === 0 ? versions : versions.sort((a, b) => compareVersions(b.version, a.version));
-}
-
-/** The first that fits, where all behind it fit too: by halving, as comparing thousands would take milliseconds. */
-function firstOf<T>(list: readonly T[], fits: (item: T) => boolean): T | undefined {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (fits(list[middle] as T)) high = middle;
-    else low = middle + 1;
-  }
-  return list[low];
 }
 
 function toDeclared(document: DocumentSource, { isReadable, fault, secure }: Declaration): Declared {

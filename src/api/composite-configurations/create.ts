@@ -3,7 +3,11 @@
 import type { z } from 'zod';
 import { breaksReference, orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { finishPendingDeletions, notePendingDeletion, clearPendingDeletion } from '../../db/repository-rows.ts';
+import {
+  clearPendingDeletion,
+  finishPendingDeletions,
+  notePendingDeletion,
+} from '../../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
@@ -54,7 +58,9 @@ export async function createComposite(
   await database.requireWritable();
   await locks.run(nameLock('composites', name), async () => {
     if (await isCompositeNameTaken(database.read, name)) throw nameTaken();
-    await finishPendingDeletions(database, [repositoryOf({ name })], (repository) => store.remove(repository));
+    await finishPendingDeletions(database, [repositoryOf({ name })], (repository) =>
+      store.remove(repository),
+    );
     await store.create(repositoryOf({ name }), settings, null);
     try {
       await registerComposite(database, name, settings, { how: 'created', actor });
@@ -101,7 +107,9 @@ export function deleteComposite(
   return locks.run(nameLock('composites', resource.name), async () => {
     await dropRow(database, resource, actor);
     try {
-      await finishPendingDeletions(database, [repositoryOf(resource)], (repository) => store.remove(repository));
+      await finishPendingDeletions(database, [repositoryOf(resource)], (repository) =>
+        store.remove(repository),
+      );
     } catch (error) {
       // Gone it is, with its row, and what is left on the disk is noted.
       log.error({ err: error, composite: resource.name }, 'a composite that is gone is still on the disk');

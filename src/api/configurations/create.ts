@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { orConflict } from '../../db/errors.ts';
 import type { Database } from '../../db/open.ts';
-import { finishPendingDeletions, clearPendingDeletion } from '../../db/repository-rows.ts';
+import { clearPendingDeletion, finishPendingDeletions } from '../../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { nameLock } from '../../domain/lock-names.ts';
 import type { GitStore } from '../../git/store.ts';

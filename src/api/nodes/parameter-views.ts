@@ -1,6 +1,7 @@
 /** What explains a node's parameters, as the API shows it. */
 
-import { type Explanation, isPrerelease } from '../../resolve/explain.ts';
+import { isPrerelease } from '../../domain/version-order.ts';
+import type { Explanation } from '../../resolve/explain.ts';
 
 export function toResolution(explanation: Explanation) {
   const { nodeId, configurationId, configurationVersion, prereleaseChannel, problems, scopes } = explanation;

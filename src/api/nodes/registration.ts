@@ -1,7 +1,7 @@
 /** Registration: a key and a certificate make a node, or bring a known one back. */
 
 import type { Database, Db } from '../../db/open.ts';
-import { normalizeHostName } from '../../domain/host-name.ts';
+import { normalizeHostName } from '../../domain/names.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';

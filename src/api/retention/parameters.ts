@@ -1,7 +1,6 @@
 /** The cleanup of parameter files, drafts and published ones, counted by scope value and major. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { chooseParameterFile } from '../../domain/parameter-choice.ts';
 import {
   type PlannedRemoval,
   planRemovals,
@@ -9,6 +8,7 @@ import {
   type RetentionRule,
   ruleFor,
 } from '../../domain/retention-plan.ts';
+import { chooseParameterFile } from '../../domain/version-choice.ts';
 import { majorOf } from '../../domain/version-order.ts';
 import type {
   LockedParameters,
@@ -17,7 +17,7 @@ import type {
   ParameterVersionRef,
 } from '../../git/store.ts';
 import { readInUse } from '../../resolve/in-use.ts';
-import type { FileWish } from '../../resolve/parameters.ts';
+import type { FileConstraint } from '../../resolve/parameters.ts';
 import { recordAudit } from '../../security/audit.ts';
 import type { CleanupCircumstances, CleanupTools, Order, VersionOrder } from './cleanup.ts';
 import { type CleanedResource, isThere, listConfigurations } from './queries.ts';
@@ -64,7 +64,7 @@ export async function cleanParameters(
 async function cleanOne(
   cleanup: Cleanup,
   rule: RetentionRule | null,
-  deliveries: readonly FileWish[],
+  deliveries: readonly FileConstraint[],
 ): Promise<void> {
   const { tools, circumstances, configuration } = cleanup;
   const { outcome, isDryRun } = circumstances;
@@ -93,7 +93,7 @@ async function plan(
   cleanup: Cleanup,
   index: ParameterIndex,
   rule: RetentionRule | null,
-  deliveries: readonly FileWish[],
+  deliveries: readonly FileConstraint[],
 ): Promise<Plan> {
   const { isServerManaged } = cleanup.configuration;
   const removals: PlannedRemoval<Candidate>[] = [];
