@@ -60,7 +60,7 @@ import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
-import type { ThreadTasks } from './threads/tasks.ts';
+import type { ThreadTasks } from './threads/open.ts';
 
 export interface AppOptions {
   database: Database;

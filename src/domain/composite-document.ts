@@ -12,38 +12,31 @@ export const COMPOSITE_FILE = 'composite.json';
 /** Each node's poll after a change walks through all of them. */
 export const MAX_CHILDREN = 1_000;
 
-export interface CompositeChild {
-  /** Names the item in the API; stays the same as long as the child stays in the composite. */
-  id: string;
-  /** Name of the child's configuration. */
-  configuration: string;
+const Child = z.object({
+  /** The id names the child in the API. It stays the same as long as the child stays in the composite. */
+  id: z.string().refine(isId),
+  /** The name of the child's configuration. */
+  configuration: z.string().refine(isResourceName),
   /** The pinned version; null follows the child's highest published one. */
-  version: string | null;
-  order: number;
-}
-
-export interface CompositeDocument {
-  entryPoint: string;
-  /** By order, equal orders by name. */
-  children: readonly CompositeChild[];
-}
+  version: z
+    .string()
+    .refine((text) => isVersion(text) || isVersionName(text))
+    .nullable(),
+  order: z.int().min(0),
+});
 
 const Document = z.object({
   entryPoint: z.string().refine(isNormalPath),
-  children: z
-    .array(
-      z.object({
-        id: z.string().refine(isId),
-        configuration: z.string().refine(isResourceName),
-        version: z
-          .string()
-          .refine((text) => isVersion(text) || isVersionName(text))
-          .nullable(),
-        order: z.int().min(0),
-      }),
-    )
-    .max(MAX_CHILDREN),
+  children: z.array(Child).max(MAX_CHILDREN),
 });
+
+export type CompositeChild = z.infer<typeof Child>;
+
+export interface CompositeDocument {
+  entryPoint: string;
+  /** The children by their order, and by name if their orders are equal. */
+  children: readonly CompositeChild[];
+}
 
 /** The document in its stored form: stable to the byte, so that equal content has one Git object. */
 export function printComposite({ entryPoint, children }: CompositeDocument): string {

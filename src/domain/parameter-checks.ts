@@ -34,16 +34,19 @@ export interface CheckOptions {
   partial: boolean;
 }
 
-export const TYPE_RULES: Record<ParameterType, string> = {
+/** What a value must be, by the type of its parameter in JSON Schema. */
+const TYPE_RULES: Record<(typeof JSON_TYPES)[ParameterType], string> = {
   string: 'Must be a string',
-  secureString: 'Must be a string',
-  int: 'Must be an integer, written without a fraction or an exponent',
-  bool: 'Must be true or false',
+  integer: 'Must be an integer, written without a fraction or an exponent',
+  boolean: 'Must be true or false',
   object: 'Must be a mapping',
-  secureObject: 'Must be a mapping',
   array: 'Must be a list',
-  float: 'Must be a finite number',
+  number: 'Must be a finite number',
 };
+
+export function typeRule(type: ParameterType): string {
+  return TYPE_RULES[JSON_TYPES[type]];
+}
 
 const LENGTH_FAULTS: Record<string, (limit: number) => ValueFault> = {
   minLength: (limit) => ({ code: 'min_length', message: `Must have at least ${count(limit, 'character')}` }),
@@ -84,7 +87,7 @@ export function checkValue(definition: ParameterDefinition, value: Value): Value
   if (validate({ value: standIn(value), minLength, maxLength })) return exactFaults(definition, value);
   return (validate.errors ?? []).map(
     ({ keyword, params }) =>
-      LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: TYPE_RULES[type] },
+      LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: typeRule(type) },
   );
 }
 

@@ -1,7 +1,7 @@
 /** Reads the `parameters` block of a DSC v3 configuration document into definitions, and says what is wrong in it. */
 
 import { type FieldError, invalid } from '../lib/errors.ts';
-import { checkValue, MAX_ERRORS, TYPE_RULES, type ValueFault } from './parameter-checks.ts';
+import { checkValue, MAX_ERRORS, typeRule, type ValueFault } from './parameter-checks.ts';
 import {
   PARAMETER_TYPES,
   type ParameterDefinition,
@@ -95,7 +95,7 @@ function readRange(source: Mapping, definition: ParameterDefinition, report: Rep
     if (bound === null) continue;
     if (!RANGED_TYPES.includes(type)) report(`/${member}`, notApplicable(type));
     else if (isBound(bound, type)) definition[member] = bound;
-    else report(`/${member}`, { code: 'type', message: TYPE_RULES[type] });
+    else report(`/${member}`, { code: 'type', message: typeRule(type) });
   }
   const { minValue, maxValue } = definition;
   if (minValue !== undefined && maxValue !== undefined && numberOf(minValue) > numberOf(maxValue))

@@ -4,19 +4,24 @@ import { toPlain } from './parameter-document.ts';
 import type { Float, Value } from './value.ts';
 import { numberOf } from './value.ts';
 
-/** In the spelling that answers carry; DSC's own `securestring` and `secureobject` are read as well. */
-export const PARAMETER_TYPES = [
-  'string',
-  'secureString',
-  'int',
-  'bool',
-  'object',
-  'secureObject',
-  'array',
-  'float',
-] as const;
+/**
+ * The types of parameters in the spelling of our answers, with their types in JSON Schema. DSC's own spellings
+ * `securestring` and `secureobject` are read as well.
+ */
+export const JSON_TYPES = {
+  string: 'string',
+  secureString: 'string',
+  int: 'integer',
+  bool: 'boolean',
+  object: 'object',
+  secureObject: 'object',
+  array: 'array',
+  float: 'number',
+} as const;
 
-export type ParameterType = (typeof PARAMETER_TYPES)[number];
+export type ParameterType = keyof typeof JSON_TYPES;
+
+export const PARAMETER_TYPES = Object.keys(JSON_TYPES) as ParameterType[];
 
 export interface ParameterDefinition {
   type: ParameterType;
@@ -36,17 +41,6 @@ export interface ParameterDefinition {
 export type ParameterDefinitions = ReadonlyMap<string, ParameterDefinition>;
 
 type JsonObject = Record<string, unknown>;
-
-export const JSON_TYPES: Record<ParameterType, string> = {
-  string: 'string',
-  secureString: 'string',
-  int: 'integer',
-  bool: 'boolean',
-  object: 'object',
-  secureObject: 'object',
-  array: 'array',
-  float: 'number',
-};
 
 /** Those that have a length. */
 export const SIZED_TYPES: readonly ParameterType[] = ['string', 'secureString', 'array'];

@@ -31,7 +31,7 @@ export interface ErrorOptions {
   /** Members that the answer carries beside the message, such as a compatibility report. */
   data?: Record<string, unknown>;
   /** Seconds after which a caller may try again; becomes `Retry-After`. */
-  retryAfter?: number;
+  retryAfter?: number | undefined;
   cause?: unknown;
 }
 

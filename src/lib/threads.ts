@@ -169,25 +169,19 @@ function copyError(error: unknown): CopiedError {
   const { name, message, stack = '' } = error;
   const copied: CopiedError = { name, message, stack };
   if (error.cause !== undefined) copied.cause = copyError(error.cause);
-  if (!(error instanceof HawserError)) return copied;
-  const { kind, code, data, retryAfter } = error;
-  return { ...copied, hawser: { kind, code, data, retryAfter } };
+  if (error instanceof HawserError) {
+    const { kind, code, data, retryAfter } = error;
+    copied.hawser = { kind, code, data, retryAfter };
+  }
+  return copied;
 }
 
 function pasteError({ name, message, stack = '', cause, hawser }: CopiedError): Error {
-  const inner = cause && { cause: pasteError(cause) };
-  const pasted = hawser ? pasteHawserError(message, hawser, inner) : new Error(message, inner);
+  const options = cause && { cause: pasteError(cause) };
+  const pasted = hawser
+    ? new HawserError(hawser.kind, hawser.code, message, { ...hawser, ...options })
+    : new Error(message, options);
   return Object.assign(pasted, { name, stack });
-}
-
-function pasteHawserError(
-  message: string,
-  error: NonNullable<CopiedError['hawser']>,
-  inner: { cause: Error } | undefined,
-): HawserError {
-  const { data, retryAfter } = error;
-  const again = retryAfter === undefined ? {} : { retryAfter };
-  return new HawserError(error.kind, error.code, message, { data, ...again, ...inner });
 }
 
 function died(cause: unknown): HawserError {

@@ -109,28 +109,19 @@ export class BundleFile {
     this.length += bytes.length;
   }
 
-  /** By hand, because a `ReadStream` that is destroyed closes the file for all others too, whatever it is told. */
+  /** This is not a `ReadStream`, because one that is destroyed closes the file for all other readers too. */
   open(): Readable {
-    const { handle, length } = this;
-    let at = 0;
-    return new Readable({
-      highWaterMark: PIECE,
-      read() {
-        const piece = Buffer.allocUnsafe(Math.min(PIECE, length - at));
-        if (piece.length === 0) {
-          this.push(null);
-          return;
-        }
-        handle.read(piece, 0, piece.length, at).then(
-          ({ bytesRead }) => {
-            at += bytesRead;
-            if (bytesRead === 0) this.destroy(new Error('a file of a bundle is shorter than it was'));
-            else this.push(piece.subarray(0, bytesRead));
-          },
-          (error) => this.destroy(error),
-        );
-      },
-    });
+    return Readable.from(this.pieces(), { objectMode: false, highWaterMark: PIECE });
+  }
+
+  private async *pieces(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < this.length; ) {
+      const piece = Buffer.allocUnsafe(Math.min(PIECE, this.length - at));
+      const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) throw new Error('a file of a bundle is shorter than it was');
+      at += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
   }
 
   /** Keeps the file until the signal is aborted. */

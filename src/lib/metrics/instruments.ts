@@ -2,6 +2,9 @@
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+/** The value of a label with the amount that is shown for it. */
+export type Reading = readonly [label: string, amount: number];
+
 export class Instruments {
   protected readonly registry: Registry;
 
@@ -30,6 +33,27 @@ export class Instruments {
       ...{ name, help, registers: [this.registry] },
       collect() {
         this.set(read());
+      },
+    });
+  }
+
+  /** Values of this process by one label, read at every scrape. */
+  protected readings(name: string, help: string, label: string, read: () => readonly Reading[]): void {
+    new Gauge({
+      ...{ name, help, labelNames: [label], registers: [this.registry] },
+      collect() {
+        for (const [value, amount] of read()) this.set({ [label]: value }, amount);
+      },
+    });
+  }
+
+  /** Counts that are kept elsewhere, by one label, read at every scrape. */
+  protected countsOf(name: string, help: string, label: string, read: () => readonly Reading[]): void {
+    new Counter({
+      ...{ name, help, labelNames: [label], registers: [this.registry] },
+      collect() {
+        this.reset();
+        for (const [value, amount] of read()) this.inc({ [label]: value }, amount);
       },
     });
   }

@@ -3,14 +3,7 @@
  * the server that count are given callbacks; values that can be read at any time are read at a scrape.
  */
 
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  type MetricObject,
-  Registry,
-} from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, type MetricObject, Registry } from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { Instruments } from './instruments.ts';
@@ -70,7 +63,7 @@ export class Metrics extends Instruments {
     const help = 'Always 1; which version runs, to tell before from after an upgrade';
     const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
     buildInfo.set({ version, node_version: process.version }, 1);
-    this.showCaches([this.registry]);
+    this.showCaches();
   }
 
   /** Measures processor, memory, file descriptors, garbage collection and the lag of the event loop from now on. */
@@ -118,41 +111,17 @@ export class Metrics extends Instruments {
     return (await this.registry.getMetricsAsJSON()) as unknown as MetricsOfProcess;
   }
 
-  private showCaches(registers: Registry[]): void {
-    const read = (fact: keyof CacheFacts) =>
+  private showCaches(): void {
+    const read = (fact: keyof CacheFacts) => () =>
       this.caches
         .flatMap((caches) => Object.entries(caches()))
-        .map(([cache, facts]) => [{ cache }, facts[fact]] as const);
-    const gauge = (name: string, help: string, fact: keyof CacheFacts) =>
-      new Gauge({
-        ...{ name, help, labelNames: ['cache'], registers },
-        collect() {
-          for (const [labels, value] of read(fact)) this.set(labels, value);
-        },
-      });
-    const counter = (name: string, help: string, fact: keyof CacheFacts) =>
-      new Counter({
-        ...{ name, help, labelNames: ['cache'], registers },
-        collect() {
-          this.reset();
-          for (const [labels, value] of read(fact)) this.inc(labels, value);
-        },
-      });
-    gauge(
-      'hawser_cache_bytes',
-      'Bytes in each cache; full and with many misses means HAWSER_CACHE_BYTES is too small',
-      'bytes',
-    );
-    gauge('hawser_cache_entries', 'Entries in each cache', 'entries');
-    counter(
-      'hawser_cache_hits_total',
-      'How often a cache had what was asked for; compare with the misses',
-      'hits',
-    );
-    counter(
-      'hawser_cache_misses_total',
-      'How often a cache did not have it, and it was read or made',
-      'misses',
-    );
+        .map(([cache, facts]) => [cache, facts[fact]] as const);
+    const bytes = 'Bytes in each cache; full and with many misses means HAWSER_CACHE_BYTES is too small';
+    this.readings('hawser_cache_bytes', bytes, 'cache', read('bytes'));
+    this.readings('hawser_cache_entries', 'Entries in each cache', 'cache', read('entries'));
+    const hits = 'How often a cache had what was asked for; compare with the misses';
+    this.countsOf('hawser_cache_hits_total', hits, 'cache', read('hits'));
+    const misses = 'How often a cache did not have it, and it was read or made';
+    this.countsOf('hawser_cache_misses_total', misses, 'cache', read('misses'));
   }
 }

@@ -1,8 +1,96 @@
 /** Metrics of all requests: how many at once, how long they take, the results of polls, the problems answered. */
 
-import { Counter, type Registry } from 'prom-client';
-import { Instruments } from './instruments.ts';
-import { type RouteName, RouteTimings } from './route-timings.ts';
+import type { Metric, Registry } from 'prom-client';
+import { Instruments, type Reading } from './instruments.ts';
+
+/** A route, or an object that stands for one. Routes are told apart by identity. */
+interface RouteName {
+  readonly method: string;
+  /** The template of the path, never the path of a request. */
+  readonly path: string;
+}
+
+/** Bounds in seconds. A poll takes some 50 µs of the server's time, a fetch by git up to half an hour. */
+const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30] as const;
+/** Classes of statuses; the index is the first digit of the status. */
+const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+/** The durations of one route and one class of statuses. */
+class Durations {
+  /** The last count is of requests that took longer than all bounds. */
+  readonly counts = new Float64Array(BOUNDS.length + 1);
+  sum = 0;
+
+  add(seconds: number): void {
+    let bucket = 0;
+    while (bucket < BOUNDS.length && seconds > (BOUNDS[bucket] as number)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sum += seconds;
+  }
+}
+
+interface Sample {
+  metricName: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/**
+ * Durations of requests by route, as a Prometheus histogram. Every poll pays for it, so a request costs one look into a
+ * map and two additions. prom-client's own histogram makes an object and hashes the labels each time, some 1.5 µs.
+ */
+class RouteTimings {
+  private readonly name: string;
+  private readonly help: string;
+  private readonly routes = new Map<RouteName, (Durations | undefined)[]>();
+
+  constructor(name: string, help: string) {
+    this.name = name;
+    this.help = help;
+  }
+
+  add(route: RouteName, status: number, seconds: number): void {
+    let classes = this.routes.get(route);
+    if (classes === undefined) {
+      classes = CLASSES.map(() => undefined);
+      this.routes.set(route, classes);
+    }
+    const digit = Math.floor(status / 100);
+    const index = digit < CLASSES.length ? digit : 0;
+    const durations = classes[index] ?? new Durations();
+    classes[index] = durations;
+    durations.add(seconds);
+  }
+
+  /** A metric for a registry of prom-client, which uses only its name and `get`. */
+  get metric(): Metric {
+    const { name, help } = this;
+    const get = async () => {
+      return { name, help, type: 'histogram', aggregator: 'sum', values: [...this.samples()] };
+    };
+    return { name, get } as unknown as Metric;
+  }
+
+  private *samples(): Generator<Sample> {
+    for (const [{ method, path }, classes] of this.routes) {
+      for (const [index, durations] of classes.entries()) {
+        const status = CLASSES[index] ?? 'none';
+        if (durations) yield* this.samplesOf(durations, { route: path, method, status });
+      }
+    }
+  }
+
+  private *samplesOf({ counts, sum }: Durations, labels: Record<string, string>): Generator<Sample> {
+    let total = 0;
+    for (const [index, count] of counts.entries()) {
+      total += count;
+      const le = index < BOUNDS.length ? String(BOUNDS[index]) : '+Inf';
+      yield { metricName: `${this.name}_bucket`, labels: { ...labels, le }, value: total };
+    }
+    yield { metricName: `${this.name}_sum`, labels, value: sum };
+    yield { metricName: `${this.name}_count`, labels, value: total };
+  }
+}
 
 /** Stands for requests without a route. Their paths and methods may be anything, so they are not shown. */
 const UNMATCHED: RouteName = { method: 'none', path: 'none' };
@@ -41,7 +129,12 @@ export class RequestMetrics extends Instruments {
       'Requests that are being carried out, fetches by git included; near HAWSER_NODE_CALLS nodes are turned away',
       () => this.inFlight,
     );
-    this.showPolls();
+    this.countsOf(
+      'hawser_polls_total',
+      'Polls of the checksum by result: 304 is the steady state, 401 and 403 are nodes that are locked out',
+      'result',
+      () => this.countPolls(),
+    );
   }
 
   begin(): void {
@@ -63,21 +156,7 @@ export class RequestMetrics extends Instruments {
     if (status === TOO_MANY_REQUESTS) this.limited.inc({ route: known.path });
   }
 
-  private showPolls(): void {
-    const read = () => this.countPolls();
-    new Counter({
-      name: 'hawser_polls_total',
-      help: 'Polls of the checksum by result: 304 is the steady state, 401 and 403 are nodes that are locked out',
-      labelNames: ['result'],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        for (const [result, count] of read()) this.inc({ result }, count);
-      },
-    });
-  }
-
-  private countPolls(): [result: string, count: number][] {
+  private countPolls(): readonly Reading[] {
     const listed = POLL_RESULTS.map((status): [string, number] => [String(status), this.polls[status] ?? 0]);
     const all = this.polls.reduce((sum, count) => sum + count, 0);
     const known = listed.reduce((sum, [, count]) => sum + count, 0);
