@@ -1,4 +1,4 @@
-/** Which versions nodes get now and composites are pinned to: what no cleanup may take away. */
+/** The versions that nodes get now and that composites are pinned to. No cleanup may remove them. */
 
 import type { Database } from '../db/open.ts';
 import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
@@ -10,7 +10,7 @@ import type { FileConstraint } from './parameters.ts';
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
-  /** Each configuration version that is delivered, with the channel of those who get it. */
+  /** Each version of the configuration that is delivered, with the channel of the nodes that get it. */
   deliveries(configurationName: string): readonly FileConstraint[];
 }
 
@@ -22,7 +22,7 @@ export interface InUseTools {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** As of now. Asks once for each distinct assignment, of which a fleet has few. */
+/** Reads what is in use now. Each distinct assignment is resolved once, and a fleet has few of them. */
 export async function readInUse(tools: InUseTools): Promise<InUse> {
   const collector = new Collector(tools);
   await collector.collectPins();
@@ -33,7 +33,7 @@ export async function readInUse(tools: InUseTools): Promise<InUse> {
 class Collector implements InUse {
   private readonly tools: InUseTools;
   private readonly used = new Map<string, Set<string>>();
-  /** By configuration, then by version and channel. */
+  /** Deliveries by configuration, then by version and channel. */
   private readonly delivered = new Map<string, Map<string, FileConstraint>>();
 
   constructor(tools: InUseTools) {
@@ -48,7 +48,7 @@ class Collector implements InUse {
     return [...(this.delivered.get(configurationName)?.values() ?? [])];
   }
 
-  /** Of every version of every composite, drafts too. */
+  /** Collects the pins of every version of every composite, drafts too. */
   async collectPins(): Promise<void> {
     for await (const { configuration: name, version } of this.tools.composites.children()) {
       if (version !== null) this.use(configuration(name), version);
@@ -107,7 +107,7 @@ class Collector implements InUse {
     this.used.set(key, (this.used.get(key) ?? new Set()).add(version));
   }
 
-  /** A repository that is not there gives nobody anything, and has nothing to be taken away. */
+  /** A missing repository gives nobody anything, and has nothing that could be removed. */
   private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
     try {
       return chooseVersion((await this.tools.store.index(repository)).published, constraint);
