@@ -1,4 +1,4 @@
-/** `composite.json`, the one file of a composite's version: its entry point and its children. */
+/** `composite.json`, the one file of a composite's version, and the entry point that is generated from it. */
 
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { isVersion, isVersionName } from './version-order.ts';
 
 export const COMPOSITE_FILE = 'composite.json';
 
-/** Each node's poll after a change walks through all of them. */
+/** The number of children is bounded, because a node's poll after a change walks through all of them. */
 export const MAX_CHILDREN = 1_000;
 
 const Child = z.object({
@@ -38,7 +38,7 @@ export interface CompositeDocument {
   children: readonly CompositeChild[];
 }
 
-/** The document in its stored form: stable to the byte, so that equal content has one Git object. */
+/** The document in its stored form. Equal content has equal bytes, so that it is one Git object. */
 export function printComposite({ entryPoint, children }: CompositeDocument): string {
   const items = [...children].sort(byOrder).map(({ id, configuration, version, order }) => ({
     id,
@@ -49,7 +49,7 @@ export function printComposite({ entryPoint, children }: CompositeDocument): str
   return `${JSON.stringify({ entryPoint, children: items }, null, 2)}\n`;
 }
 
-/** Reads what `printComposite` or an author's own hand has written; null where it is no such document. */
+/** Reads a document that `printComposite` or an author has written; null if it is not valid. */
 export function parseComposite(text: string): CompositeDocument | null {
   try {
     const { entryPoint, children } = Document.parse(JSON.parse(text));
@@ -63,7 +63,7 @@ export function parseComposite(text: string): CompositeDocument | null {
   }
 }
 
-/** Whether a child's folder would stand where the generated entry point, or a folder above it, stands in any case. */
+/** Whether a child's folder clashes with the generated entry point or a folder above it, without regard to case. */
 export function takesEntryPoint(entryPoint: string, childName: string): boolean {
   return foldPath(entryPoint.split('/', 1)[0] ?? '') === foldPath(childName);
 }
@@ -85,13 +85,16 @@ const INCLUDE = 'Microsoft.DSC/Include';
 
 export interface IncludedChild {
   name: string;
-  /** Path of the child's entry point inside the bundle. */
+  /** The path of the child's entry point inside the bundle. */
   configurationFile: string;
-  /** Path of the child's merged parameters inside the bundle, null without any. */
+  /** The path of the child's merged parameters inside the bundle, or null. */
   parametersFile: string | null;
 }
 
-/** YAML 1.2, or JSON where the entry point says so. Strings are quoted throughout: a child may be named `1.0`. */
+/**
+ * The generated entry point of a composite's bundle: a DSC v3 document that includes each child in order. It is YAML 1.2,
+ * or JSON if the name of the entry point says so. All strings are quoted, because a child may be named `1.0`.
+ */
 export function printIncludeDocument(entryPoint: string, children: readonly IncludedChild[]): string {
   const resources = children.map(({ name, configurationFile, parametersFile }) => ({
     name,

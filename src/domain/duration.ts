@@ -3,7 +3,7 @@
  * ISO 8601 (`PT15M`), and are always written as the former.
  */
 
-/** .NET counts time in ticks of 100 ns, and its TimeSpan ends at 2^63 - 1 of them (about 29,227 years). */
+/** The longest TimeSpan. .NET counts time in ticks of 100 ns, and its TimeSpan ends at about 29,227 years. */
 const MAX_TICKS = 2n ** 63n - 1n;
 const SECOND = 10_000_000n;
 const MINUTE = 60n * SECOND;

@@ -1,4 +1,4 @@
-/** Server-wide settings (api.md section 13): their names, types and defaults. */
+/** The server-wide settings (api.md section 13) with their names, types and defaults. */
 
 export type ParameterValidationMode = 'None' | 'Warn' | 'Strict';
 
