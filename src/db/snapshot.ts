@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import SqliteDatabase, { type Options, type Database as SqliteHandle } from 'better-sqlite3';
 import { internal, notFound } from '../lib/errors.ts';
 import { translateDatabaseError } from './errors.ts';
 import { DATABASE_FILE } from './open.ts';
@@ -23,6 +23,8 @@ export interface Snapshot {
   removals: readonly RepositoryRemovalsTable[];
 }
 
+/** The handle is not read-only, because a read-only one could not delete the WAL files again if no server runs. */
+const SOURCE: Options = { fileMustExist: true, timeout: 5_000 };
 /** Pages that are copied at a time. Signals are handled in between. The server does not wait for the copy. */
 const PAGES_AT_ONCE = 2_000;
 const FIRST_PASSWORD = "SELECT require_password_change FROM users WHERE username_key = 'admin'";
@@ -59,8 +61,7 @@ export function forgetDeleted(
 ): Snapshot | null {
   if (owners.some((owner) => isThere(dataDir, owner))) return null;
   const gone = new Set(owners.map(({ id }) => id));
-  const copy = new SqliteDatabase(target);
-  try {
+  withDatabase(target, {}, (copy) => {
     copy.pragma('foreign_keys = ON');
     copy.transaction(() => {
       for (const id of gone) {
@@ -72,21 +73,16 @@ export function forgetDeleted(
           copy.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
       }
     })();
-  } finally {
-    copy.close();
-  }
+  });
   return { ...snapshot, owners: snapshot.owners.filter(({ id }) => !gone.has(id)) };
 }
 
 function isThere(dataDir: string, { kind, id }: Owner): boolean {
-  const source = new SqliteDatabase(join(dataDir, DATABASE_FILE), { fileMustExist: true, timeout: 5_000 });
-  try {
+  return withDatabase(join(dataDir, DATABASE_FILE), SOURCE, (source) => {
     source.pragma('query_only = ON');
     const table = kind === 'composites' ? 'composites' : 'configurations';
     return source.prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id) !== undefined;
-  } finally {
-    source.close();
-  }
+  });
 }
 
 /**
@@ -94,8 +90,7 @@ function isThere(dataDir: string, { kind, id }: Owner): boolean {
  * somebody writes in between. In WAL mode the transaction keeps no writer waiting.
  */
 async function copyDatabase(file: string, target: string): Promise<void> {
-  // A read-only handle could not delete the WAL files again if no server runs.
-  const source = new SqliteDatabase(file, { fileMustExist: true, timeout: 5_000 });
+  const source = new SqliteDatabase(file, SOURCE);
   try {
     source.pragma('query_only = ON');
     source.exec('BEGIN');
@@ -108,23 +103,27 @@ async function copyDatabase(file: string, target: string): Promise<void> {
 }
 
 function readCopy(target: string): Snapshot {
-  const copy = new SqliteDatabase(target);
-  try {
+  return withDatabase(target, {}, (copy) => {
     // This makes one file without a WAL beside it. The server changes the mode back.
     copy.pragma('journal_mode = DELETE');
     if (copy.pragma('quick_check', { simple: true }) !== 'ok')
       throw internal('database_damaged', 'The database is damaged; a copy of it would be no backup.');
     copy.exec('DELETE FROM sessions');
-    const migration = copy.prepare('SELECT MAX(name) FROM kysely_migration').pluck().get() as string;
-    const mustChange = copy.prepare(FIRST_PASSWORD).pluck().get() === 1;
     return {
-      migration,
-      hasFirstPassword: mustChange,
+      migration: copy.prepare('SELECT MAX(name) FROM kysely_migration').pluck().get() as string,
+      hasFirstPassword: copy.prepare(FIRST_PASSWORD).pluck().get() === 1,
       owners: readRows<Owner>(copy, OWNERS),
       removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
     };
+  });
+}
+
+function withDatabase<T>(file: string, options: Options, work: (handle: SqliteHandle) => T): T {
+  const handle = new SqliteDatabase(file, options);
+  try {
+    return work(handle);
   } finally {
-    copy.close();
+    handle.close();
   }
 }
 

@@ -1,20 +1,20 @@
 /**
- * Where the log goes: a file descriptor that is written in the background. Its other end may be full, slow or gone;
- * the server goes on, keeps what it has to say up to a limit, and says how much it left out once it can.
+ * Writes the log to a file descriptor in the background. Its other end may be full, slow or gone. The server goes on then,
+ * keeps lines up to a limit, and says later how many lines it left out.
  */
 
 import { write, writeSync } from 'node:fs';
 
-/** Characters of lines that wait; what comes on top is left out. */
+/** The number of characters that may wait. Further lines are left out. */
 const MOST_WAITING = 1024 * 1024;
-/** Milliseconds until what could not be written is tried again. */
+/** Milliseconds after which a failed write is repeated. */
 const PAUSE = 100;
 
 export class LogOutput {
   private readonly fd: number;
   private waiting = '';
   private leftOut = 0;
-  /** What is being written, or waits to be tried again. */
+  /** The bytes that are being written, or whose write will be repeated. */
   private batch: Buffer | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isUsed = false;
@@ -23,7 +23,7 @@ export class LogOutput {
     this.fd = fd;
   }
 
-  /** Takes a line with its end; never waits, never throws. */
+  /** Takes a line with its line ending. It never waits and never throws. */
   write(line: string): void {
     if (!this.isUsed) process.once('exit', () => this.end());
     this.isUsed = true;
@@ -32,16 +32,16 @@ export class LogOutput {
     if (this.batch === undefined) this.next();
   }
 
-  /** Tries once to write what waits. */
+  /** Tries once to write everything that waits. */
   private end(): void {
     clearTimeout(this.retry);
-    // What is under way ends by itself.
+    // A write that is under way ends by itself. Only a failed one is repeated here.
     const rest = this.retry === undefined ? '' : (this.batch ?? '');
     this.retry = undefined;
     try {
       writeSync(this.fd, `${rest}${this.waiting}`);
     } catch {
-      // There is nobody left to tell.
+      // The process ends, so the failure cannot be reported.
     }
     this.waiting = '';
   }

@@ -1,6 +1,6 @@
 /**
- * The log: JSON lines on stdout. error = someone must act, warn = someone should look,
- * info = what the service did for a caller, debug = why. No secret is ever passed to it.
+ * The log consists of JSON lines on stdout. `error` means that someone must act, `warn` that someone should look, `info`
+ * tells what the service did for a caller, and `debug` why. No secret is ever passed to it.
  */
 
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
@@ -13,7 +13,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STDOUT = 1;
 
-/** @param destination stdout by default; not pino's own, which a full disk behind it would end, and the process too */
+/** @param destination is stdout by default. pino's own destination is not used, because a full disk ends the process */
 export function createLog(level: LogLevel, destination: DestinationStream = new LogOutput(STDOUT)): Log {
   const options = {
     level,
