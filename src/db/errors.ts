@@ -1,7 +1,7 @@
 /** Translates the driver's errors in one place: broken uniqueness rules, a full disk, a database that is held. */
 
 import SqliteDatabase from 'better-sqlite3';
-import { DISK_RETRY_AFTER } from '../lib/disk-faults.ts';
+import { diskFull, unavailableFor } from '../lib/disk-faults.ts';
 import { HawserError } from '../lib/errors.ts';
 
 /**
@@ -52,15 +52,8 @@ const PASSING = /^SQLITE_(?:BUSY|IOERR|READONLY|CANTOPEN|PROTOCOL|NOMEM)(?:_|$)/
 /** Gives faults of the disk and of a busy database kinds of their own. Any other error comes back unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (!(error instanceof SqliteDatabase.SqliteError)) return error;
-  if (error.code === 'SQLITE_FULL') {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
-  }
-  if (PASSING.test(error.code)) {
-    const message = isHeld(error)
-      ? 'Another process holds the database; try again'
-      : 'The database cannot be used at the moment';
-    const options = { cause: error, retryAfter: DISK_RETRY_AFTER };
-    return new HawserError('unavailable', 'unavailable', message, options);
-  }
-  return error;
+  if (error.code === 'SQLITE_FULL') return diskFull(error);
+  if (!PASSING.test(error.code)) return error;
+  const held = 'Another process holds the database; try again';
+  return unavailableFor(isHeld(error) ? held : 'The database cannot be used at the moment', error);
 }

@@ -103,17 +103,15 @@ function* parseWithinLimits(text: string): Generator<CST.Token> {
   let parts = 0;
   for (const part of new Lexer().lex(text)) {
     parts += 1;
-    if (parts > MAX_PARTS) refuseLength(text, parser.offset);
+    if (parts > MAX_PARTS)
+      throw tooComplex(
+        `${placeOf(text, parser.offset)}: The document has more than ${MAX_PARTS} words and signs.`,
+      );
     yield* parser.next(part);
     // The stack holds the document, each level, and sometimes a scalar.
     if (parser.stack.length > MAX_DEPTH + 2) refuseDepth(text, parser.offset);
   }
   yield* parser.end();
-}
-
-function refuseLength(text: string, offset: number): never {
-  const rule = `The document has more than ${MAX_PARTS} words and signs.`;
-  throw tooComplex(`${placeOf(text, offset)}: ${rule}`);
 }
 
 function refuseDepth(text: string, offset: number): never {

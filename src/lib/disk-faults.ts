@@ -12,7 +12,7 @@ const PASSING = new Set([
 ]);
 
 /** After this many seconds a caller may try again. A fault of a disk may be over by then. */
-export const DISK_RETRY_AFTER = 5;
+const DISK_RETRY_AFTER = 5;
 
 /**
  * @param cause may contain paths, so it is only logged
@@ -20,10 +20,15 @@ export const DISK_RETRY_AFTER = 5;
  */
 export function diskFault(errno: string | undefined, cause: unknown): HawserError | null {
   if (errno === undefined) return null;
-  if (FULL.has(errno)) {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause });
-  }
-  if (!PASSING.has(errno)) return null;
-  const options = { cause, retryAfter: DISK_RETRY_AFTER };
-  return new HawserError('unavailable', 'unavailable', 'The disk cannot be used at the moment', options);
+  if (FULL.has(errno)) return diskFull(cause);
+  return PASSING.has(errno) ? unavailableFor('The disk cannot be used at the moment', cause) : null;
+}
+
+export function diskFull(cause: unknown): HawserError {
+  return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause });
+}
+
+/** The error for a fault that may be over soon. */
+export function unavailableFor(message: string, cause: unknown): HawserError {
+  return new HawserError('unavailable', 'unavailable', message, { cause, retryAfter: DISK_RETRY_AFTER });
 }
