@@ -63,7 +63,7 @@ export class ChangeFeed {
   catchUp(): void {
     if (this.isCurrent) return;
     this.isCurrent = true;
-    setImmediate(this.lapse);
+    setImmediate(this.markStale);
     // The version is read before the rows, so that a commit in between is noticed by the next check.
     const version = this.dataVersion.get() ?? 0;
     if (version === this.seenVersion) return;
@@ -72,23 +72,23 @@ export class ChangeFeed {
     this.seenGeneration = generation;
     this.seenAccessGeneration = accessGeneration;
     if (newest === this.seenChange) return;
-    if (oldest > this.seenChange + 1 || newest < this.seenChange) this.lose(newest);
-    else this.pass();
+    if (oldest > this.seenChange + 1 || newest < this.seenChange) this.reportLost(newest);
+    else this.reportChanges();
   }
 
   /** Must be called after each write of this process, because the write may have happened within the turn. */
-  readonly lapse = (): void => {
+  readonly markStale = (): void => {
     this.isCurrent = false;
   };
 
-  private pass(): void {
+  private reportChanges(): void {
     for (const [seq, kind, key] of this.changes.all(this.seenChange)) {
       this.seenChange = seq;
       for (const listener of this.listeners) listener.onChange(kind, key);
     }
   }
 
-  private lose(newest: number): void {
+  private reportLost(newest: number): void {
     this.seenChange = newest;
     for (const listener of this.listeners) listener.onLost();
   }

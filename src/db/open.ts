@@ -71,7 +71,7 @@ export async function openDatabase(
       // Kysely calls this after each statement, and after each commit.
       log(event) {
         health.note(event, handle.inTransaction);
-        changes?.lapse();
+        changes?.markStale();
       },
     });
   const write = writing(PATIENCE);

@@ -8,7 +8,7 @@ import type { Database as SqliteHandle } from 'better-sqlite3';
 import { CompiledQuery, type DatabaseConnection, type QueryResult, SqliteDriver } from 'kysely';
 import { DATABASE_WRITES } from '../domain/lock-names.ts';
 import { LocalLocks, type Locks, type Release } from '../lib/locks.ts';
-import { TurnTime } from '../lib/pace.ts';
+import { TurnBudget } from '../lib/pace.ts';
 import { isHeld } from './errors.ts';
 
 /** Milliseconds for which a write is repeated, counted from when it was asked for. */
@@ -28,7 +28,7 @@ export class Writer {
   private readonly driver: SqliteDriver;
   private connection: Promise<DatabaseConnection> | undefined;
   private pausing: Promise<void> | null = null;
-  private readonly time = new TurnTime(TURN);
+  private readonly time = new TurnBudget(TURN);
 
   constructor(handle: SqliteHandle, locks: Locks | null) {
     this.handle = handle;

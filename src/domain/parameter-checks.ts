@@ -84,7 +84,7 @@ export function checkParameters(
 export function checkValue(definition: ParameterDefinition, value: Value): ValueFault[] {
   const { type, minLength, maxLength } = definition;
   const validate = validatorOf(type);
-  if (validate({ value: standIn(value), minLength, maxLength })) return exactFaults(definition, value);
+  if (validate({ value: placeholderOf(value), minLength, maxLength })) return exactFaults(definition, value);
   return (validate.errors ?? []).map(
     ({ keyword, params }) =>
       LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: typeRule(type) },
@@ -135,7 +135,7 @@ function validatorOf(type: ParameterType): ValidateFunction {
  * A value for ajv in place of the real one, with the same type and length. ajv knows no bigint, and takes `1.0` for an
  * integer, which DSC does not. The content of mappings is left out, because definitions say nothing about it.
  */
-function standIn(value: Value): unknown {
+function placeholderOf(value: Value): unknown {
   if (typeof value === 'bigint') return 1;
   if (value instanceof Float) return Number.isFinite(value.value) ? 0.5 : value.value;
   return isMapping(value) ? {} : value;

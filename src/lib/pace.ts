@@ -32,7 +32,7 @@ export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => v
 }
 
 /** Measures the time that a kind of work has taken in this turn of the event loop, for many callers together. */
-export class TurnTime {
+export class TurnBudget {
   private readonly limit: number;
   private spent = 0;
 

@@ -41,7 +41,7 @@ const WRITE = 256 * 1024;
 interface Build {
   bundle: Promise<Bundle>;
   /** The exchanges that wait for it. If it becomes a file, each of them holds the file until it is over. */
-  askers: AbortSignal[];
+  waiters: AbortSignal[];
 }
 
 interface MadeBundle {
@@ -92,41 +92,41 @@ export class BundleCache {
     }
     const running = this.building.get(checksum);
     if (running) {
-      running.askers.push(over);
+      running.waiters.push(over);
       return running.bundle;
     }
-    const askers = [over];
-    const bundle = this.builds(() => this.build(manifest, askers));
-    this.building.set(checksum, { bundle, askers });
+    const waiters = [over];
+    const bundle = this.builds(() => this.build(manifest, waiters));
+    this.building.set(checksum, { bundle, waiters });
     return bundle;
   }
 
-  private async build(manifest: Manifest, askers: readonly AbortSignal[]): Promise<Bundle> {
+  private async build(manifest: Manifest, waiters: readonly AbortSignal[]): Promise<Bundle> {
     const start = performance.now();
-    const draft = new Draft(this.share, this.files);
+    const builder = new BundleBuilder(this.share, this.files);
     try {
       const pace = new Pace();
       for await (const piece of writeZip(await this.resolver.files(manifest))) {
-        await draft.add(piece);
+        await builder.add(piece);
         if (pace.isDue) await pace.rest();
       }
-      const made = await draft.finish();
-      this.keep(manifest.checksum, made, askers);
+      const made = await builder.finish();
+      this.keep(manifest.checksum, made, waiters);
       this.onBuilt(performance.now() - start, made.bundle.length);
       return made.bundle;
     } catch (error) {
-      await draft.abandon();
+      await builder.abandon();
       throw error;
     } finally {
-      // No `await` comes between `keep` and this, so nobody can join the askers after they were served.
+      // No `await` comes between `keep` and this, so nobody can join the waiters after they were served.
       this.building.delete(manifest.checksum);
     }
   }
 
-  private keep(checksum: string, { bundle, file }: MadeBundle, askers: readonly AbortSignal[]): void {
+  private keep(checksum: string, { bundle, file }: MadeBundle, waiters: readonly AbortSignal[]): void {
     if (file === null) this.memory.set(checksum, bundle);
     else {
-      for (const over of askers) file.holdUntil(over);
+      for (const over of waiters) file.holdUntil(over);
       this.filed.set(file, bundle);
       this.files.keep(checksum, file);
     }
@@ -134,7 +134,7 @@ export class BundleCache {
 }
 
 /** A bundle that is being built. It is in memory until it is larger than the share. */
-class Draft {
+class BundleBuilder {
   private readonly share: number;
   private readonly files: BundleFiles;
   private readonly hash = createHash('sha256');

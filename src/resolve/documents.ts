@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentType } from '../domain/parameter-document.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { sha256Hex } from '../lib/hash.ts';
-import { TurnTime } from '../lib/pace.ts';
+import { TurnBudget } from '../lib/pace.ts';
 import type { Input, Output, Threads } from '../lib/threads.ts';
 import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
 
@@ -25,23 +25,23 @@ const ALIAS = '*'.charCodeAt(0);
 
 /** A document that came with a request. */
 export function newSource(bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: alone(bytes), isStored: false };
+  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: false };
 }
 
 /** A document of a repository, by the id of an object that never changes its content. */
 export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${oid} ${type}`, type, bytes: alone(bytes), isStored: true };
+  return { key: `${oid} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: true };
 }
 
 /** Copies bytes that are a part of a larger buffer, because a thread would get a copy of the whole buffer. */
-function alone(bytes: Uint8Array): Uint8Array {
+function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 export class Documents {
   private readonly threads: Threads<DocumentTasks>;
   private readonly tasks = documentTasks();
-  private readonly turn = new TurnTime(TURN);
+  private readonly turn = new TurnBudget(TURN);
 
   constructor(threads: Threads<DocumentTasks>) {
     this.threads = threads;
