@@ -19,7 +19,7 @@ export interface Assignment {
 
 export interface KnownNode {
   nodeId: string;
-  /** In epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
   assignment: Assignment | null;
   generation: number;
@@ -29,7 +29,7 @@ export interface KnownNode {
 export interface ScopeLink {
   scopeTypeId: string;
   scopeTypeName: string;
-  /** For Default this is null, for Node the node's fqdn. */
+  /** The value is null for Default, and the fqdn for Node. */
   scopeValue: string | null;
   precedence: number;
 }

@@ -44,7 +44,7 @@ export function chooseVersion<T extends { version: string }>(
   return (majorVersion === null ? list[end] : null) ?? null;
 }
 
-/** Where the versions of this major number, or of lower ones, begin. */
+/** The index at which the versions of this major number, or of lower ones, begin. */
 function firstNotAbove(list: readonly { version: string }[], major: number): number {
   return firstIndex(list, ({ version }) => (majorOf(version) ?? NO_MAJOR) <= major);
 }

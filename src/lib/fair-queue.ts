@@ -17,7 +17,7 @@ export interface FairQueueOptions {
   waitingPerCaller?: number;
 }
 
-/** In seconds. A few pieces of work of the caller, or a good part of all work, are done by then. */
+/** Seconds after which a caller may try again. Some work of the caller, or a good part of all work, is done by then. */
 const RETRY_AFTER = { ofCaller: 2, ofAll: 5 };
 
 interface Waiter {
@@ -161,7 +161,7 @@ export class FairQueue {
     this.nextCaller()?.waiters.shift()?.enter();
   }
 
-  /** Of the callers that wait and may have a slot, the first one that holds the fewest. */
+  /** The caller whose turn is next: it waits, may have a slot, and holds the fewest of all such callers. */
   private nextCaller(): Caller | null {
     let next: Caller | null = null;
     for (const caller of this.callers.values()) {

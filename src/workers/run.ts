@@ -38,7 +38,7 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
 /** The channel to the primary, from the worker's start to its end. */
 class WorkerChannel {
   readonly locks = new SharedLocks(say);
-  /** In epoch milliseconds. Lock files that are older were left by a process that has ended. */
+  /** A time in epoch milliseconds. Lock files that are older were left by a process that has ended. */
   lostAt = performance.timeOrigin;
   private server: RunningServer | null = null;
   private readonly gatherings = new Map<string, (all: readonly MetricsOfProcess[]) => void>();

@@ -15,7 +15,7 @@ export interface NodeCount {
 /** The last cleanup of a type that has ended and was no dry run. */
 export interface CleanupFacts {
   versionType: string;
-  /** In epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   completedAt: number;
   hasFailed: boolean;
 }
