@@ -55,7 +55,7 @@ import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
-import type { ThreadTasks } from './threads/tasks.ts';
+import type { ThreadTasks } from './threads/open.ts';
 import type { GitStore } from './versions/store.ts';
 
 export interface AppOptions {

@@ -4,8 +4,7 @@
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
-import { keepHeapSmall } from './lib/heap.ts';
-import { keepTicksFast } from './lib/ticks.ts';
+import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
 import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
 import { OPERATIONS } from './operations/commands.ts';

@@ -1,8 +1,8 @@
 /** What a server works on: both stores, its locks, and what counts in it; opened, and brought into order before it serves. */
 
 import { type Config, ConfigError } from './config.ts';
-import { noteRefsMoved } from './db/generation.ts';
 import { type Database, openDatabase } from './db/open.ts';
+import { noteRefsMoved } from './db/repository-rows.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';

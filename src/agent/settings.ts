@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
-import { normalizeHostName } from '../domain/host-name.ts';
+import { normalizeHostName } from '../domain/names.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 
 const PREFIX = 'HAWSER_AGENT_';

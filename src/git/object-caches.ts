@@ -1,9 +1,9 @@
 /** What is kept in memory of Git objects: isomorphic-git's caches of packs, and the size and hash of blobs. */
 
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { hashInBlocks } from '../lib/hash.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 import type { BlobInfo } from './types.ts';
@@ -89,7 +89,7 @@ const CONCURRENT_READS = 8;
 
 /** Size and hash of blobs by their ids, which are asked for with each file of a version. */
 export class BlobInfos {
-  private readonly reads = new Semaphore(CONCURRENT_READS);
+  private readonly reads = pLimit(CONCURRENT_READS);
   private readonly infos: CountedCache<BlobInfo>;
 
   constructor(cacheBytes: number) {
@@ -103,7 +103,7 @@ export class BlobInfos {
   async of(oid: string, read: () => Promise<Buffer>): Promise<BlobInfo> {
     const known = this.infos.get(oid);
     if (known) return known;
-    const content = await this.reads.run(read);
+    const content = await this.reads(read);
     const info = { size: content.byteLength, sha256: await hashInBlocks('sha256', content) };
     this.infos.set(oid, info);
     return info;

@@ -14,8 +14,8 @@ import {
   type TagObject,
   writeObject,
 } from 'isomorphic-git';
+import pLimit from 'p-limit';
 import type { HawserError } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, errnoOf, missingRepository, toStoreError, unlessAbsent } from './disk-errors.ts';
 import {
@@ -52,7 +52,7 @@ export class ObjectStore {
   private readonly fs: AtomicFs;
   private readonly client: PromiseFsClient;
   private readonly packs: PackCaches;
-  private readonly writes = new Semaphore(CONCURRENT_WRITES);
+  private readonly writes = pLimit(CONCURRENT_WRITES);
 
   constructor(fs: AtomicFs, packs: PackCaches) {
     this.fs = fs;
@@ -105,7 +105,7 @@ export class ObjectStore {
 
   /** Writes a blob or tree and flushes it, unless the repository holds an unbroken one already. Returns its id. */
   async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
-    return this.writes.run(async () => {
+    return this.writes(async () => {
       const object = await wrapObject(type, content);
       if (!(await this.holds(gitdir, object.oid))) await this.put(gitdir, object);
       return object.oid;

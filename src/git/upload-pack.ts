@@ -3,11 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { pipeline, type Readable, Transform } from 'node:stream';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { clientGone } from '../lib/client-gone.ts';
 import { MINUTE, SECOND } from '../lib/clock.ts';
 import { HawserError, internal } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { Places } from '../lib/places.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
 import type { OnOperation } from './operations.ts';
@@ -63,7 +63,7 @@ const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 export class UploadPack {
   private readonly options: UploadPackOptions;
   private readonly limits: UploadPackLimits;
-  private readonly places: Places;
+  private readonly places: BoundedQueue;
   private readonly running = new Set<GitProcess>();
   private isUsable = false;
   private closed = false;
@@ -72,7 +72,7 @@ export class UploadPack {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { processes, queue, patience } = this.limits;
-    this.places = new Places({ limit: processes, queue, patience });
+    this.places = new BoundedQueue({ slots: processes, waiting: queue, patience });
   }
 
   /** Looks for git once. Without git every call fails with `git_not_available`. */

@@ -1,6 +1,6 @@
 /** The outermost middleware: request id, one log line, and every error turned into its problem answer. */
 
-import { type Awaitable, settle } from '../lib/awaitable.ts';
+import { type Awaitable, thenOrElse } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -68,7 +68,7 @@ export function requestScope(
       if (failure !== null) state.leave?.();
       end(told, ctx, start, failure);
     };
-    return settle(
+    return thenOrElse(
       work,
       () => conclude(null),
       (error) => {

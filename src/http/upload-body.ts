@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { HawserError } from '../lib/errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import { MinimumRate } from '../lib/minimum-rate.ts';
-import { SharedPlaces } from '../lib/shared-places.ts';
 import { malformed } from './multipart-headers.ts';
 
 /** Whose upload it is, and until when somebody waits for its answer. */
@@ -18,8 +18,8 @@ const SLOWEST = { window: 30, bytes: 30 * 1024 };
 const TICK = 1_000;
 
 /** Each upload may fill its whole limit in memory. The others wait unread, which holds their senders back. */
-export function uploadPlaces(): SharedPlaces {
-  return new SharedPlaces({ limit: 4, each: 2 });
+export function uploadPlaces(): FairQueue {
+  return new FairQueue({ slots: 4, slotsPerCaller: 2 });
 }
 
 /**

@@ -14,7 +14,7 @@ import { Dicer } from '@fastify/busboy';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
-import type { SharedPlaces } from '../lib/shared-places.ts';
+import type { FairQueue } from '../lib/fair-queue.ts';
 import { type UploadedFile, unpackArchive } from './archive.ts';
 import { discardBody } from './body.ts';
 import { ByteCollector } from './byte-collector.ts';
@@ -77,7 +77,7 @@ export async function readUpload(
   req: IncomingMessage,
   limits: UploadLimits,
   shape: FormShape,
-  { places, userId, over }: Uploader & { places: SharedPlaces },
+  { places, userId, over }: Uploader & { places: FairQueue },
 ): Promise<Upload> {
   try {
     const boundary = readBoundary(req.headers);

@@ -15,7 +15,7 @@ const turns = new FairQueue({
   slots: Math.min(availableParallelism(), 3),
   // Strangers may ask for any number of checks. With two processors, as many as may wait take some five seconds.
   waiting: 32,
-  waitingOfSource: 4,
+  waitingPerCaller: 4,
 });
 
 /**

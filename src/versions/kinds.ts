@@ -5,7 +5,7 @@
  */
 
 import { COMPOSITE_FILE, parseComposite } from '../domain/composite-document.ts';
-import { normalizeHostName } from '../domain/host-name.ts';
+import { normalizeHostName } from '../domain/names.ts';
 import { normalizePath, PathSet, showText } from '../domain/safe-path.ts';
 import { isReservedScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
 import { isVersion, isVersionName } from '../domain/version-order.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../db/open.ts';
-import { endRemovals, listRemovals } from '../db/removals.ts';
+import { finishPendingDeletions, listPendingDeletions } from '../db/repository-rows.ts';
 import { isResourceName } from '../domain/names.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -30,7 +30,9 @@ interface Repository {
 /** Runs before anything is served. Removes only what was being removed. */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { database, store } = options;
-  await endRemovals(database, await listRemovals(database.read), (repository) => store.remove(repository));
+  await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) =>
+    store.remove(repository),
+  );
   for (const kind of ['configurations', 'composites'] as const) await compare(options, kind);
   await compareParameters(options);
 }

@@ -1,5 +1,6 @@
 /** The repositories in memory: a lock for each, a watch over their refs, and the work that is under way. */
 
+import pLimit from 'p-limit';
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { guardDisk } from '../git/disk-errors.ts';
@@ -10,7 +11,6 @@ import { Watch } from '../git/watch.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { Repository } from './repository.ts';
 import type { RepositoryProblem } from './types.ts';
 
@@ -32,7 +32,7 @@ export class RepositoryPool {
   private readonly repositories = new Map<string, Repository>();
   private readonly running = new Set<Promise<unknown>>();
   private readonly refreshing = new Set<Repository>();
-  private readonly refreshes = new Semaphore(CONCURRENT_REFRESHES);
+  private readonly refreshes = pLimit(CONCURRENT_REFRESHES);
   private readonly watch: Watch<Repository>;
   private closed = false;
 
@@ -183,7 +183,7 @@ export class RepositoryPool {
   private startRefresh(repository: Repository): void {
     if (this.refreshing.has(repository)) return;
     this.refreshing.add(repository);
-    const refresh = this.refreshes.run(() => this.refresh(repository));
+    const refresh = this.refreshes(() => this.refresh(repository));
     void this.track(refresh).finally(() => this.refreshing.delete(repository));
   }
 

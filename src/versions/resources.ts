@@ -5,7 +5,7 @@
 
 import { breaksReference, orConflict } from '../db/errors.ts';
 import type { Database, Db } from '../db/open.ts';
-import { endRemovals, noteRemoval, strikeRemoval } from '../db/removals.ts';
+import { clearPendingDeletion, finishPendingDeletions, notePendingDeletion } from '../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';
 import type { RepositoryKind, RepositorySettings } from '../git/types.ts';
@@ -136,7 +136,7 @@ export async function registerResource(
   const common = { id, name, name_key: name.toLowerCase(), description };
   await orConflict(`${kind}.name_key`, nameTaken(kind), () =>
     database.write.transaction().execute(async (trx) => {
-      for (const part of parts) await strikeRemoval(trx, { kind: part, name });
+      for (const part of parts) await clearPendingDeletion(trx, { kind: part, name });
       await insert(trx, { ...common, created_at: createdAt, updated_at: createdAt }, settings);
       const on = GRANT_KINDS[kind];
       await grantToCreator(trx, { on, resourceId: id }, createdBy, createdAt);
@@ -198,7 +198,7 @@ async function dropRow(
 ): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
-      for (const part of KINDS[kind].parts) await noteRemoval(trx, { kind: part, name });
+      for (const part of KINDS[kind].parts) await notePendingDeletion(trx, { kind: part, name });
       const gone = await trx.deleteFrom(kind).where('id', '=', id).executeTakeFirst();
       // Somebody else was faster. Another resource may have the name by now, which must not be removed.
       if (gone.numDeletedRows === 0n) throw noResource(kind);
@@ -218,7 +218,7 @@ function removeNoted(
   name: string,
 ): Promise<void> {
   const parts = KINDS[kind].parts.map((part) => ({ kind: part, name }));
-  return endRemovals(database, parts, (part) => store.remove(part));
+  return finishPendingDeletions(database, parts, (part) => store.remove(part));
 }
 
 function nameTaken(kind: ResourceKind) {

@@ -5,7 +5,6 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Db } from '../db/open.ts';
-import { chooseParameterFile } from '../domain/parameter-choice.ts';
 import {
   type OwnRetention,
   planRemovals,
@@ -13,6 +12,7 @@ import {
   type RetentionRule,
   ruleFor,
 } from '../domain/retention-plan.ts';
+import { chooseParameterFile } from '../domain/version-choice.ts';
 import { majorOf } from '../domain/version-order.ts';
 import type { Maintenance } from '../git/maintenance.ts';
 import type { RepositoryKind, RepositoryRef } from '../git/types.ts';

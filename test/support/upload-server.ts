@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { uploadPlaces } from '../../src/http/upload-body.ts';
 import { readUpload } from '../../src/http/uploads.ts';
 import { type FieldError, HawserError } from '../../src/lib/errors.ts';
-import type { SharedPlaces } from '../../src/lib/shared-places.ts';
+import type { FairQueue } from '../../src/lib/fair-queue.ts';
 
 export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
 export const SHAPE = { fields: ['name', 'version'] };
@@ -33,7 +33,7 @@ const STATUS: Record<string, number> = {
 };
 
 let port = 0;
-let places: SharedPlaces;
+let places: FairQueue;
 /** What each call of readUpload came to, in order, whether or not its client was still there. */
 export const outcomes: Outcome[] = [];
 const faults: unknown[] = [];

@@ -1,5 +1,6 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
+import pLimit from 'p-limit';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { download, jsonWithList } from '../../http/answer.ts';
@@ -7,7 +8,6 @@ import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { notFoundIfDeleted } from '../../versions/rows.ts';
@@ -30,7 +30,7 @@ const CONCURRENT_LOADS = 16;
 
 export function versionRoutes(tools: ConfigurationTools): Route[] {
   const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   const { store } = tools;
   const kind = 'configurations';
   return [
@@ -42,7 +42,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
       rows: ({ resource, query }) =>
         reads(tools, resource, async (repository) => {
           const { rows, total } = pageOfList((await store.versions(repository)).versions, query);
-          const details = rows.map((ref) => loads.run(() => store.details(repository, ref)));
+          const details = rows.map((ref) => loads(() => store.details(repository, ref)));
           return { rows: await Promise.all(details), total };
         }),
       show: toVersion,

@@ -1,5 +1,6 @@
 /** What the routes of configurations, of composites and of their versions share. */
 
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
@@ -8,7 +9,6 @@ import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { GrantAccess } from '../../security/access.ts';
 import { readableIds } from '../../security/grants.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -111,12 +111,12 @@ export function resourceList<K extends ResourceKind>(
   },
 ): Route {
   const { tags, show, ...declared } = spec;
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   return new ResourceRoutes(database, { tags, access: { kind: 'user' } }).list<ResourceRows[K]>(path, {
     ...declared,
     problems: ['shutting_down'],
     rows: ({ principal, query }) => listReadable(database.read, kind, principal, query),
-    show: async (row) => show(row, await loads.run(() => readableIndex(store, { kind, name: row.name }))),
+    show: async (row) => show(row, await loads(() => readableIndex(store, { kind, name: row.name }))),
   });
 }
 

@@ -2,12 +2,13 @@
 
 import type { KnownNode } from '../../db/node-lookup.ts';
 import type { Database } from '../../db/open.ts';
+import { isPrerelease } from '../../domain/version-order.ts';
 import { type Answer, json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { invalid, notFound } from '../../lib/errors.ts';
-import { type Explainer, type Explanation, isPrerelease, type Question } from '../../resolve/explain.ts';
+import type { Explainer, Explanation, Question } from '../../resolve/explain.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { ExplanationQuery, Provenance, Resolution } from './parameter-schemas.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Database, Db } from '../../db/open.ts';
-import { normalizeHostName } from '../../domain/host-name.ts';
+import { normalizeHostName } from '../../domain/names.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';

@@ -1,12 +1,12 @@
 /** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
+import pLimit from 'p-limit';
 import { isStable, majorOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
@@ -32,7 +32,7 @@ const TAGS = ['Parameters'];
 const CONCURRENT_LOADS = 16;
 
 export function readingRoutes(tools: ParameterTools): Route[] {
-  const loads = new Semaphore(CONCURRENT_LOADS);
+  const loads = pLimit(CONCURRENT_LOADS);
   const { reading } = grantedRoutes(tools.database, TAGS, { on: 'parameters', by: 'configurationId' });
   return [
     reading.list('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', {
@@ -46,7 +46,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
       async rows(call) {
         const of = await versionsOf(tools, call);
         const { rows, total } = pageOfList(of.versions, call.query);
-        const files = rows.map((ref) => loads.run(() => show(tools, call.resource, of, ref)));
+        const files = rows.map((ref) => loads(() => show(tools, call.resource, of, ref)));
         return { rows: await Promise.all(files), total };
       },
       show: (file) => file,
@@ -62,7 +62,7 @@ export function readingRoutes(tools: ParameterTools): Route[] {
         const { versions, checks } = await versionsOf(tools, call);
         const { rows, total } = pageOfList(groupByMajor(versions), call.query);
         const judged = rows.map((major) =>
-          loads.run(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
+          loads(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
         );
         return { rows: await Promise.all(judged), total };
       },

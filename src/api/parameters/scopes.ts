@@ -1,7 +1,7 @@
 /** Which scope a request means, and what values of scopes there may be. */
 
 import type { Database, Db } from '../../db/open.ts';
-import { normalizeHostName } from '../../domain/host-name.ts';
+import { normalizeHostName } from '../../domain/names.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
 import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';

@@ -6,7 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportCountsTable, ReportsTable } from '../../db/report-tables.ts';
+import type { ReportCountsTable, ReportsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { newestFirst, newestPage, type Period, whereGiven, within } from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';

@@ -2,7 +2,7 @@
 
 import { GroupCommit } from '../../db/group-commit.ts';
 import type { Database, Db } from '../../db/open.ts';
-import type { ReportsTable } from '../../db/report-tables.ts';
+import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
 import { recordStatusEvent } from '../nodes/queries.ts';

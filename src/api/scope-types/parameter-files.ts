@@ -1,6 +1,6 @@
 /** Finds out from the repositories of all configurations whether there are parameter files of a scope type or value. */
 
-import { Semaphore } from '../../lib/semaphore.ts';
+import pLimit from 'p-limit';
 import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
 import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import type { ParameterFileLookup } from './changes.ts';
@@ -14,10 +14,10 @@ const CONCURRENT_LOADS = 16;
  */
 export function parameterFileLookup(store: GitStore): ParameterFileLookup {
   return async ({ scopeTypeName, value }, { publishedOnly }) => {
-    const loads = new Semaphore(CONCURRENT_LOADS);
+    const loads = pLimit(CONCURRENT_LOADS);
     const isOfScope = (scope: ParameterScope) => value === null || scope.value === value;
     const answers = (await store.list('parameters')).map((name) =>
-      loads.run(async () => {
+      loads(async () => {
         const index = await store.parameters.index(name);
         const scopes = scopesIn(index, scopeTypeName).filter(isOfScope);
         return publishedOnly

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/open.ts';
-import { listRemovals } from '../../db/removals.ts';
+import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
@@ -49,7 +49,9 @@ export async function checkRegistry(db: Db | null, store: GitStore): Promise<Che
   let seen = 0;
   const findings = await lookTwice(async () => {
     const rows = await readRows(db);
-    const pending = new Set((await listRemovals(db)).map((removal) => `${removal.kind}/${removal.name}`));
+    const pending = new Set(
+      (await listPendingDeletions(db)).map((removal) => `${removal.kind}/${removal.name}`),
+    );
     seen = REPOSITORY_KINDS.reduce((sum, kind) => sum + rows[kind].size, 0);
     const found: Finding[] = [];
     for (const kind of REPOSITORY_KINDS) {

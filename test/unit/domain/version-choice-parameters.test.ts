@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chooseParameterFile, chooseSchemaVersion } from '../../../src/domain/parameter-choice.ts';
+import { chooseParameterFile, chooseSchemaVersion } from '../../../src/domain/version-choice.ts';
 
 const listOf = (versions: string[]) => versions.map((version) => ({ version }));
 

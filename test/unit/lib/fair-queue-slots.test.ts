@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
-import { SharedPlaces } from '../../../src/lib/shared-places.ts';
+import { FairQueue } from '../../../src/lib/fair-queue.ts';
 
 const never = new AbortController().signal;
 
 /** Lets promises that are settled take effect. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('places that users share', () => {
-  let places: SharedPlaces;
+describe('a fair queue with a bound for each caller', () => {
+  let places: FairQueue;
   let entered: string[];
   let leave: Record<string, () => void>;
 
   beforeEach(() => {
-    places = new SharedPlaces({ limit: 4, each: 2 });
+    places = new FairQueue({ slots: 4, slotsPerCaller: 2 });
     entered = [];
     leave = {};
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { printIncludeDocument } from '../../../src/domain/include-document.ts';
+import { printIncludeDocument } from '../../../src/domain/composite-document.ts';
 
 const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
 const includeOf = (name: string, parametersFile: string | null = null) => ({
