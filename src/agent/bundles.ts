@@ -1,18 +1,20 @@
 /**
- * The bundles on the disk. A folder `bundles/<checksum>` is whole from the moment it has that name, `current` is a
- * link to the one in use, and `bundles/<checksum>.json` says what it is.
+ * The bundles of the node: polled, downloaded, verified, unpacked and kept on the disk. A folder `bundles/<checksum>` is
+ * complete from the moment it has that name, `bundles/<checksum>.json` describes it, and the link `current` leads to the
+ * one in use.
  */
 
 import { mkdir, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';
-import { type Polled, parsePolled } from './node-api.ts';
-import { readIfThere, removeUnfinished } from './state.ts';
+import { type NodeCalls, type Polled, parsePolled } from './node-api.ts';
+import { readIfPresent, removeUnfinished } from './state.ts';
 import { unpackBundle } from './unpack.ts';
 
-/** The one in use, and the one before it to look back at. */
+/** The bundle in use, and the one before it for people who look for what has changed. */
 const KEPT = 2;
 const CHECKSUM = /^[0-9a-f]{64}$/;
 
@@ -27,7 +29,7 @@ export class BundleStore {
     this.folder = join(stateDir, 'bundles');
   }
 
-  /** Clears away what a killed agent has left half-unpacked. */
+  /** Removes what a killed agent has left unfinished. */
   static async open(stateDir: string): Promise<BundleStore> {
     const store = new BundleStore(stateDir);
     await makePrivateFolder(store.folder);
@@ -36,7 +38,7 @@ export class BundleStore {
     return store;
   }
 
-  /** What is in use; null when nothing is, or it is not whole. */
+  /** The bundle in use; null when there is none, or it is not complete. */
   async current(): Promise<Polled | null> {
     const checksum = await this.linked();
     return checksum === null ? null : this.describe(checksum);
@@ -50,15 +52,15 @@ export class BundleStore {
     return (await this.describe(checksum)) !== null;
   }
 
-  /** A path for a download, cleared away with everything unfinished. */
+  /** A path for a download. `open` removes what is left there. */
   downloadPath(): string {
     return join(this.folder, `download.${newId()}`);
   }
 
   /**
    * Unpacks a bundle under its final name.
-   * @param limit bytes of all files together
-   * @throws Error when it is unsafe, too large, or lacks a file that it is to be run with
+   * @param limit the most bytes that all files together may have
+   * @throws Error when the bundle is unsafe or too large, or has no entry point or parameters file
    */
   async install(bundle: Polled, archive: string, limit: number): Promise<void> {
     const partial = join(this.folder, `unpacking.${newId()}`);
@@ -68,7 +70,7 @@ export class BundleStore {
       for (const needed of [bundle.entryPoint, bundle.parametersFile]) {
         if (needed !== null && !paths.has(needed)) throw new Error(`The bundle lacks the file ${needed}`);
       }
-      // Only there when its description was lost; it cannot be renamed over.
+      // The folder exists if its description was lost. A rename cannot replace it.
       await rm(this.folderOf(bundle), { recursive: true, force: true });
       await rename(partial, this.folderOf(bundle));
       await flushFolder(this.folder);
@@ -79,9 +81,9 @@ export class BundleStore {
     }
   }
 
-  /** Makes an installed bundle the one in use, in one step, and removes those of long ago. */
+  /** Makes an installed bundle the one in use, in one step, and removes old bundles. */
   async switchTo(bundle: Polled): Promise<void> {
-    // Written anew, because its time tells when the bundle was last taken into use.
+    // The description is written again, because the time of its file tells when the bundle was last taken into use.
     await this.writeDescription(bundle);
     const link = `${this.link}.${newId()}`;
     await symlink(join('bundles', bundle.checksum), link, 'dir');
@@ -105,7 +107,7 @@ export class BundleStore {
       (found) => found.isDirectory(),
       () => false,
     );
-    const text = isThere ? await readIfThere(this.descriptionOf(checksum)) : null;
+    const text = isThere ? await readIfPresent(this.descriptionOf(checksum)) : null;
     return text === null ? null : parsePolled(text);
   }
 
@@ -117,7 +119,7 @@ export class BundleStore {
     return join(this.folder, `${checksum}.json`);
   }
 
-  /** Keeps the one in use and those used last. */
+  /** Keeps the bundle in use and the ones that were used last. */
   private async prune(): Promise<void> {
     const inUse = await this.linked();
     const names = (await readdir(this.folder)).map((name) => basename(name, '.json'));
@@ -138,4 +140,66 @@ export class BundleStore {
     );
     return { checksum, time };
   }
+}
+
+export interface PullOptions {
+  calls: NodeCalls;
+  bundles: BundleStore;
+  /** The most bytes of a bundle, both packed and unpacked. */
+  limit: number;
+  onDownload: () => Promise<void>;
+  log: Log;
+}
+
+/** A version that is published between poll and download makes the two differ, which rarely happens twice in a row. */
+const ATTEMPTS = 3;
+/** RFC 9530: `Repr-Digest` is a dictionary of digests, of which SHA-256 is read here. */
+const SHA256_MEMBER = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/;
+
+/**
+ * Gets the bundle that the node should have, unless it has it already.
+ * @returns the bundle in use now; null when the server has no bundle for this node, which then keeps the one it has
+ * @throws Refusal, the system's error, or an Error for a bundle that is damaged or unsafe
+ */
+export async function pull(options: PullOptions): Promise<Polled | null> {
+  const { calls, bundles, log } = options;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const current = await bundles.current();
+    const polled = await calls.poll(current?.checksum ?? null);
+    if (polled === 'same') return current;
+    if (polled === 'nothing') {
+      log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
+      return null;
+    }
+    if (!(await bundles.has(polled)) && !(await fetchBundle(polled, options))) continue;
+    await bundles.switchTo(polled);
+    const { configurationName, version, checksum } = polled;
+    log.info({ configurationName, version, checksum }, 'switched');
+    return polled;
+  }
+  throw new Error('The configuration changes faster than it can be downloaded');
+}
+
+/** @returns false when the server sent another bundle than the one that was polled */
+async function fetchBundle(
+  polled: Polled,
+  { calls, bundles, limit, onDownload }: PullOptions,
+): Promise<boolean> {
+  await onDownload();
+  const archive = bundles.downloadPath();
+  try {
+    const { headers, digest } = await calls.bundle(archive, limit);
+    if (digest === null || promisedDigest(headers['repr-digest']) !== digest) {
+      throw new Error('The bundle is not what its Repr-Digest says');
+    }
+    if (headers.etag !== `"${polled.checksum}"`) return false;
+    await bundles.install(polled, archive, limit);
+    return true;
+  } finally {
+    await rm(archive, { force: true });
+  }
+}
+
+function promisedDigest(header: string | string[] | undefined): string | null {
+  return SHA256_MEMBER.exec(String(header ?? ''))?.[1] ?? null;
 }

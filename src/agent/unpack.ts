@@ -1,4 +1,4 @@
-/** Unpacks a bundle into an empty folder. It comes from a server we trust, and is checked as if it did not. */
+/** Unpacks a bundle into an empty folder. The server is trusted, and yet everything is checked. */
 
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,17 +6,17 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
 import { flushFolder } from '../lib/folders.ts';
 
-/** A composite may bring many configurations, each of which has at most some thousand files. */
+/** A composite may contain many configurations, each of which has at most some thousand files. */
 const MAX_FILES = 100_000;
 const TYPE_MASK = 0xf000;
 const REGULAR = 0x8000;
 
 /**
- * Files get mode 0600, folders 0700: parameters may be secret. Everything is flushed.
- * @param folder exists and is empty
- * @param limit bytes of all files together
+ * Files get mode 0600 and folders 0700, because parameters may be secret. Everything is flushed to the disk.
+ * @param folder an empty folder
+ * @param limit the most bytes that all files together may have
  * @returns the paths of the files
- * @throws Error for an unsafe path, a link or other special file, too much content, or a ZIP that is none
+ * @throws Error for an unsafe path, a link or another special file, too much content, or a damaged ZIP
  */
 export async function unpackBundle(archive: string, folder: string, limit: number): Promise<Set<string>> {
   const zip = await openPromise(archive, { autoClose: false, strictFileNames: true });
@@ -32,7 +32,7 @@ export async function unpackBundle(archive: string, folder: string, limit: numbe
   }
 }
 
-/** Everything is checked before anything is written. */
+/** Checks all entries before the first one is written. */
 async function planEntries(zip: ZipFile, limit: number): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   let bytes = 0;
@@ -49,7 +49,7 @@ async function planEntries(zip: ZipFile, limit: number): Promise<Map<string, Ent
 
 function checkedPath(entry: Entry): string {
   const path = normalizePath(entry.fileName);
-  // The server hands out paths in their final form; another spelling is none of its making.
+  // The server writes normalized paths, so it has not made another spelling.
   if (path !== entry.fileName) throw new Error(`The bundle has the path "${showText(entry.fileName)}"`);
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   if (type !== 0 && type !== REGULAR) throw new Error(`In the bundle "${showText(path)}" is no regular file`);
@@ -60,7 +60,7 @@ async function writeEntry(zip: ZipFile, entry: Entry, path: string): Promise<voi
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, 'wx', 0o600);
   try {
-    // Read from at once: a fault that comes while nobody listens would end the whole agent.
+    // The stream is read at once, because an error event without a listener would end the agent.
     const content = await zip.openReadStreamPromise(entry);
     for await (const chunk of content as AsyncIterable<Buffer>) await file.writeFile(chunk);
     await file.sync();
