@@ -3,8 +3,8 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { CompositesTable } from '../../db/schema.ts';
-import { readableIds } from '../../security/grants.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readableIds } from '../../security/rights.ts';
 
 export type CompositeRow = Selectable<CompositesTable>;
 

@@ -8,8 +8,8 @@ import {
   effectiveValidation,
   type ValidationOverrides,
 } from '../../domain/server-settings.ts';
-import { readableIds } from '../../security/grants.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { readableIds } from '../../security/rights.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 
 export type ConfigurationRow = Selectable<ConfigurationsTable>;
