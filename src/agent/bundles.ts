@@ -9,9 +9,9 @@ import { basename, join } from 'node:path';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { writeSecretFile } from '../lib/secret-file.ts';
+import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
 import { type NodeCalls, type Polled, parsePolled } from './node-api.ts';
-import { readIfPresent, removeUnfinished } from './state.ts';
+import { removeUnfinished } from './state.ts';
 import { unpackBundle } from './unpack.ts';
 
 /** The bundle in use, and the one before it for people who look for what has changed. */
@@ -46,10 +46,6 @@ export class BundleStore {
 
   folderOf({ checksum }: Pick<Polled, 'checksum'>): string {
     return join(this.folder, checksum);
-  }
-
-  async has({ checksum }: Pick<Polled, 'checksum'>): Promise<boolean> {
-    return (await this.describe(checksum)) !== null;
   }
 
   /** A path for a download. `open` removes what is left there. */
@@ -102,12 +98,10 @@ export class BundleStore {
     }
   }
 
-  private async describe(checksum: string): Promise<Polled | null> {
-    const isThere = await stat(this.folderOf({ checksum })).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-    const text = isThere ? await readIfPresent(this.descriptionOf(checksum)) : null;
+  /** @returns null when the bundle is missing or not complete */
+  async describe(checksum: string): Promise<Polled | null> {
+    const folder = await stat(this.folderOf({ checksum })).catch(() => null);
+    const text = folder?.isDirectory() ? await readIfPresent(this.descriptionOf(checksum)) : null;
     return text === null ? null : parsePolled(text);
   }
 
@@ -134,11 +128,8 @@ export class BundleStore {
 
   private async lastUse(checksum: string, inUse: string | null): Promise<{ checksum: string; time: number }> {
     if (checksum === inUse) return { checksum, time: Number.POSITIVE_INFINITY };
-    const time = await stat(this.descriptionOf(checksum)).then(
-      (found) => found.mtimeMs,
-      () => 0,
-    );
-    return { checksum, time };
+    const found = await stat(this.descriptionOf(checksum)).catch(() => null);
+    return { checksum, time: found?.mtimeMs ?? 0 };
   }
 }
 
@@ -171,7 +162,8 @@ export async function pull(options: PullOptions): Promise<Polled | null> {
       log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
       return null;
     }
-    if (!(await bundles.has(polled)) && !(await fetchBundle(polled, options))) continue;
+    const isThere = (await bundles.describe(polled.checksum)) !== null;
+    if (!isThere && !(await fetchBundle(polled, options))) continue;
     await bundles.switchTo(polled);
     const { configurationName, version, checksum } = polled;
     log.info({ configurationName, version, checksum }, 'switched');

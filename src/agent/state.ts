@@ -9,12 +9,12 @@
  *     agent.lock          the socket of the agent that works here
  */
 
-import { readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { readdir, rename, rm, unlink } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { isId } from '../lib/ids.ts';
-import { writeSecretFile } from '../lib/secret-file.ts';
+import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
 import { belongTogether, type Identity } from './certificates.ts';
 
 const FILES = {
@@ -104,15 +104,6 @@ export class StateFolder {
   private async remove(name: string): Promise<void> {
     await rm(join(this.path, name), { force: true });
     await flushFolder(this.path);
-  }
-}
-
-export async function readIfPresent(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Files that only their owner may read, written whole or not at all. */
 
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { newId } from './ids.ts';
 
@@ -19,6 +19,16 @@ export async function writeSecretFile(path: string, content: string): Promise<vo
     throw error;
   }
   await flushed(await open(dirname(path), 'r'));
+}
+
+/** @returns null when there is no such file */
+export async function readIfPresent(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 async function flushed(file: FileHandle, write?: (file: FileHandle) => Promise<void>): Promise<void> {
