@@ -43,7 +43,7 @@ const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
 /** An exponent of more than 32 bits has no benefit, and makes every handshake of the node slow. */
 const MAX_RSA_EXPONENT = 2n ** 32n;
-/** For the operator's own revocation lists. The parser's limits protect against strangers, and are too low for a large list. */
+/** For the operator's own revocation lists. The limits of the parser are for strangers, and too low for a large list. */
 export const UNLIMITED = { berOptions: { maxNodes: Infinity, maxContentLength: Infinity } };
 /** A first label may be a wildcard. */
 const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

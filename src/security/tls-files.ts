@@ -28,7 +28,7 @@ export interface TlsFiles extends TlsSettings {
   names: readonly string[];
 }
 
-/** All PEM. */
+/** All texts are PEM. */
 export interface TlsMaterial extends NodeTrust {
   /** The server's certificate and its intermediates; null without TLS. */
   server: KeyedCertificate | null;
