@@ -13,8 +13,7 @@ import { Enrollment } from './enrollment.ts';
 import {
   type LcmConfig,
   type LcmStatus,
-  NodeApi,
-  type NodeCalls,
+  type NodeApi,
   type Polled,
   Refusal,
   type ReportedConfig,
@@ -61,8 +60,7 @@ export class Agent {
     this.dependencies = dependencies;
     this.state = stores.state;
     this.bundles = stores.bundles;
-    const connect = (identity: Identity) =>
-      new NodeApi(new Connection(settings, identity, stop), () => clock.now());
+    const connect = (identity: Identity) => new Connection(settings, identity, stop);
     this.enrollment = new Enrollment(settings, { state: this.state, connect, clock, log });
     this.plan = this.planFor(null);
   }
@@ -113,33 +111,32 @@ export class Agent {
 
   /** @returns whether the command had errors; false when no command was run */
   private async cycle(): Promise<boolean> {
-    const { calls, lcm } = await this.enrollment.signIn(toReported(this.planFor(null)));
+    const { api, lcm } = await this.enrollment.signIn(toReported(this.planFor(null)));
     this.plan = this.planFor(lcm);
-    await this.reportConfig(calls);
-    await this.sendReport(calls);
-    const bundle = await this.pullBundle(calls);
+    await this.reportConfig(api);
+    await this.sendReport(api);
+    const bundle = await this.pullBundle(api);
     if (bundle !== null && this.settings.command !== null) {
-      return this.apply(calls, bundle, this.settings.command);
+      return this.apply(api, bundle, this.settings.command);
     }
-    if (this.reportedStatus !== null && this.reportedStatus !== 'Idle')
-      await this.reportStatus(calls, 'Idle');
+    if (this.reportedStatus !== null && this.reportedStatus !== 'Idle') await this.reportStatus(api, 'Idle');
     return false;
   }
 
-  private async pullBundle(calls: NodeCalls): Promise<Polled | null> {
+  private async pullBundle(api: NodeApi): Promise<Polled | null> {
     const { bundles, settings } = this;
-    const onDownload = () => this.reportStatus(calls, 'Downloading');
+    const onDownload = () => this.reportStatus(api, 'Downloading');
     const { log } = this.dependencies;
     try {
-      return await pull({ calls, bundles, limit: settings.bundleLimit, onDownload, log });
+      return await pull({ api, bundles, limit: settings.bundleLimit, onDownload, log });
     } catch (error) {
       // If the report fails too, the first error is the one to throw.
-      if (!(error instanceof Refusal)) await this.reportStatus(calls, 'Error').catch(() => undefined);
+      if (!(error instanceof Refusal)) await this.reportStatus(api, 'Error').catch(() => undefined);
       throw error;
     }
   }
 
-  private async apply(calls: NodeCalls, bundle: Polled, template: readonly string[]): Promise<boolean> {
+  private async apply(api: NodeApi, bundle: Polled, template: readonly string[]): Promise<boolean> {
     const { log, stop } = this.dependencies;
     const { mode, reportsCompliance } = this.plan;
     const { commandTimeout, outputLimit, environment } = this.settings;
@@ -149,7 +146,7 @@ export class Agent {
       entryPoint: join(folder, bundle.entryPoint),
       parametersFile: bundle.parametersFile && join(folder, bundle.parametersFile),
     });
-    await this.reportStatus(calls, mode === 'Remediate' ? 'Remediating' : 'Testing');
+    await this.reportStatus(api, mode === 'Remediate' ? 'Remediating' : 'Testing');
     const timeout = commandTimeout.milliseconds;
     const outcome = await runCommand(command, { cwd: folder, environment, timeout, outputLimit, stop });
     // The output of a command that was stopped says nothing about the state of the node.
@@ -164,17 +161,17 @@ export class Agent {
       const operation = mode === 'Remediate' ? 'Set' : 'Test';
       await this.state.saveReport(`{"operation":"${operation}","result":${json}}`);
     }
-    await this.reportStatus(calls, hadErrors ? 'Error' : 'Idle');
-    await this.sendReport(calls);
+    await this.reportStatus(api, hadErrors ? 'Error' : 'Idle');
+    await this.sendReport(api);
     return hadErrors;
   }
 
   /** Sends the kept report, and removes it when the server has taken it or will never take it. */
-  private async sendReport(calls: NodeCalls): Promise<void> {
+  private async sendReport(api: NodeApi): Promise<void> {
     const report = await this.state.report();
     if (report === null) return;
     try {
-      await calls.postReport(report);
+      await api.postReport(report);
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTemporary || error.status === 401) throw error;
       this.dependencies.log.error(describe(error), 'the report is refused and dropped');
@@ -182,15 +179,15 @@ export class Agent {
     await this.state.discardReport();
   }
 
-  private async reportConfig(calls: NodeCalls): Promise<void> {
+  private async reportConfig(api: NodeApi): Promise<void> {
     const config = toReported(this.plan);
     if (this.reportedConfig === JSON.stringify(config)) return;
-    await this.logRefusal('the settings are refused', () => calls.putReportedConfig(config));
+    await this.logRefusal('the settings are refused', () => api.putReportedConfig(config));
     this.reportedConfig = JSON.stringify(config);
   }
 
-  private async reportStatus(calls: NodeCalls, status: LcmStatus): Promise<void> {
-    await this.logRefusal('the status is refused', () => calls.putStatus(status));
+  private async reportStatus(api: NodeApi, status: LcmStatus): Promise<void> {
+    await this.logRefusal('the status is refused', () => api.putStatus(status));
     this.reportedStatus = status;
   }
 

@@ -12,7 +12,7 @@ import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
-import { type NodeCalls, type Polled, parsePolled } from './node-api.ts';
+import { type NodeApi, type Polled, parsePolled } from './node-api.ts';
 import { removeUnfinished } from './state.ts';
 
 /** The bundle in use, and the one before it for people who look for what has changed. */
@@ -135,7 +135,7 @@ export class BundleStore {
 }
 
 export interface PullOptions {
-  calls: NodeCalls;
+  api: NodeApi;
   bundles: BundleStore;
   /** The most bytes of a bundle, both packed and unpacked. */
   limit: number;
@@ -154,10 +154,10 @@ const SHA256_MEMBER = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/;
  * @throws Refusal, the system's error, or an Error for a bundle that is damaged or unsafe
  */
 export async function pull(options: PullOptions): Promise<Polled | null> {
-  const { calls, bundles, log } = options;
+  const { api, bundles, log } = options;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const current = await bundles.current();
-    const polled = await calls.poll(current?.checksum ?? null);
+    const polled = await api.poll(current?.checksum ?? null);
     if (polled === 'same') return current;
     if (polled === 'nothing') {
       log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
@@ -176,12 +176,12 @@ export async function pull(options: PullOptions): Promise<Polled | null> {
 /** @returns false when the server sent another bundle than the one that was polled */
 async function fetchBundle(
   polled: Polled,
-  { calls, bundles, limit, onDownload }: PullOptions,
+  { api, bundles, limit, onDownload }: PullOptions,
 ): Promise<boolean> {
   await onDownload();
   const archive = bundles.downloadPath();
   try {
-    const { headers, digest } = await calls.bundle(archive, limit);
+    const { headers, digest } = await api.downloadBundle(archive, limit);
     if (digest === null || promisedDigest(headers['repr-digest']) !== digest) {
       throw new Error('The bundle is not what its Repr-Digest says');
     }

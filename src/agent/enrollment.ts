@@ -15,13 +15,14 @@ import {
   termOf,
   thumbprintOf,
 } from './certificates.ts';
-import { type LcmConfig, type NodeApi, type NodeCalls, Refusal, type ReportedConfig } from './node-api.ts';
+import type { Connection } from './connection.ts';
+import { type LcmConfig, NodeApi, Refusal, type ReportedConfig } from './node-api.ts';
 import type { AgentSettings } from './settings.ts';
 import type { StateFolder } from './state.ts';
 
 /** A certificate that the server has accepted, and the configuration that it answered with. */
 export interface Session {
-  calls: NodeCalls;
+  api: NodeApi;
   lcm: LcmConfig;
   certificate: string;
 }
@@ -30,7 +31,7 @@ type Settings = Pick<AgentSettings, 'name' | 'registrationKey' | 'csr'>;
 
 interface Dependencies {
   state: StateFolder;
-  connect: (identity: Identity) => NodeApi;
+  connect: (identity: Identity) => Connection;
   clock: Clock;
   log: Log;
 }
@@ -41,7 +42,7 @@ const UNKNOWN_TO_SERVER =
 
 export class Enrollment {
   private readonly options: Settings & Dependencies;
-  private open: { certificate: string; api: NodeApi } | null = null;
+  private open: { certificate: string; connection: Connection } | null = null;
 
   constructor({ name, registrationKey, csr }: Settings, dependencies: Dependencies) {
     this.options = { name, registrationKey, csr, ...dependencies };
@@ -64,7 +65,7 @@ export class Enrollment {
   }
 
   close(): void {
-    this.open?.api.close();
+    this.open?.connection.close();
     this.open = null;
   }
 
@@ -78,7 +79,7 @@ export class Enrollment {
       identity = await makeSelfSigned(name, clock.now());
       await state.saveIdentity('current', identity);
     }
-    const nodeId = await this.apiOf(identity).register(registrationKey, name, reported);
+    const nodeId = await this.apiOf(identity, null).register(registrationKey, name, reported);
     await state.saveNodeId(nodeId);
     log.info({ nodeId, name, thumbprint: thumbprintOf(identity.certificate) }, 'registered');
     return nodeId;
@@ -111,9 +112,9 @@ export class Enrollment {
 
   /** @returns null when the server does not accept the certificate for this node */
   private async trySession(identity: Identity, nodeId: string): Promise<Session | null> {
-    const calls = this.apiOf(identity).of(nodeId);
+    const api = this.apiOf(identity, nodeId);
     try {
-      return { calls, lcm: await calls.lcmConfig(), certificate: identity.certificate };
+      return { api, lcm: await api.lcmConfig(), certificate: identity.certificate };
     } catch (error) {
       if (error instanceof Refusal && (error.status === 401 || error.status === 403)) return null;
       throw error;
@@ -132,10 +133,10 @@ export class Enrollment {
    * other failure nobody knows whether the announcement has arrived; the next cycle finds out by trying.
    * @returns whether the next certificate may be used
    */
-  private async announce({ calls }: Session): Promise<boolean> {
+  private async announce({ api }: Session): Promise<boolean> {
     const { state, log } = this.options;
     try {
-      await (this.options.csr ? this.requestNext(calls) : this.announceNext(calls));
+      await (this.options.csr ? this.requestNext(api) : this.announceNext(api));
       return true;
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTemporary) throw error;
@@ -145,28 +146,28 @@ export class Enrollment {
     }
   }
 
-  private async announceNext(calls: NodeCalls): Promise<void> {
+  private async announceNext(api: NodeApi): Promise<void> {
     const { state, name, clock } = this.options;
     const next = await makeSelfSigned(name, clock.now());
     await state.saveIdentity('next', next);
-    await calls.announce(next.certificate);
+    await api.announce(next.certificate);
   }
 
   /** If the answer is lost, the server expects a certificate that nobody has. It forgets that after a day. */
-  private async requestNext(calls: NodeCalls): Promise<void> {
+  private async requestNext(api: NodeApi): Promise<void> {
     const { state, name } = this.options;
     const { csr, key } = await makeRequest(name);
-    const next = { certificate: await calls.requestCertificate(csr), key };
+    const next = { certificate: await api.requestCertificate(csr), key };
     if (!belongTogether(next)) throw new Error('The server issued a certificate for another key');
     await state.saveIdentity('next', next);
   }
 
   /** Only one connection is open at a time, because a connection belongs to one certificate. */
-  private apiOf(identity: Identity): NodeApi {
-    if (this.open?.certificate === identity.certificate) return this.open.api;
-    this.close();
-    const api = this.options.connect(identity);
-    this.open = { certificate: identity.certificate, api };
-    return api;
+  private apiOf(identity: Identity, nodeId: string | null): NodeApi {
+    if (this.open?.certificate !== identity.certificate) {
+      this.close();
+      this.open = { certificate: identity.certificate, connection: this.options.connect(identity) };
+    }
+    return new NodeApi(this.open.connection, this.options.clock, nodeId);
   }
 }

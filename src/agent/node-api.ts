@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Connection, Downloaded, Received } from './connection.ts';
 import { parseHttpDate, parseRetryAfter } from './schedule.ts';
 
-export type Mode = 'Monitor' | 'Remediate';
 export type LcmStatus = 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error';
 
 /** What the server wants of the node. Null stands for no wish, and for one that cannot be read. */
@@ -13,7 +13,7 @@ export type LcmConfig = z.output<typeof LCM_CONFIG>;
 
 /** What the node does, as it reports it. The interval is a duration in the form that `parseDuration` writes. */
 export interface ReportedConfig {
-  configurationMode: Mode;
+  configurationMode: 'Monitor' | 'Remediate';
   configurationModeInterval: string;
   reportCompliance: boolean;
 }
@@ -74,13 +74,23 @@ export class Refusal extends Error {
 /** Problem codes that mean that there is no bundle for this node at present. */
 const NOTHING_TO_PULL = ['no_configuration_assigned', 'no_eligible_version'];
 
+interface SendOptions {
+  headers?: Record<string, string>;
+  /** Statuses that count as an answer although they are no success. */
+  passes?: readonly number[];
+}
+
+/** The calls of one node. All of them throw `Refusal`, or the system's error when the server cannot be reached. */
 export class NodeApi {
   private readonly connection: Connection;
-  private readonly now: () => number;
+  private readonly clock: Clock;
+  private readonly path: string;
 
-  constructor(connection: Connection, now: () => number) {
+  /** @param nodeId null before the registration, when `register` is the only call */
+  constructor(connection: Connection, clock: Clock, nodeId: string | null) {
     this.connection = connection;
-    this.now = now;
+    this.clock = clock;
+    this.path = `/api/v1/nodes/${nodeId}`;
   }
 
   /** @returns the node's id, which is the same each time for the same certificate and name */
@@ -89,57 +99,8 @@ export class NodeApi {
     return this.read(REGISTERED, await this.send('POST', '/api/v1/nodes/register', body)).nodeId;
   }
 
-  of(nodeId: string): NodeCalls {
-    return new NodeCalls(this, nodeId);
-  }
-
-  /** @throws Refusal for anything but a success or the statuses given */
-  async send(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Received> {
-    const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-    const received = await this.connection.call(method, path, { json, headers: options.headers ?? {} });
-    return options.passes?.includes(received.status) ? received : this.accept(`${method} ${path}`, received);
-  }
-
-  async download(path: string, file: string, limit: number): Promise<Downloaded> {
-    const received = await this.connection.download(path, file, limit);
-    this.accept(`GET ${path}`, received);
-    return received;
-  }
-
-  read<T>(schema: z.ZodType<T>, { body }: Received): T {
-    const value = parseJson(schema, body);
-    if (value === null) throw new Error('The answer of the server does not follow the contract');
-    return value;
-  }
-
-  close(): void {
-    this.connection.close();
-  }
-
-  private accept(call: string, received: Received): Received {
-    if (received.status >= 200 && received.status < 300) return received;
-    throw new Refusal(call, received, this.now());
-  }
-}
-
-interface SendOptions {
-  headers?: Record<string, string>;
-  /** Statuses that count as an answer although they are no success. */
-  passes?: readonly number[];
-}
-
-/** The calls of one node. All of them throw `Refusal`, or the system's error when the server cannot be reached. */
-export class NodeCalls {
-  private readonly api: NodeApi;
-  private readonly path: string;
-
-  constructor(api: NodeApi, nodeId: string) {
-    this.api = api;
-    this.path = `/api/v1/nodes/${nodeId}`;
-  }
-
   async lcmConfig(): Promise<LcmConfig> {
-    return this.api.read(LCM_CONFIG, await this.api.send('GET', `${this.path}/lcm-config`));
+    return this.read(LCM_CONFIG, await this.send('GET', `${this.path}/lcm-config`));
   }
 
   /**
@@ -150,39 +111,65 @@ export class NodeCalls {
     const headers: Record<string, string> = checksum === null ? {} : { 'If-None-Match': `"${checksum}"` };
     const path = `${this.path}/configuration/checksum`;
     try {
-      const received = await this.api.send('GET', path, undefined, { headers, passes: [304] });
-      return received.status === 304 ? 'same' : this.api.read(POLLED, received);
+      const received = await this.send('GET', path, undefined, { headers, passes: [304] });
+      return received.status === 304 ? 'same' : this.read(POLLED, received);
     } catch (error) {
       if (error instanceof Refusal && NOTHING_TO_PULL.includes(error.code)) return 'nothing';
       throw error;
     }
   }
 
-  bundle(file: string, limit: number): Promise<Downloaded> {
-    return this.api.download(`${this.path}/configuration/bundle`, file, limit);
+  /** @param limit the most bytes that the bundle may have */
+  async downloadBundle(file: string, limit: number): Promise<Downloaded> {
+    const path = `${this.path}/configuration/bundle`;
+    const received = await this.connection.download(path, file, limit);
+    this.requireSuccess(`GET ${path}`, received);
+    return received;
   }
 
   async putStatus(lcmStatus: LcmStatus): Promise<void> {
-    await this.api.send('PUT', `${this.path}/lcm-status`, { lcmStatus });
+    await this.send('PUT', `${this.path}/lcm-status`, { lcmStatus });
   }
 
   async putReportedConfig(reported: ReportedConfig): Promise<void> {
-    await this.api.send('PUT', `${this.path}/reported-config`, reported);
+    await this.send('PUT', `${this.path}/reported-config`, reported);
   }
 
   /** @param report a report as JSON text */
   async postReport(report: string): Promise<void> {
-    await this.api.send('POST', `${this.path}/reports`, report);
+    await this.send('POST', `${this.path}/reports`, report);
   }
 
   async announce(certificate: string): Promise<void> {
-    await this.api.send('POST', `${this.path}/rotate-certificate`, { certificate });
+    await this.send('POST', `${this.path}/rotate-certificate`, { certificate });
   }
 
   /** @returns the issued certificate as PEM */
   async requestCertificate(csr: string): Promise<string> {
-    const received = await this.api.send('POST', `${this.path}/rotate-certificate`, { csr });
-    return this.api.read(CERTIFICATE, received).certificate;
+    return this.read(CERTIFICATE, await this.send('POST', `${this.path}/rotate-certificate`, { csr }))
+      .certificate;
+  }
+
+  private async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    { headers = {}, passes = [] }: SendOptions = {},
+  ): Promise<Received> {
+    const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+    const received = await this.connection.call(method, path, { json, headers });
+    if (!passes.includes(received.status)) this.requireSuccess(`${method} ${path}`, received);
+    return received;
+  }
+
+  private requireSuccess(call: string, received: Received): void {
+    if (received.status < 200 || received.status > 299) throw new Refusal(call, received, this.clock.now());
+  }
+
+  private read<T>(schema: z.ZodType<T>, { body }: Received): T {
+    const value = parseJson(schema, body);
+    if (value === null) throw new Error('The answer of the server does not follow the contract');
+    return value;
   }
 }
 
