@@ -43,19 +43,22 @@ const Command = z
   })
   .refine(([program]) => program !== undefined && program !== '', `empty; allowed: ${COMMAND_FORM}`);
 
+/** Null stands for a setting that is not given. */
+const optional = <T extends z.ZodType>(schema: T) => schema.optional().transform((value) => value ?? null);
+
 const Settings = z.strictObject({
   server: text('a URL such as https://hawser.example.org:8443', readServer),
-  caFile: Path.nullable().default(null),
+  caFile: optional(Path),
   /** SHA-256 of the server's own certificate, 64 lower-case hex digits. */
-  fingerprint: text('the SHA-256 of a certificate, 64 hex digits', readFingerprint).nullable().default(null),
-  registrationKey: z.string().min(1).nullable().default(null),
-  registrationKeyFile: Path.nullable().default(null),
+  fingerprint: optional(text('the SHA-256 of a certificate, 64 hex digits', readFingerprint)),
+  registrationKey: optional(z.string().min(1)),
+  registrationKeyFile: optional(Path),
   stateDir: Path.default('./agent-state'),
   name: text('a host name', normalizeHostName).prefault(hostname()),
   interval: Duration.prefault('00:15:00'),
   mode: choice('Monitor', 'Remediate').default('Monitor'),
   /** A program and its arguments, which may contain `{operation}`, `{entryPoint}` and `{parametersFile}`. */
-  command: Command.nullable().default(null),
+  command: optional(Command),
   commandTimeout: Duration.prefault('01:00:00'),
   outputLimit: Bytes.prefault('4MiB'),
   bundleLimit: Bytes.prefault('256MiB'),

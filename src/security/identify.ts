@@ -6,7 +6,7 @@ import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
-import { takeIntoUse, unknownCertificate } from './pending-certificates.ts';
+import { activateCertificate, unknownCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
 import { PermissionCache } from './rights.ts';
 
@@ -14,7 +14,7 @@ export const SESSION_LIFETIME = 8 * HOUR;
 export const TOKEN_PREFIX = 'pat_';
 
 /** How old the stored end of a session or last use of a token may be. Otherwise every request would write. */
-const NOTE_INTERVAL = MINUTE;
+const USAGE_INTERVAL = MINUTE;
 
 interface UserRow {
   id: string;
@@ -68,7 +68,7 @@ export class Identifier {
       .executeTakeFirst();
     if (!row) throw badCredential();
     const expiresAt = now + SESSION_LIFETIME;
-    const isDue = expiresAt - row.expires_at > NOTE_INTERVAL;
+    const isDue = expiresAt - row.expires_at > USAGE_INTERVAL;
     const renewal = (db: Db) =>
       db
         .updateTable('sessions')
@@ -96,7 +96,7 @@ export class Identifier {
       .where('users.is_active', '=', 1)
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
-    if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
+    if (now - (row.last_used_at ?? 0) > USAGE_INTERVAL) {
       const use = (db: Db) =>
         db
           .updateTable('access_tokens')
@@ -142,7 +142,7 @@ export class Identifier {
     presented: PresentedCertificate,
     circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
-    await takeIntoUse(this.database, presented.describe(), circumstances);
+    await activateCertificate(this.database, presented.describe(), circumstances);
     const node = this.node(presented, circumstances.now);
     if (node === null) throw unknownCertificate();
     return node;

@@ -46,7 +46,7 @@ export const unknownCertificate = () => unauthenticated('No node is registered w
  * @throws HawserError unauthenticated when the node has not announced it, or too long ago, or with other data, or when it
  *   has expired
  */
-export async function takeIntoUse(
+export async function activateCertificate(
   database: Database,
   certificate: CertificateDescription,
   circumstances: Circumstances,
@@ -109,7 +109,7 @@ async function switchCertificate(
     return false;
   }
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
-  if (!isAsAnnounced(announced, certificate)) {
+  if (!matchesAnnouncement(announced, certificate)) {
     throw unauthenticated('The certificate differs from its announcement in subject or notAfter');
   }
   await pinCertificate(trx, nodeId, certificate, now);
@@ -146,7 +146,7 @@ function findAnnounced(
 }
 
 /** SHA-1 alone is not enough, because somebody can make two certificates with the same SHA-1. */
-function isAsAnnounced(row: CertificateRow, { subject, notAfter }: CertificateDescription): boolean {
+function matchesAnnouncement(row: CertificateRow, { subject, notAfter }: CertificateDescription): boolean {
   return (
     isSameName(row.subject, subject) && Math.floor(row.not_after / SECOND) === Math.floor(notAfter / SECOND)
   );
