@@ -43,7 +43,7 @@ export function authenticate(
   if (peer === null) return null;
   const known = identifier.node(peer, now);
   // Before anything is verified, which behind a proxy is work.
-  if (known === null) identifier.refuseStranger(peer, nodeId);
+  if (known === null) identifier.rejectUnknownCertificate(peer, nodeId);
   if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
   return known ?? identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
 }

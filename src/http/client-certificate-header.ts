@@ -4,7 +4,7 @@
  */
 
 import { X509Certificate } from 'node:crypto';
-import { parseChain } from '../security/certificate-chain.ts';
+import { parseChain } from '../security/certificates.ts';
 
 /** The certificate first, then what came along as its issuers. */
 export type CertificateChain = readonly [X509Certificate, ...X509Certificate[]];

@@ -1,6 +1,6 @@
 /** Files that only their owner may read, written whole or not at all. */
 
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { flushFolder } from './folders.ts';
 import { newId } from './ids.ts';
@@ -20,4 +20,14 @@ export async function writeSecretFile(path: string, content: string): Promise<vo
     throw error;
   }
   await flushFolder(dirname(path));
+}
+
+/** @returns null when there is no such file */
+export async function readIfPresent(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }

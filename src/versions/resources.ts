@@ -16,7 +16,7 @@ import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { GrantedResource } from '../security/access.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';
-import { grantToCreator } from '../security/grants.ts';
+import { grantToCreator } from '../security/rights.ts';
 import {
   GRANT_KINDS,
   isNameTaken,

@@ -4,8 +4,7 @@ import type { Database } from '../../db/open.ts';
 import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
-import { parseChain } from '../../security/certificate-chain.ts';
-import { type CertificateDescription, describeCertificate } from '../../security/certificates.ts';
+import { type CertificateDescription, describeCertificate, parseChain } from '../../security/certificates.ts';
 import {
   type CertificateRow,
   deletePending,

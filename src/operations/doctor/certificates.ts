@@ -9,9 +9,9 @@ import { unlessAbsent } from '../../git/disk-errors.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { nextUpdateOf } from '../../security/certificate-authority.ts';
-import { describeCertificate } from '../../security/certificates.ts';
+import { describeCertificate, splitCrls } from '../../security/certificates.ts';
 import { faultOfAuthority } from '../../security/tls-files.ts';
-import { loadGivenCertificate, loadNodeTrust, splitCrls } from '../../security/tls-settings.ts';
+import { loadGivenCertificate, loadNodeTrust } from '../../security/tls-settings.ts';
 import { type Check, describeFailure, type Finding, faultOf, noteOf, warningOf } from './findings.ts';
 
 const SOON = 30 * DAY;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { problemsOf } from '../../../src/http/openapi/problems.ts';
+import { problemsOf } from '../../../src/http/openapi/responses.ts';
 import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 import { fieldCodesInSource, problemsInSource, serverSources } from '../../support/source-codes.ts';

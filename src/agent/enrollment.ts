@@ -1,7 +1,6 @@
 /**
- * The node towards the server: registration, and the certificate it comes in with. A rotation is two files and a rule:
- * the next identity is kept beside the current one from before it is announced until one of the two is known to be the
- * one that works. So it may be broken off anywhere, by either side.
+ * Registration of the node, and the rotation of its certificate. The next identity is kept beside the current one from
+ * before it is announced until one of the two is known to work, so either side may break a rotation off at any moment.
  */
 
 import type { Clock } from '../lib/clock.ts';
@@ -16,61 +15,61 @@ import {
   termOf,
   thumbprintOf,
 } from './certificates.ts';
-import { type LcmConfig, type NodeApi, type NodeCalls, Refusal, type ReportedConfig } from './node-api.ts';
+import type { Connection } from './connection.ts';
+import { type LcmConfig, NodeApi, Refusal, type ReportedConfig } from './node-api.ts';
+import type { AgentSettings } from './settings.ts';
 import type { StateFolder } from './state.ts';
 
-/** A certificate that works, and what the server said when it was tried. */
+/** A certificate that the server has accepted, and the configuration that it answered with. */
 export interface Session {
-  calls: NodeCalls;
+  api: NodeApi;
   lcm: LcmConfig;
   certificate: string;
 }
 
-export interface ContactOptions {
+type Settings = Pick<AgentSettings, 'name' | 'registrationKey' | 'csr'>;
+
+interface Dependencies {
   state: StateFolder;
-  connect: (identity: Identity) => NodeApi;
-  name: string;
-  registrationKey: string | null;
-  csr: boolean;
+  connect: (identity: Identity) => Connection;
   clock: Clock;
   log: Log;
 }
 
-/** Nothing helps but a person. */
 const UNKNOWN_TO_SERVER =
   'The server knows no certificate of this node: it was removed there, or its certificate has run out. ' +
   'To register it anew, remove the state folder and give a registration key';
 
-export class Contact {
-  private readonly options: ContactOptions;
-  private open: { certificate: string; api: NodeApi } | null = null;
+export class Enrollment {
+  private readonly options: Settings & Dependencies;
+  private open: { certificate: string; connection: Connection } | null = null;
 
-  constructor(options: ContactOptions) {
-    this.options = options;
+  constructor({ name, registrationKey, csr }: Settings, dependencies: Dependencies) {
+    this.options = { name, registrationKey, csr, ...dependencies };
   }
 
-  isRegistered(): Promise<boolean> {
-    return this.options.state.nodeId().then((nodeId) => nodeId !== null);
+  async isRegistered(): Promise<boolean> {
+    return (await this.options.state.nodeId()) !== null;
   }
 
   /**
-   * Registers where that is still to be done, then calls in.
-   * @param reported what a new node tells of itself
+   * Registers the node if it is new, then opens a session, with a new certificate if it is time for one.
+   * @param reported what a new node reports about itself
    * @throws Refusal, or the system's error when the server cannot be reached
    */
   async signIn(reported: ReportedConfig): Promise<Session> {
     const nodeId = (await this.options.state.nodeId()) ?? (await this.register(reported));
-    const session = await this.callIn(nodeId);
+    const session = await this.openSession(nodeId);
     if (!this.isRotationDue(session)) return session;
-    return (await this.announce(session)) ? this.callIn(nodeId) : session;
+    return (await this.announce(session)) ? this.openSession(nodeId) : session;
   }
 
   close(): void {
-    this.open?.api.close();
+    this.open?.connection.close();
     this.open = null;
   }
 
-  /** The identity is kept before it is shown, so that a second try after a crash is the same node's. */
+  /** The identity is saved before it is used, so that after a crash the same node registers again. */
   private async register(reported: ReportedConfig): Promise<string> {
     const { state, registrationKey, name, log, clock } = this.options;
     if (registrationKey === null)
@@ -80,18 +79,18 @@ export class Contact {
       identity = await makeSelfSigned(name, clock.now());
       await state.saveIdentity('current', identity);
     }
-    const nodeId = await this.apiOf(identity).register(registrationKey, name, reported);
+    const nodeId = await this.apiOf(identity, null).register(registrationKey, name, reported);
     await state.saveNodeId(nodeId);
     log.info({ nodeId, name, thumbprint: thumbprintOf(identity.certificate) }, 'registered');
     return nodeId;
   }
 
-  /** With the next certificate if there is one; what the server says decides which of the two stays. */
-  private async callIn(nodeId: string): Promise<Session> {
+  /** Tries the next certificate first, if there is one. The answer of the server decides which of the two is kept. */
+  private async openSession(nodeId: string): Promise<Session> {
     const { state, log } = this.options;
     const next = await state.identity('next');
     if (next !== null) {
-      const session = await this.tryOut(next, nodeId);
+      const session = await this.trySession(next, nodeId);
       if (session !== null) {
         await state.promoteNext();
         log.info({ thumbprint: thumbprintOf(next.certificate) }, 'certificate rotated');
@@ -99,7 +98,7 @@ export class Contact {
       }
     }
     const current = await state.identity('current');
-    const session = current && (await this.tryOut(current, nodeId));
+    const session = current && (await this.trySession(current, nodeId));
     if (session === null) throw new Error(UNKNOWN_TO_SERVER);
     if (next !== null) {
       log.warn(
@@ -111,11 +110,11 @@ export class Contact {
     return session;
   }
 
-  /** @returns null when the server does not know the certificate as this node's */
-  private async tryOut(identity: Identity, nodeId: string): Promise<Session | null> {
-    const calls = this.apiOf(identity).of(nodeId);
+  /** @returns null when the server does not accept the certificate for this node */
+  private async trySession(identity: Identity, nodeId: string): Promise<Session | null> {
+    const api = this.apiOf(identity, nodeId);
     try {
-      return { calls, lcm: await calls.lcmConfig(), certificate: identity.certificate };
+      return { api, lcm: await api.lcmConfig(), certificate: identity.certificate };
     } catch (error) {
       if (error instanceof Refusal && (error.status === 401 || error.status === 403)) return null;
       throw error;
@@ -130,45 +129,45 @@ export class Contact {
   }
 
   /**
-   * A refusal is logged and the node goes on with what it has. Anything else leaves it open whether the announcement
-   * has arrived: the next cycle finds that out by trying.
+   * Announces a new certificate, or requests one. A refusal is logged, and the node keeps its certificate. After any
+   * other failure nobody knows whether the announcement has arrived; the next cycle finds out by trying.
    * @returns whether the next certificate may be used
    */
-  private async announce({ calls }: Session): Promise<boolean> {
+  private async announce({ api }: Session): Promise<boolean> {
     const { state, log } = this.options;
     try {
-      await (this.options.csr ? this.requestNext(calls) : this.announceNext(calls));
+      await (this.options.csr ? this.requestNext(api) : this.announceNext(api));
       return true;
     } catch (error) {
-      if (!(error instanceof Refusal) || error.isPassing) throw error;
+      if (!(error instanceof Refusal) || error.isTemporary) throw error;
       log.warn({ status: error.status, code: error.code }, 'the rotation is refused: the certificate stays');
       await state.discardNext();
       return false;
     }
   }
 
-  private async announceNext(calls: NodeCalls): Promise<void> {
+  private async announceNext(api: NodeApi): Promise<void> {
     const { state, name, clock } = this.options;
     const next = await makeSelfSigned(name, clock.now());
     await state.saveIdentity('next', next);
-    await calls.announce(next.certificate);
+    await api.announce(next.certificate);
   }
 
-  /** Until the answer is kept the server knows of a certificate that nobody has; it forgets it after a day. */
-  private async requestNext(calls: NodeCalls): Promise<void> {
+  /** If the answer is lost, the server expects a certificate that nobody has. It forgets that after a day. */
+  private async requestNext(api: NodeApi): Promise<void> {
     const { state, name } = this.options;
     const { csr, key } = await makeRequest(name);
-    const next = { certificate: await calls.requestCertificate(csr), key };
+    const next = { certificate: await api.requestCertificate(csr), key };
     if (!belongTogether(next)) throw new Error('The server issued a certificate for another key');
     await state.saveIdentity('next', next);
   }
 
-  /** One connection at a time, because a certificate belongs to a connection. */
-  private apiOf(identity: Identity): NodeApi {
-    if (this.open?.certificate === identity.certificate) return this.open.api;
-    this.close();
-    const api = this.options.connect(identity);
-    this.open = { certificate: identity.certificate, api };
-    return api;
+  /** Only one connection is open at a time, because a connection belongs to one certificate. */
+  private apiOf(identity: Identity, nodeId: string | null): NodeApi {
+    if (this.open?.certificate !== identity.certificate) {
+      this.close();
+      this.open = { certificate: identity.certificate, connection: this.options.connect(identity) };
+    }
+    return new NodeApi(this.open.connection, this.options.clock, nodeId);
   }
 }

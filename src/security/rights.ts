@@ -1,6 +1,7 @@
-/** Which level a user holds on a configuration, a composite or a parameter set. */
+/** What a user holds: permissions, and grant levels on configurations, composites and parameters. */
 
 import type { SelectQueryBuilder } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/open.ts';
 import type { GrantsTable } from '../db/schema.ts';
 import {
@@ -9,18 +10,77 @@ import {
   type GrantLevel,
   highestLevel,
   lowerLevel,
+  type Permission,
 } from '../domain/permissions.ts';
 import type { UserPrincipal } from './principal.ts';
 
-/** What decides, beside the grants themselves, which level somebody has. */
+const MAX_USERS = 10_000;
+
+/**
+ * Caches the permissions of users until the access generation rises. The generation is read by the statement that finds
+ * the session or token, so a permission that was revoked before that statement is not used.
+ */
+export class PermissionCache {
+  private readonly db: Db;
+  private readonly users = new LRUCache<string, { generation: number; permissions: ReadonlySet<Permission> }>(
+    { max: MAX_USERS },
+  );
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  async of(userId: string, generation: number): Promise<ReadonlySet<Permission>> {
+    const known = this.users.get(userId);
+    if (known?.generation === generation) return known.permissions;
+    const permissions = await heldPermissions(this.db, userId);
+    // These are at least as new as the generation. If it has risen meanwhile, the next request reads them again.
+    this.users.set(userId, { generation, permissions });
+    return permissions;
+  }
+}
+
+/** The permissions of the user's own roles and of the roles of the user's groups. */
+export async function heldPermissions(db: Db, userId: string): Promise<ReadonlySet<Permission>> {
+  const groupRoles = db
+    .selectFrom('group_roles')
+    .innerJoin('group_members', 'group_members.group_id', 'group_roles.group_id')
+    .select('group_roles.role_id')
+    .where('group_members.user_id', '=', userId);
+  const rows = await db
+    .selectFrom('role_permissions')
+    .select('permission')
+    .where((where) =>
+      where.or([
+        where('role_id', 'in', db.selectFrom('user_roles').select('role_id').where('user_id', '=', userId)),
+        where('role_id', 'in', groupRoles),
+      ]),
+    )
+    .execute();
+  return new Set(rows.map((row) => row.permission as Permission));
+}
+
+/** The permissions that the group gives to each of its members. */
+export async function permissionsOfGroup(db: Db, groupId: string): Promise<ReadonlySet<Permission>> {
+  const rows = await db
+    .selectFrom('role_permissions')
+    .innerJoin('group_roles', 'group_roles.role_id', 'role_permissions.role_id')
+    .select('role_permissions.permission')
+    .where('group_roles.group_id', '=', groupId)
+    .execute();
+  return new Set(rows.map((row) => row.permission as Permission));
+}
+
+/** What decides, together with the grants, which level a user has. */
 export type Rights = Pick<UserPrincipal, 'permissions' | 'scopes'>;
 
-/** Granted levels by the ids of the resources: the highest where several grants meet. */
+/** The granted levels by the ids of the resources. Of several grants on one resource the highest counts. */
 export type GrantedLevels = Readonly<Record<GrantKind, ReadonlyMap<string, GrantLevel>>>;
 
 /**
- * The highest of own and groups' grants, Manage with the override permission, null for none; of a token what its scopes
- * allow of that. Parameters without a grant of their own fall back to the configuration's level (api.md section 2).
+ * The highest level of the user's own grants and those of the user's groups, and Manage with the override permission.
+ * The scopes of a token limit it. Parameters without a grant have the configuration's level (api.md section 2).
+ * @returns null when the user holds no level
  */
 export async function heldLevel(
   db: Db,
@@ -32,7 +92,7 @@ export async function heldLevel(
   return levelWith(await grantedToUser(db, principal.userId, [resourceId]), principal, on, resourceId);
 }
 
-/** The same, from grants that have been read already. */
+/** The same as `heldLevel`, from grants that were read already. */
 export function levelWith(
   granted: GrantedLevels,
   rights: Rights,
@@ -44,7 +104,7 @@ export function levelWith(
   if (own !== null && mayUseGrants(rights, on)) return own;
   if (on !== 'parameters') return null;
   const fallback = levelWith(granted, rights, 'configuration', resourceId);
-  // A grant that a token may not use still bounds its owner, so it bounds the token (rights.md section 3).
+  // A grant that the token may not use still limits its owner, and so it limits the token (rights.md section 3).
   return own === null ? fallback : lowerLevel(own, fallback);
 }
 
@@ -52,14 +112,14 @@ function mayOverride(rights: Rights, on: GrantKind): boolean {
   return rights.permissions.has(GRANT_RULES[on].override);
 }
 
-/** A token uses its owner's grants only where its scopes say so. */
+/** A token uses the grants of its owner only if its scopes allow that. */
 function mayUseGrants(rights: Rights, on: GrantKind): boolean {
   return rights.scopes === null || rights.scopes.has(GRANT_RULES[on].scope);
 }
 
 /**
- * What a list may show: everything, or the ids of a subquery (none where the token may not use grants). Not of
- * parameters, which have no list, and of which more can be read than there are grants on.
+ * What a list may show: everything, or the ids that a subquery selects (none if the token may not use grants). It does
+ * not apply to parameters: they have no list, and they can be readable without a grant on them.
  */
 export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantKind, 'parameters'>) {
   if (mayOverride(principal, on)) return 'all';
@@ -69,8 +129,8 @@ export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantK
 }
 
 /**
- * What the user is granted, own and by groups.
- * @param resourceIds the resources asked about; default: all
+ * The user's own grants and those of the user's groups.
+ * @param resourceIds only the grants on these resources; default: all
  */
 export function grantedToUser(
   db: Db,
@@ -82,7 +142,7 @@ export function grantedToUser(
   return levelsOf(grants.where('resource_kind', 'in', KINDS).where('resource_id', 'in', resourceIds));
 }
 
-/** What each member of the group is granted by it. */
+/** What the group grants to each of its members. */
 export function grantedToGroup(db: Db, groupId: string): Promise<GrantedLevels> {
   return levelsOf(
     db.selectFrom('grants').where('principal_type', '=', 'Group').where('principal_id', '=', groupId),
