@@ -4,6 +4,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Actor, actorOf } from '../security/audit.ts';
 import { clientOf, wouldChain } from './connections.ts';
+import type { Exchange } from './exchange.ts';
 import type { RequestState } from './request-state.ts';
 import type { Negotiator } from './respond.ts';
 import type { RequestFacts } from './route.ts';
@@ -17,6 +18,7 @@ export interface MatchedRequest {
   over(): AbortSignal;
   /** What the Accept header is judged by. */
   negotiator: Negotiator;
+  ctx: Exchange;
   /** Takes down who calls as soon as that is known, so that the log names them even when they are refused. */
   state: RequestState;
 }

@@ -81,6 +81,7 @@ function handle(
     query: ctx.query,
     over: signalOfEnd(ctx),
     negotiator: ctx,
+    ctx,
     state,
   });
   return andThen(answer, (ready) => {

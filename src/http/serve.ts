@@ -1,6 +1,7 @@
 /** Carries out one route for one request: who, what, then the handler, then the answer's conditions. */
 
 import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
 import type { ZodType } from 'zod';
 import type { Database } from '../db/open.ts';
 import { resourceLock } from '../domain/lock-names.ts';
@@ -70,8 +71,13 @@ export class RouteServer {
       const asked = readAddress(route, matched);
       if (route.body === undefined) return this.begin({ route, matched, look, asked, read: NO_BODY, now });
       const { principal } = look.subject;
-      return andThen(this.bodies.read(route.body, { ...matched, principal }), (read) =>
-        this.begin({ route, matched, look, asked, read, now: this.options.clock.now() }),
+      return andThen(
+        this.bodies.read(route.body, {
+          ctx: matched.ctx as unknown as Context,
+          over: matched.over,
+          principal,
+        }),
+        (read) => this.begin({ route, matched, look, asked, read, now: this.options.clock.now() }),
       );
     });
   }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
-import { discardBody } from './body.ts';
+import { discardBody } from './metered-body.ts';
 
 export interface BodyStreamOptions {
   mediaType: string;
