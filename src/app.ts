@@ -38,11 +38,17 @@ import type { Database } from './db/open.ts';
 import type { GitStore } from './git/store.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import type { RequestLimits } from './http/body-reader.ts';
-import type { Exchange } from './http/exchange.ts';
+import { Dispatcher } from './http/dispatcher.ts';
+import { type Exchange, newState } from './http/exchange.ts';
 import { requestScope } from './http/request-scope.ts';
 import type { Route } from './http/route.ts';
-import { mountRoutes, type RequestHandler, routeDirectly } from './http/routing.ts';
-import { RouteServer } from './http/serve.ts';
+import {
+  answerUnrouted,
+  type Dispatch,
+  pollShortCut,
+  type RequestHandler,
+  routerOf,
+} from './http/routing.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
@@ -148,18 +154,33 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   };
 }
 
+/** The middleware, in the order of a request. */
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
-  const server = new RouteServer(options, [...pull, ...api]);
+  const all = [...pull, ...api];
+  const dispatcher = new Dispatcher(options, all);
+  const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
   const scope = requestScope({ log: options.log, watch: options.metrics.requests }, translateDatabaseError);
   const app = new Koa();
   app.use((ctx, next) => {
-    // The scope answers through Node itself.
-    ctx.respond = false;
+    ctx.state = newState();
     return scope(ctx as unknown as Exchange, next);
   });
-  mountRoutes(app, server, [pull, api]);
+  // The paths of polls come first, because a router tries every path that it has.
+  const isPolled = ({ path }: Route) => pull.some((route) => route.path === path);
+  app.use(routerOf(all.filter(isPolled), dispatch));
+  app.use(
+    routerOf(
+      all.filter((route) => !isPolled(route)),
+      dispatch,
+    ),
+  );
+  app.use(answerUnrouted(all));
   app.on('error', (error) => options.log.debug({ err: error }, 'a response could not be sent'));
   const handle = app.callback();
-  return routeDirectly(server, scope, pull, (request, response) => void handle(request, response));
+  return pollShortCut(
+    pull,
+    (ctx, route) => void scope(ctx, () => dispatch(ctx, route)),
+    (request, response) => void handle(request, response),
+  );
 }

@@ -1,13 +1,12 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
-import type { Principal } from '../security/principal.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
+import { type Exchange, endOf } from './exchange.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec } from './route.ts';
@@ -26,13 +25,6 @@ export interface RequestLimits {
 export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 
 export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
-
-interface BodySource {
-  ctx: Context;
-  principal: Principal | null;
-  /** Aborted when the exchange is over. */
-  over(): AbortSignal;
-}
 
 /** Kinds of bodies that are handed on as one block. */
 type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' }>;
@@ -57,28 +49,28 @@ export class BodyReader {
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */
-  async read(spec: BodySpec<unknown>, source: BodySource): Promise<ReadBody> {
-    const { req } = source.ctx;
+  async read(spec: BodySpec<unknown>, ctx: Exchange): Promise<ReadBody> {
+    const { req } = ctx;
     if (spec.kind === 'stream') {
-      const stream = openBody(req, { ...spec, over: source.over() });
+      const stream = openBody(req, { ...spec, over: endOf(ctx) });
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
-    if (spec.kind === 'upload') return this.readUpload(spec, source);
+    if (spec.kind === 'upload') return this.readUpload(spec, ctx);
     let share: BodyShare | undefined;
     try {
-      share = this.budget.open(senderOf(source));
-      const body = await this.readWhole(spec, source.ctx, share);
+      share = this.budget.open(senderOf(ctx));
+      const body = await this.readWhole(spec, ctx, share);
       return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
     } catch (error) {
       // Of what is being sent still nothing is read any more, so nothing else can come by the connection.
-      if (share === undefined || req.isPaused()) source.ctx.res.shouldKeepAlive = false;
+      if (share === undefined || req.isPaused()) ctx.res.shouldKeepAlive = false;
       throw error;
     } finally {
       share?.close();
     }
   }
 
-  private async readWhole(spec: WholeSpec, ctx: Context, share: BodyShare): Promise<unknown> {
+  private async readWhole(spec: WholeSpec, ctx: Exchange, share: BodyShare): Promise<unknown> {
     const { req } = ctx;
     const { jsonBytes } = this.limits;
     if (spec.kind === 'form') return this.readForm(ctx, share);
@@ -95,7 +87,7 @@ export class BodyReader {
     return this.readJson(ctx, { limit: jsonBytes, share, check: decodeJson });
   }
 
-  private async readJson(ctx: Context, reading: Reading): Promise<unknown> {
+  private async readJson(ctx: Exchange, reading: Reading): Promise<unknown> {
     const body = meter(ctx.req, 'application/json', reading);
     try {
       const value = await parseBody(this.parseJson, ctx, body);
@@ -113,7 +105,7 @@ export class BodyReader {
    * @throws HawserError `malformed_body` for what is not encoded so, in UTF-8; `validation_failed` for a field that
    *   comes twice
    */
-  private async readForm(ctx: Context, share: BodyShare): Promise<Record<string, string>> {
+  private async readForm(ctx: Exchange, share: BodyShare): Promise<Record<string, string>> {
     const body = meter(ctx.req, requireType(ctx.req, [FORM_TYPE]), {
       limit: FORM_BYTES,
       share,
@@ -127,9 +119,10 @@ export class BodyReader {
 
   private async readUpload(
     spec: Extract<BodySpec<unknown>, { kind: 'upload' }>,
-    { ctx, principal, over }: BodySource,
+    ctx: Exchange,
   ): Promise<ReadBody> {
     const { limits } = this;
+    const { principal } = ctx.state;
     // Routes that take uploads are for users alone.
     const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
@@ -137,7 +130,7 @@ export class BodyReader {
       ctx,
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
-      { places: this.uploads, userId, over: over() },
+      { places: this.uploads, userId, over: endOf(ctx) },
     );
     return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }
@@ -228,7 +221,7 @@ function decodeForm(text: string): [string, string][] {
   }
 }
 
-function senderOf({ ctx, principal }: BodySource): BodySender {
-  if (principal === null) return { key: `from ${sourceOf(clientOf(ctx.req).address)}`, isKnown: false };
+function senderOf({ req, state: { principal } }: Exchange): BodySender {
+  if (!principal) return { key: `from ${sourceOf(clientOf(req).address)}`, isKnown: false };
   return { key: principal.kind === 'user' ? principal.userId : principal.node.nodeId, isKnown: true };
 }

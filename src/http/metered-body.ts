@@ -8,6 +8,7 @@ import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
 import { MinimumRate } from '../lib/minimum-rate.ts';
 import { ByteCollector } from './byte-collector.ts';
+import type { Exchange } from './exchange.ts';
 
 /** What a body must keep to. */
 export interface BodyRules {
@@ -222,9 +223,14 @@ export function discardBody(request: IncomingMessage): void {
  * @returns what it makes of the body
  * @throws HawserError of the rule that the body breaks; else what the parser throws
  */
-export async function parseBody(parse: Middleware, ctx: Context, body: MeteredBody): Promise<unknown> {
+export async function parseBody(
+  parse: Middleware,
+  ctx: Pick<Exchange, 'req'>,
+  body: MeteredBody,
+): Promise<unknown> {
   // koa-body sees this request in place of the one that Koa has.
-  const request = Object.create(ctx.request, { req: { value: body } });
+  const { request: original } = ctx as Context;
+  const request = Object.create(original, { req: { value: body } });
   const view = Object.create(ctx, { req: { value: body }, request: { value: request } });
   try {
     // A form may be understood before its body has come to the end.

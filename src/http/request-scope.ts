@@ -119,23 +119,27 @@ interface SentFacts {
 }
 
 function answerFailure(ctx: Exchange, failure: HawserError): void {
-  const { caller } = ctx.state;
   const answer = problemFor(ctx, failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here. Git asks
   // without credentials first, every time.
-  if (answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git')
+  if (answer.status === 401 && ctx.headers.authorization === undefined && !isOfGit(ctx))
     answer.headers['Connection'] = 'close';
   respond(ctx, answer);
 }
 
 function problemFor(ctx: Exchange, failure: HawserError): Answer {
-  const { caller, route, principal = null } = ctx.state;
+  const { route, principal = null } = ctx.state;
   if (route?.showFailure && ctx.accepts('application/problem+json', 'text/html') === 'text/html')
     return route.showFailure(failure, principal);
-  if (caller !== 'git') return problemAnswer(failure);
+  if (!isOfGit(ctx)) return problemAnswer(failure);
   return /^git\//i.test(ctx.headers['user-agent'] ?? '')
     ? plainProblem(failure)
     : problemAnswer(failure, BASIC_CHALLENGE);
+}
+
+/** Whether git itself calls the route, which is told of refusals in another form. */
+function isOfGit({ state }: Exchange): boolean {
+  return state.route?.caller === 'git';
 }
 
 function logRequest(log: Log, level: Level, ctx: Exchange, { milliseconds, failure, ...sent }: Ending): void {

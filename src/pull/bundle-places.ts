@@ -1,6 +1,6 @@
 /** How many bundles a caller may have on their way at once: a large one that is not read holds a file and a connection. */
 
-import { overloaded } from '../http/node-calls.ts';
+import { overloaded } from '../http/load-shedder.ts';
 import { Tally } from '../lib/tally.ts';
 
 const MAX_OPEN = 2;
