@@ -34,13 +34,10 @@ import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
-import type { Database } from './db/open.ts';
-import type { GitStore } from './git/store.ts';
 import type { UploadPack } from './git/upload-pack.ts';
-import type { RequestLimits } from './http/body-reader.ts';
 import { Dispatcher } from './http/dispatcher.ts';
 import { type Exchange, newState } from './http/exchange.ts';
-import { requestScope } from './http/request-scope.ts';
+import { RequestScope } from './http/request-scope.ts';
 import type { Route } from './http/route.ts';
 import {
   answerUnrouted,
@@ -50,9 +47,9 @@ import {
   routerOf,
 } from './http/routing.ts';
 import type { Clock } from './lib/clock.ts';
-import type { Locks } from './lib/locks.ts';
+import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
-import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
+import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import type { BundleFiles } from './pull/bundle-files.ts';
@@ -66,25 +63,17 @@ import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
+import type { Stores } from './stores.ts';
 import type { ThreadTasks } from './threads/tasks.ts';
 
-export interface AppOptions {
-  database: Database;
-  store: GitStore;
+export interface AppOptions extends Stores {
+  config: Config;
   uploadPack: UploadPack;
   retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
-  dataDir: string;
-  environment: Config['environment'];
-  limits: RequestLimits;
-  bundleCacheBytes: number;
   bundleFiles: BundleFiles;
-  nodeCallsAtOnce: number;
-  locks: Locks;
   threads: Threads<ThreadTasks>;
-  metricsTokenHash: string | null;
-  metrics: Metrics;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -95,13 +84,14 @@ export interface AppOptions {
 /** All routes, the poll's apart because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { pull, api } = productionRoutes(options);
-  if (options.environment === 'production') return { pull, api };
+  if (options.config.environment === 'production') return { pull, api };
   const all = [...api, ...referenceRoutes()];
   return { pull, api: [...all, openApiRoute([...pull, ...all])] };
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, locks, log, dataDir, metrics } = options;
+  const { database, store, locks, log, config, metrics, bundleFiles: files } = options;
+  const { dataDir } = config;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
@@ -114,8 +104,11 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
-  const { bundleCacheBytes: maxBytes, bundleFiles: files } = options;
-  const bundles = new BundleCache(resolver, { maxBytes, files, onBuilt: onBundleBuilt });
+  const bundles = new BundleCache(resolver, {
+    maxBytes: config.cacheBytes / 2,
+    files,
+    onBuilt: onBundleBuilt,
+  });
   metrics.addCaches(() => ({ bundles: bundles.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
@@ -158,13 +151,15 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
   const all = [...pull, ...api];
-  const dispatcher = new Dispatcher(options, all);
+  const { limits, nodeCallsAtOnce, metricsToken } = options.config;
+  const metricsTokenHash = metricsToken && sha256Hex(metricsToken);
+  const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, metricsTokenHash }, all);
   const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
-  const scope = requestScope({ log: options.log, watch: options.metrics.requests }, translateDatabaseError);
+  const scope = new RequestScope(options.log, options.metrics.requests, translateDatabaseError);
   const app = new Koa();
   app.use((ctx, next) => {
     ctx.state = newState();
-    return scope(ctx as unknown as Exchange, next);
+    return scope.run(ctx as unknown as Exchange, next);
   });
   // The paths of polls come first, because a router tries every path that it has.
   const isPolled = ({ path }: Route) => pull.some((route) => route.path === path);
@@ -180,7 +175,7 @@ export function createApp(options: AppOptions): RequestHandler {
   const handle = app.callback();
   return pollShortCut(
     pull,
-    (ctx, route) => void scope(ctx, () => dispatch(ctx, route)),
+    (ctx, route) => void scope.run(ctx, () => dispatch(ctx, route)),
     (request, response) => void handle(request, response),
   );
 }

@@ -9,7 +9,7 @@ import { keepTicksFast } from './lib/ticks.ts';
 import { readVersion } from './lib/version.ts';
 import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
 import { OPERATIONS } from './operations/commands.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve-command.ts';
 
 const COMMANDS = [serve, ...OPERATIONS];
 

@@ -1,6 +1,8 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
 import type { IncomingMessage } from 'node:http';
+import { type Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { koaBody } from 'koa-body';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
@@ -9,8 +11,7 @@ import { clientOf } from './connections.ts';
 import { type Exchange, endOf } from './exchange.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
-import type { BodySpec } from './route.ts';
-import { openBody } from './stream-body.ts';
+import type { BodySpec, StreamBody } from './route.ts';
 import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
 import { decodeJson, decodeUtf8, malformedJson, parseJson, validate } from './validation.ts';
 
@@ -52,7 +53,7 @@ export class BodyReader {
   async read(spec: BodySpec<unknown>, ctx: Exchange): Promise<ReadBody> {
     const { req } = ctx;
     if (spec.kind === 'stream') {
-      const stream = openBody(req, { ...spec, over: endOf(ctx) });
+      const stream = openBody(req, spec, endOf(ctx));
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
     if (spec.kind === 'upload') return this.readUpload(spec, ctx);
@@ -134,6 +135,58 @@ export class BodyReader {
     );
     return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }
+}
+
+/**
+ * Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
+ * so that the answer can be read. The stream fails with `payload_too_large` or `malformed_body`.
+ * @throws HawserError unsupported_media_type
+ */
+export function openBody(
+  request: IncomingMessage,
+  { mediaType, bytes }: StreamBody<unknown>,
+  over: AbortSignal,
+): Readable {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== mediaType) throw unsupported(`The body must be ${mediaType}`);
+  const counted = countUpTo(bytes);
+  const entry = entryTo(counted, request.headers['content-encoding']);
+  request.on('error', () => undefined);
+  request.once('close', () => {
+    if (!request.complete) counted.destroy(invalid('malformed_body', 'The body ended too early'));
+  });
+  // It may fail before anybody listens; who reads it later learns of it then.
+  counted.on('error', () => undefined);
+  counted.once('close', () => {
+    request.unpipe(entry);
+    if (!request.readableEnded) discardBody(request);
+  });
+  over.addEventListener('abort', () => counted.destroy(), { once: true });
+  // Not pipeline(), which would destroy the request, and the connection with it.
+  request.pipe(entry);
+  return counted;
+}
+
+function countUpTo(limit: number): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > limit) done(tooLarge(`The body is larger than the limit of ${limit} bytes`));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Where the body goes in, to come out counted. */
+function entryTo(counted: Transform, encoding = 'identity'): Transform {
+  if (/^identity$/i.test(encoding)) return counted;
+  if (!/^(?:x-)?gzip$/i.test(encoding)) throw unsupported('Of Content-Encodings only gzip is understood');
+  const unpack = createGunzip();
+  unpack.on('error', () => counted.destroy(invalid('malformed_body', 'The body is not valid gzip')));
+  counted.once('close', () => unpack.destroy());
+  unpack.pipe(counted);
+  return unpack;
 }
 
 /** How a body in one block is read. */

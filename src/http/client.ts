@@ -9,8 +9,7 @@ import {
   thumbprintOf,
 } from '../security/certificates.ts';
 import type { PathValidator } from '../security/certification-path.ts';
-import type { ForwardedCertificate } from './forwarded-certificate.ts';
-import type { Proxies } from './proxies.ts';
+import type { ForwardedCertificate, Proxies } from './proxies.ts';
 
 export interface Client {
   /** IP address. */

@@ -10,7 +10,7 @@ import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
-import { type Answer, JSON_MEDIA_TYPE } from './answer.ts';
+import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import {
   authenticate,
   refuseCrossSite,
@@ -19,7 +19,6 @@ import {
   sessionHolder,
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
-import { type Current, etagOf, namesAny, requireMatch } from './conditional.ts';
 import { type Exchange, Facts } from './exchange.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { admits, notAcceptable, respond } from './respond.ts';

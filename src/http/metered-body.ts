@@ -8,7 +8,6 @@ import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
 import { MinimumRate } from '../lib/minimum-rate.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Exchange } from './exchange.ts';
 
 /** What a body must keep to. */
 export interface BodyRules {
@@ -225,7 +224,7 @@ export function discardBody(request: IncomingMessage): void {
  */
 export async function parseBody(
   parse: Middleware,
-  ctx: Pick<Exchange, 'req'>,
+  ctx: { req: IncomingMessage },
   body: MeteredBody,
 ): Promise<unknown> {
   // koa-body sees this request in place of the one that Koa has.

@@ -53,7 +53,7 @@ export function openPieces(ctx: Exchange, body: PieceByPiece, patience = PATIENC
     looks = 0;
     timer.refresh();
   });
-  res.once('close', () => clearTimeout(timer));
+  source.once('close', () => clearTimeout(timer));
   return source;
 }
 

@@ -5,8 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Context } from 'koa';
 import { HawserError } from '../lib/errors.ts';
-import type { Answer } from './answer.ts';
-import { etagOf, namesValidator } from './conditional.ts';
+import { type Answer, etagOf, namesValidator } from './answer.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
 import { countBytes, openPieces, piecesOf, WHOLE } from './pieces.ts';
 

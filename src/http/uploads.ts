@@ -4,6 +4,7 @@
  * counted while it streams, so nothing is left behind on the disk whatever happens.
  */
 
+import type { IncomingMessage } from 'node:http';
 import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
@@ -11,7 +12,6 @@ import { type HawserError, invalid, invalidField, tooLarge } from '../lib/errors
 import { SharedPlaces } from '../lib/shared-places.ts';
 import { type UploadedFile, unpackArchive } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Exchange } from './exchange.ts';
 import { discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
 import { type Disposition, malformed, type PartSink, partReader, readBoundary } from './multipart.ts';
 import { decodeUtf8 } from './validation.ts';
@@ -73,7 +73,7 @@ export function uploadPlaces(): SharedPlaces {
  *   form, or one that is cut off; `invalid_archive`); 400 `invalid_path`; 408 `upload_too_slow`; `client_gone`
  */
 export async function readUpload(
-  ctx: Pick<Exchange, 'req'>,
+  ctx: { req: IncomingMessage },
   limits: UploadLimits,
   shape: FormShape,
   { places, userId, over }: Uploader,

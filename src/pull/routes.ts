@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import type { KnownNode } from '../db/node-lookup.ts';
-import { type Answer, download, json, notModified } from '../http/answer.ts';
-import { namesValidator } from '../http/conditional.ts';
+import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { WHOLE } from '../http/pieces.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';

@@ -46,7 +46,7 @@ async function startAlone({ config, clock }: Call, log: Log): Promise<Running> {
 }
 
 async function startSeveral({ config, clock }: Call, log: Log): Promise<Running> {
-  const { prepareServer } = await import('./site.ts');
+  const { prepareServer } = await import('./stores.ts');
   const { StartFailure, startWorkers } = await import('./workers/primary.ts');
   await prepareServer({ config, clock, log, showFirstPassword: passwordTeller(config) });
   try {
