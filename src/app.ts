@@ -81,7 +81,7 @@ export interface AppOptions extends Stores {
   onNodeSeen(nodeId: string, now: number): void;
 }
 
-/** All routes, the poll's apart because they are looked through first. */
+/** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { pull, api } = productionRoutes(options);
   if (options.config.environment === 'production') return { pull, api };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program `hawser`: its command line, settings from the environment, exit codes. */
+/** The program `hawser`. It reads the command line and the settings, runs the command and gives its exit code. */
 
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';

@@ -31,24 +31,24 @@ export interface RunningServer {
   url: string;
   port: number;
   /**
-   * Takes certificates, keys, node CA and CRL anew from their files; a fault keeps the old ones.
+   * Takes certificates, keys, node CA and CRL anew from their files. After a fault the old ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
    */
   reloadTls(ticketKeys?: Buffer): Promise<void>;
-  /** What this process has counted. */
+  /** Gives what this process has counted. */
   readMetrics(): Promise<MetricsOfProcess>;
-  /** Answers what is in progress, writes what is noted, closes the stores. */
+  /** Answers what is in progress, writes what is noted, and closes the stores. */
   close(): Promise<void>;
 }
 
-/** How much of the disk bundles in files may take, in cache bytes. */
+/** Bundles in files may take so many times the cache's bytes on the disk. */
 const BUNDLE_FILES = 4;
 const CLOSE_GRACE = 30 * SECOND;
-/** How often the made certificate is looked at; it is renewed 30 days before its end. */
+/** The certificate that the server made is checked so often, and renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
 
 /**
- * Starts a server; on a fault everything opened so far is closed again.
+ * Starts a server. After a fault everything opened so far is closed again.
  * @throws ConfigError, or HawserError from the stores and the TLS files
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -121,7 +121,7 @@ interface Schedules {
   ended(): Promise<void>;
 }
 
-/** What is done without being asked for, by one process of a server. */
+/** Starts what nobody asks for. Only one process of a server does it. */
 function startSchedules(
   { config, clock, log, part }: ServerOptions,
   { database }: Stores,
@@ -140,7 +140,7 @@ interface Retention {
   close(): Promise<void>;
 }
 
-/** Cleanups by request and by schedule, and the maintenance that follows them. */
+/** Opens cleanups by request and by schedule, and the maintenance that follows them. */
 async function openRetention(
   { config, clock, log, part }: ServerOptions,
   { database, store, locks }: Stores,
@@ -150,7 +150,7 @@ async function openRetention(
   const composites = new CompositeReader(store);
   const tools = { database, store, composites, maintenance, locks, clock, log };
   const runs = new RetentionRuns(tools);
-  // Those of other processes go on.
+  // The runs of other processes go on.
   if (part === undefined || part.isLeader) await runs.open();
   const schedule = new RetentionSchedule(tools, runs);
   return {
@@ -163,7 +163,7 @@ async function openRetention(
   };
 }
 
-/** With TLS off, as a proxy on this machine reaches it. */
+/** The address of the server. With TLS off it is the one by which a proxy on this machine reaches it. */
 function urlOf({ tls, host }: Config, port: number): string {
   return tls.isOn ? `https://localhost:${port}` : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

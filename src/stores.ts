@@ -1,4 +1,4 @@
-/** What a server works on: both stores, its locks, and what counts in it. They are opened, and prepared before it serves. */
+/** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { type Config, ConfigError } from './config.ts';
 import { noteRefsMoved } from './db/generation.ts';
@@ -25,9 +25,9 @@ export interface ServerOptions {
   config: Config;
   clock: Clock;
   log: Log;
-  /** Told the first administrator's random password, once in the life of a data folder. */
+  /** Called with the first administrator's random password, once in the life of a data folder. */
   showFirstPassword(password: string): void;
-  /** The repositories' way to the disk; default: straight. */
+  /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
   /** Set in a process that is one of several. The stores are prepared then. */
   part?: Part;
@@ -38,13 +38,13 @@ export interface Part {
   locks: Locks;
   /** Whether it does what only one must: the schedules, and the renewal of the made certificate. */
   isLeader: boolean;
-  /** 48 bytes, the same in all, so that each can resume the TLS sessions of the others. */
+  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. */
   ticketKeys: Buffer;
-  /** Epoch milliseconds: when the last of the others ended without a word. */
+  /** When the last of the others ended unexpectedly, in epoch milliseconds. */
   leftBefore(): number;
-  /** To be told by the leader once it has looked after the made certificate. */
+  /** The leader calls this once it has checked the certificate that the server made. */
   onRenewed(): void;
-  /** What the others have counted. */
+  /** Gives what the others have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
 }
 
@@ -131,7 +131,7 @@ function checkAdminPassword(password: string | null): void {
   if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
 }
 
-/** Made here, before the stores would, so that the fault is told as one of the setting. */
+/** Makes the folder before the stores would, so that a fault is reported as one of the setting. */
 async function requireFolder(setting: string, path: string): Promise<void> {
   try {
     await makePrivateFolder(path);
@@ -145,7 +145,7 @@ async function requireFolder(setting: string, path: string): Promise<void> {
   }
 }
 
-/** Makes what is absent or about to expire, which no two processes must do at once. */
+/** Makes what is absent or about to expire. No two processes may do this at once. */
 export function loadTls({ config, clock, log }: ServerOptions, locks: Locks): Promise<TlsMaterial> {
   const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
   return locks.run(TLS_FILES, () =>

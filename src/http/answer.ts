@@ -1,7 +1,4 @@
-/**
- * What a handler gives back: a status, a body in its final bytes, and the headers that go with it; and the validators of
- * conditional requests (RFC 9110 section 13).
- */
+/** What a handler answers with, and the validators of conditional requests (RFC 9110 section 13). */
 
 import type { Readable } from 'node:stream';
 import { HawserError } from '../lib/errors.ts';
@@ -10,7 +7,7 @@ import { Pace } from '../lib/pace.ts';
 
 /** A body that is opened only when it is really sent, once for each answer. */
 export interface PieceByPiece {
-  /** Bytes. */
+  /** The length in bytes. */
   length: number;
   open(): Readable;
 }
@@ -18,16 +15,16 @@ export interface PieceByPiece {
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** A stream is destroyed when it cannot be sent to its end, and has no validator but one that is given. */
+  /** A stream is destroyed when it cannot be sent to its end. It has no validator unless `etag` gives one. */
   body: string | Buffer | Readable | PieceByPiece | null;
-  /** A strong validator in its quotes (RFC 9110 8.8.3); a JSON answer to GET gets one from its bytes where absent. */
+  /** A strong validator in its quotes (RFC 9110 8.8.3). Without it, JSON that answers a GET gets one from its bytes. */
   etag?: string;
-  /** Set on lists: which part of how many this is. */
+  /** Only lists have it. It says which part of the whole list this is. */
   page?: { take: number; skip: number; total: number };
 }
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
-/** Characters of JSON that are turned into bytes at once. */
+/** So many characters of JSON are turned into bytes at once. */
 const PIECE = 64 * 1024;
 const JSON_TYPE = { 'Content-Type': JSON_MEDIA_TYPE };
 
@@ -39,7 +36,7 @@ export function json(value: unknown, validator?: string): Answer {
     : { status: 200, headers: JSON_TYPE, body, etag: `"${validator}"` };
 }
 
-/** As `json`, of an object whose last member is a list that may be long: written out in steps. */
+/** Answers with an object whose last member is a list. The list may be long, so it is written out in steps. */
 export async function jsonWithList(
   head: Readonly<Record<string, unknown>>,
   name: string,
@@ -62,17 +59,17 @@ export async function jsonWithList(
   return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
 }
 
-/** JSON that is written out already, because `JSON.stringify` would change its numbers. */
+/** Answers with JSON that is text already, because `JSON.stringify` would change its numbers. */
 export function writtenJson(body: string | Buffer): Answer {
   return { status: 200, headers: JSON_TYPE, body };
 }
 
-/** 201 with the address of what was made. */
+/** Answers 201 with the address of what was made. */
 export function created(location: string, value: unknown): Answer {
   return { status: 201, headers: { ...JSON_TYPE, Location: location }, body: JSON.stringify(value) };
 }
 
-/** To a GET whose caller holds what there is, where that is known before the answer is made. */
+/** Answers 304 to a GET whose caller already has the content, where that is known before the content is read. */
 export function notModified(validator: string): Answer {
   return { status: 304, headers: {}, body: null, etag: `"${validator}"` };
 }
@@ -81,7 +78,7 @@ export function noContent(): Answer {
   return { status: 204, headers: {}, body: null };
 }
 
-/** One page of a list; `total` counts all that match. */
+/** Answers with one page of a list. `total` counts all items that match. */
 export function page(
   items: readonly unknown[],
   total: number,
@@ -91,7 +88,7 @@ export function page(
 }
 
 /**
- * Bytes with their media type; no browser runs what somebody uploaded: it is saved, or shown without any rights.
+ * Answers with bytes and their media type. No browser runs what somebody uploaded: it is saved, or shown without rights.
  * @param validator what its ETag says, without quotes
  */
 export function download(
@@ -117,18 +114,18 @@ export function redirect(location: string): Answer {
   return { status: 302, headers: { Location: location }, body: null };
 }
 
-/** After a form: the browser gets this page, and to load that anew sends nothing twice (RFC 9110 15.4.4). */
+/** Answers a form: the browser then gets this page, and loading it anew sends nothing twice (RFC 9110 15.4.4). */
 export function seeOther(location: string, headers: Record<string, string> = {}): Answer {
   return { status: 303, headers: { Location: location, ...headers }, body: null };
 }
 
-/** Bytes that are still in the making; never to be stored by anybody on the way. */
+/** Answers with bytes that are still being made. Nobody on the way may store them. */
 export function streamed(body: Readable, mediaType: string): Answer {
   const headers = { 'Content-Type': mediaType, 'Cache-Control': 'no-cache, max-age=0, must-revalidate' };
   return { status: 200, headers, body };
 }
 
-/** The ETag of an answer: its own, else one made from its bytes; lists and what is never cached have none. */
+/** The ETag of an answer: its own, or else one made from its bytes. Lists and what is never cached have none. */
 export function etagOf(answer: Answer): string | null {
   if (answer.etag !== undefined) return answer.etag;
   if (answer.status !== 200 || answer.body === null || answer.page !== undefined) return null;
@@ -137,7 +134,7 @@ export function etagOf(answer: Answer): string | null {
   return `"${sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_')}"`;
 }
 
-/** Whether the header's list names the ETag; weak ones count as equal (RFC 9110 8.8.3.2). */
+/** Whether the header's list names the ETag. Weak validators count as equal (RFC 9110 8.8.3.2). */
 export function namesValidator(header: string, etag: string): boolean {
   // The steady poll sends exactly the one validator it was given.
   if (header === etag) return true;
@@ -145,12 +142,12 @@ export function namesValidator(header: string, etag: string): boolean {
   return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === etag);
 }
 
-/** `*`: whatever it is now, as long as it is there. */
+/** Whether the header is `*`, which means anything, as long as it exists. */
 export function namesAny(header: string): boolean {
   return header.trim() === '*';
 }
 
-/** What stands at an address now: null for nothing, else its ETag, which lists do not have. */
+/** What an address holds now. Null means nothing. Lists have no ETag. */
 export type Current = { etag: string | null } | null;
 
 /**

@@ -191,12 +191,12 @@ function entryTo(counted: Transform, encoding = 'identity'): Transform {
 
 /** How a body in one block is read. */
 interface Reading {
-  /** Bytes. */
+  /** The limit in bytes. */
   limit: number;
   /** What the body holds in memory meanwhile. */
   share: Pick<BodyShare, 'reserve'>;
   check?(whole: Buffer): void;
-  /** Default: what a server asks for. */
+  /** The default is what a server asks for. */
   pace?: BodyPace;
 }
 

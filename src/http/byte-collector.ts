@@ -1,21 +1,21 @@
-/** Puts together what comes in pieces over a connection. */
+/** Joins bytes that come in pieces over a connection. */
 
 import { Pace } from '../lib/pace.ts';
 
-/** Bytes of the first block. Each further one is as large as all before it together, up to the largest. */
+/** The first block has so many bytes. Each further block is as large as all before it, up to the largest. */
 const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 256 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Bytes that come in pieces of any size, copied into blocks: a piece is let go of at once, so a sender of single bytes
- * costs no object for each of them. The blocks are at most twice as large as what has come.
+ * Copies pieces of any size into blocks and keeps no piece, so a sender of single bytes costs no object for each byte.
+ * The blocks are at most twice as large as what has come.
  */
 export class ByteCollector {
   length = 0;
   private readonly blocks: Buffer[] = [];
   private last = NOTHING;
-  /** Bytes of the last block that are taken. */
+  /** So many bytes of the last block are used. */
   private taken = 0;
   private readonly onBlock: (bytes: number) => void;
 
@@ -34,14 +34,14 @@ export class ByteCollector {
     }
   }
 
-  /** Gives all that has come, and is empty then. */
+  /** Gives all bytes in one Buffer. The collector is empty then. */
   takeAll(): Buffer {
     const all = Buffer.concat([...this.blocks, this.last], this.length);
     this.clear();
     return all;
   }
 
-  /** Does what `takeAll` does, for much: in steps, and lets go of each block that has been copied. */
+  /** Does what `takeAll` does, in steps, for many bytes. It lets go of each block that has been copied. */
   async drain(): Promise<Buffer> {
     const all = Buffer.allocUnsafeSlow(this.length);
     const pieces = [...this.blocks.splice(0), this.last.subarray(0, this.taken)].reverse();

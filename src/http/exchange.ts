@@ -38,7 +38,7 @@ type Shared =
 /** Koa's context is one. The poll gets one without Koa, whose machinery would be a fifth of what a poll costs. */
 export type Exchange = Pick<Context, Shared> & { params: Record<string, string>; state: RequestState };
 
-/** Of a GET whose path needs no decoding and whose caller takes any media type. */
+/** The exchange of a GET whose path needs no decoding and whose caller takes any media type. */
 export class PlainExchange implements Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -74,17 +74,17 @@ export class PlainExchange implements Exchange {
   }
 }
 
-/** Has all that a poll sets: to add it later takes longer. */
+/** Makes a state with all that a poll sets, because to add members later takes longer. */
 export function newState(): RequestState {
   return { requestId: '', principal: undefined, logLevel: undefined, route: undefined, leave: undefined };
 }
 
-/** Whether a request may go without Koa: nothing about it asks for more than its path. */
+/** Whether a request may go without Koa, because nothing about it asks for more than its path. */
 export function isPlain({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept === undefined || headers.accept === '*/*');
 }
 
-/** Aborted when the exchange is over, however it ended. Made only when asked for, which the poll never does. */
+/** A signal that is aborted when the exchange is over, however it ended. The poll never asks for it. */
 export function endOf({ res, state }: Exchange): AbortSignal {
   if (state.over !== undefined) return state.over.signal;
   const over = new AbortController();

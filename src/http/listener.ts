@@ -21,13 +21,13 @@ import { ConnectionTable } from './connections.ts';
 import { answerBadHost, answerClientError, answerConnect, countHosts } from './malformed.ts';
 import { Proxies, type ProxySettings } from './proxies.ts';
 
-/** Without a certificate of the server it speaks plain HTTP. */
+/** Without a certificate of the server the listener speaks plain HTTP. */
 export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
 
 export interface ListenerOptions {
   material: ListenerMaterial;
   proxies: ProxySettings;
-  /** 48 bytes, of TLS sessions that other processes can resume too; default: of this process alone. */
+  /** 48 bytes, by which other processes can resume TLS sessions too. By default only this process can. */
   ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   log: Log;
@@ -38,19 +38,19 @@ export interface Listener {
   server: Server | TlsServer;
   /** Resolves to the port in use, which matters for port 0. */
   listen(host: string, port: number): Promise<number>;
-  /** Takes other certificates for new connections; throws, and keeps the old ones, if OpenSSL refuses them. */
+  /** Takes other certificates for new connections. If OpenSSL refuses them it throws, and keeps the old ones. */
   reload(material: ListenerMaterial, ticketKeys?: Buffer): void;
-  /** Ends once every connection is gone; answers in progress have `graceMs` to finish. */
+  /** Resolves once every connection is gone. Answers in progress have `graceMs` milliseconds to finish. */
   close(graceMs: number): Promise<void>;
 }
 
 const OPTIONS = {
-  // Agents poll within the 120 s that the contract promises them; a little more spares them the race.
+  // The contract promises agents 120 s between polls. A little more spares them a race.
   keepAliveTimeout: 125 * SECOND,
   headersTimeout: 30 * SECOND,
   requestTimeout: 5 * MINUTE,
   connectionsCheckingInterval: 5 * SECOND,
-  // Node would answer by itself, in another shape than every other error has.
+  // Node's own answer would have another form than all other errors.
   requireHostHeader: false,
 };
 
@@ -66,7 +66,7 @@ export function createListener(options: ListenerOptions): Listener {
     const hosts = countHosts(request);
     if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response);
     else answerBadHost(response, hosts);
-    // What was answered at once, as a poll is, leaves nothing to look after.
+    // A poll is answered at once and leaves nothing to look after.
     if (!response.writableEnded) connections.addExchange(request, response);
   };
   server.on('request', onRequest);
@@ -96,13 +96,13 @@ export function createListener(options: ListenerOptions): Listener {
 
 interface MadeServer {
   server: Server | TlsServer;
-  /** Throws if OpenSSL refuses the material. */
+  /** It throws if OpenSSL refuses the material. */
   renew(material: ListenerMaterial, ticketKeys: Buffer): void;
 }
 
 function plainServer(connections: ConnectionTable): MadeServer {
   const server = createPlainServer(OPTIONS);
-  // Before the HTTP layer sees the connection, so that no request can arrive unknown.
+  // This comes before the HTTP layer sees the connection, so that each request has a known connection.
   server.prependListener('connection', (socket) => connections.addPlain(socket));
   return { server, renew: () => undefined };
 }
@@ -117,7 +117,7 @@ function tlsServer(
     ...contextOptions(material),
     handshakeTimeout: 20 * SECOND,
     requestCert: true,
-    // Self-signed is the normal case; who is let in is decided per request, see clientOf.
+    // Certificates of nodes are mostly self-signed. Who may enter is decided for each request, see clientOf.
     rejectUnauthorized: false,
     ...(ticketKeys && { ticketKeys }),
   });
@@ -125,7 +125,7 @@ function tlsServer(
   server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
   const renew = (next: ListenerMaterial, keys: Buffer) => {
     server.setSecureContext(contextOptions(next));
-    // Others: sessions of before cannot be resumed, as what they were verified against may no longer hold.
+    // With other keys no earlier session is resumed, because its certificate may no longer be accepted.
     server.setTicketKeys(keys);
   };
   return { server, renew };

@@ -10,11 +10,11 @@ import { HawserError } from '../lib/errors.ts';
 import { Tally } from '../lib/tally.ts';
 import { isProxied } from './connections.ts';
 
-/** Open calls of one node. An agent has one or two. */
+/** One node may have so many open calls. An agent has one or two. */
 const CALLS_OF_ONE_NODE = 8;
-/** Connections of one node. An agent has one or two. */
+/** One node may have so many connections. An agent has one or two. */
 const CONNECTIONS_OF_ONE_NODE = 16;
-/** Seconds; spread, so that those who were sent away do not come back together. */
+/** The wait in seconds. It is spread, so that those who were sent away do not come back together. */
 const RETRY_AFTER = { least: 5, most: 30 };
 
 export class LoadShedder {

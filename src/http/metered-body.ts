@@ -11,7 +11,7 @@ import { ByteCollector } from './byte-collector.ts';
 
 /** What a body must keep to. */
 export interface BodyRules {
-  /** Bytes. */
+  /** The limit in bytes. */
   limit: number;
   pace: BodyPace;
   /** Makes the error for more bytes than the limit. */
@@ -31,7 +31,7 @@ export interface BodyRules {
 
 /** How fast a body must come. */
 export interface BodyPace {
-  /** Milliseconds between two calls of `judge`. */
+  /** The time between two calls of `judge` in milliseconds. */
   span: number;
   /** @param received bytes so far; the result is the error for a body that comes too slowly */
   judge(received: number): HawserError | null;
@@ -78,7 +78,7 @@ export function paceOfUpload(): BodyPace {
 const CHUNKS = 4_000;
 const BYTES_OF_A_CHUNK = 64;
 
-/** Bytes that are handed on in one turn of the event loop. The worst form keeps formidable busy with them for 6 ms. */
+/** So many bytes are handed on in one turn of the event loop. The worst form keeps formidable busy for 6 ms with them. */
 const SLICE = 16 * 1024;
 
 /**
@@ -200,7 +200,7 @@ export class MeteredBody extends Readable {
   }
 }
 
-/** How much of a refused body is still taken off the wire, so that its sender gets to read the answer. */
+/** So many bytes of a refused body are still taken off the wire, so that its sender gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 
 /**

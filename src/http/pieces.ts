@@ -8,14 +8,14 @@ import { SECOND } from '../lib/clock.ts';
 import type { PieceByPiece } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Bytes up to which a body is handed to the connection in one go. */
+/** A body of up to so many bytes is handed to the connection at once. */
 export const WHOLE = 64 * 1024;
 
-/** Milliseconds for which an answer may wait without a byte being taken. */
+/** An answer may wait so many milliseconds without a byte being taken. */
 const PATIENCE = 60 * SECOND;
 const LOOKS = 4;
 
-/** Views of a Buffer that all connections share. */
+/** Makes views of a Buffer that all connections share. */
 export function piecesOf(bytes: Buffer): PieceByPiece {
   return { length: bytes.length, open: () => readPieces(bytes) };
 }
@@ -41,10 +41,10 @@ export function openPieces(ctx: Exchange, body: PieceByPiece, patience = PATIENC
   const { res } = ctx;
   const source = countBytes(ctx, body.open());
   let looks = 0;
-  // In several looks: after a pause of our own the first comes before what was taken meanwhile is known.
+  // One look is not enough: after a pause of this process it may come before what was taken meanwhile is known.
   const timer = setTimeout(() => {
     looks += 1;
-    // It may be our disk that takes its time, or an answer before this one on the same connection.
+    // Our disk may be slow, or an earlier answer on the same connection may hold this one up.
     const isHeldUp = res.socket !== null && (res.writableNeedDrain || res.writableEnded);
     if (isHeldUp && looks >= LOOKS) res.destroy();
     else timer.refresh();
@@ -64,7 +64,7 @@ export function countBytes(ctx: Exchange, source: Readable): Readable {
   whenPiped(ctx, source, (chunk) => {
     state.streamedBytes = (state.streamedBytes ?? 0) + chunk.length;
   });
-  // It may fail before it is piped, which whoever pipes it is told of.
+  // The stream may fail before it is piped. Whoever pipes it is told.
   source.on('error', () => undefined);
   return source;
 }

@@ -35,7 +35,7 @@ export function routerOf(routes: readonly Route[], dispatch: Dispatch): Middlewa
   return router.routes() as unknown as Middleware;
 }
 
-/** The last middleware: for what no route has. */
+/** The last middleware, which answers what no route has. */
 export function answerUnrouted(routes: readonly Route[]): Middleware {
   const methods = new Set(['HEAD', ...routes.map((route) => route.method)]);
   return (ctx) => {

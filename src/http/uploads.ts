@@ -17,23 +17,23 @@ import { type Disposition, malformed, type PartSink, partReader, readBoundary } 
 import { decodeUtf8 } from './validation.ts';
 
 export interface UploadLimits {
-  /** Bytes of all files together, after unpacking. */
+  /** The limit in bytes for all files together, after unpacking. */
   bytes: number;
   files: number;
-  /** Bytes of one plain field; default 64 KiB. */
+  /** The limit in bytes for one plain field. The default is 64 KiB. */
   fieldBytes?: number;
 }
 
 export interface Upload {
   fields: Map<string, string>;
-  /** Paths normalised and free of clashes; empty when the form holds no file. */
+  /** The paths are normalised and do not clash. The list is empty when the form holds no file. */
   files: UploadedFile[];
-  /** Null unless the route names its one file. */
+  /** It is null unless the route names its one file. */
   file: NamedFile | null;
 }
 
 export interface NamedFile {
-  /** As the client calls it, unchecked and no path; empty where it gives no name. */
+  /** The name that the client gives, unchecked; empty where it gives none. */
   filename: string;
   /** The part's `Content-Type`; null without one. */
   mediaType: string | null;
@@ -50,7 +50,7 @@ export interface FormShape {
 export interface Uploader {
   places: SharedPlaces;
   userId: string;
-  /** Aborted when the exchange is over, however it ended. */
+  /** It is aborted when the exchange is over, however it ended. */
   over: AbortSignal;
 }
 
@@ -171,7 +171,7 @@ class UploadForm {
     });
   }
 
-  /** Packed, the archive is bounded by the body; its limits hold for what it unpacks to. */
+  /** The body's limit bounds the archive itself. The form's limits hold for what it unpacks to. */
   private openArchive(): PartSink {
     if (this.seen.has('archive')) throw invalidField('/archive', 'The form has two archives');
     if (this.seen.has('files')) throw twoKinds();
@@ -231,7 +231,7 @@ function twoKinds(): HawserError {
   return invalidField('/archive', 'The form has both single files and an archive');
 }
 
-/** The name is the client's: escaped for the message, and as a JSON Pointer for the path. */
+/** The name comes from the client, so it is escaped in the message, and in the path as a JSON Pointer. */
 function unknownPart(name: string): HawserError {
   const pointer = `/${showText(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   const message = `The form must not have a part "${showText(name)}"`;

@@ -49,7 +49,7 @@ function toFieldErrors(issue: core.$ZodIssue): FieldError[] {
   }));
 }
 
-/** A rule of our own names its code in `params`; the schema library's rules have theirs. */
+/** A rule of our own names its code in `params`. The rules of zod have codes of zod. */
 function codeOf(issue: core.$ZodIssue): string {
   const own = issue.code === 'custom' ? issue.params?.['code'] : undefined;
   return typeof own === 'string' ? own : issue.code;
