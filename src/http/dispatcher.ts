@@ -19,7 +19,8 @@ import {
   sessionHolder,
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
-import { type Exchange, Facts } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { admits, notAcceptable, respond } from './respond.ts';
 import type { Method, Route } from './route.ts';

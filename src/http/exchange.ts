@@ -1,28 +1,23 @@
 /** A request and its response as the HTTP room sees them, with what is known of them while they are carried out. */
 
-import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { type Actor, actorOf } from '../security/audit.ts';
-import type { Principal } from '../security/principal.ts';
-import { clientOf, wouldChain } from './connections.ts';
-import type { RequestFacts, Route } from './route.ts';
+import type { FactSource } from './facts.ts';
+import type { Route } from './route.ts';
 
-/** Koa's `ctx.state`. The outer middleware reads it for the log line once the request is done. */
-export interface RequestState {
-  requestId: string;
-  /** Set as soon as it is known who calls, so that the log names callers who are refused too. */
-  principal: Principal | null | undefined;
+/**
+ * Koa's `ctx.state`. The outer middleware reads it for the log line once the request is done.
+ * `principal` is set as soon as it is known who calls, so that the log names callers who are refused too.
+ */
+export type RequestState = FactSource['state'] & {
   logLevel: 'info' | 'debug' | undefined;
   /** Set once a route is found. */
   route: Route | undefined;
   /** Set once an open call of a node is counted. Calling it ends the call. */
   leave: (() => void) | undefined;
-  /** Set once somebody asks for the end of the exchange. */
-  over?: AbortController;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
-}
+};
 
 type Shared =
   | 'req'
@@ -82,56 +77,4 @@ export function newState(): RequestState {
 /** Whether a request may go without Koa, because nothing about it asks for more than its path. */
 export function isPlain({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept === undefined || headers.accept === '*/*');
-}
-
-/** A signal that is aborted when the exchange is over, however it ended. The poll never asks for it. */
-export function endOf({ res, state }: Exchange): AbortSignal {
-  if (state.over !== undefined) return state.over.signal;
-  const over = new AbortController();
-  state.over = over;
-  if (res.closed) over.abort();
-  else res.once('close', () => over.abort());
-  return over.signal;
-}
-
-/** What handlers may ask about a request beside its parsed parts. Most of it is found only when they ask. */
-export class Facts implements RequestFacts {
-  readonly requestId: string;
-  readonly now: number;
-  private readonly ctx: Exchange;
-
-  constructor(ctx: Exchange, now: number) {
-    this.requestId = ctx.state.requestId;
-    this.now = now;
-    this.ctx = ctx;
-  }
-
-  get isHead(): boolean {
-    return this.ctx.method === 'HEAD';
-  }
-
-  get actor(): Actor {
-    return actorOf(this.ctx.state.principal ?? null, this);
-  }
-
-  get address(): string {
-    return clientOf(this.ctx.req).address;
-  }
-
-  get certificate(): RequestFacts['certificate'] {
-    const { peer, isTrusted } = clientOf(this.ctx.req);
-    return peer && { ...peer.describe(), isTrusted };
-  }
-
-  wouldChain(chain: readonly X509Certificate[]): boolean {
-    return wouldChain(this.ctx.req.socket, chain);
-  }
-
-  get over(): AbortSignal {
-    return endOf(this.ctx);
-  }
-
-  header(name: string): string | undefined {
-    return this.ctx.headers[name]?.toString();
-  }
 }

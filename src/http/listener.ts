@@ -4,6 +4,7 @@
  */
 
 import { randomBytes, constants as tlsConstants } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer as createPlainServer,
   type IncomingMessage,
@@ -142,23 +143,19 @@ function contextOptions({ server, nodeCa, nodeCrl }: ListenerMaterial): SecureCo
   };
 }
 
-function listen(server: Server | TlsServer, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+async function listen(server: Server | TlsServer, host: string, port: number): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
-function close(server: Server | TlsServer, connections: ConnectionTable, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => connections.destroyAll(), graceMs);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    connections.drain();
-  });
+async function close(
+  server: Server | TlsServer,
+  connections: ConnectionTable,
+  graceMs: number,
+): Promise<void> {
+  const deadline = setTimeout(() => connections.destroyAll(), graceMs);
+  const closed = once(server.close(), 'close');
+  connections.drain();
+  await closed;
+  clearTimeout(deadline);
 }

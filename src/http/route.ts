@@ -3,15 +3,13 @@
  * values and returns an answer. Validation, access, the OpenAPI document and the access tests are made from it.
  */
 
-import type { X509Certificate } from 'node:crypto';
 import { type ZodType, z } from 'zod';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
-import type { Actor } from '../security/audit.ts';
-import type { CertificateDescription } from '../security/certificates.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
+import type { Facts } from './facts.ts';
 import type { ProblemName } from './problem-codes.ts';
 import type { Upload } from './uploads.ts';
 
@@ -91,30 +89,7 @@ export interface AnswerSpec {
 }
 
 /** Facts about the request that a few handlers need beside its parsed parts. */
-export interface RequestFacts {
-  requestId: string;
-  /** The client's address, for the log and the sign-in throttle. */
-  address: string;
-  /** The caller as the audit trail names them. */
-  actor: Actor;
-  /** The connection's client certificate, trusted or not. */
-  certificate: PeerCertificateFacts | null;
-  /** Whether a certificate that came in a body, with its issuers behind it, chains to the configured node CA. */
-  wouldChain(chain: readonly X509Certificate[]): boolean;
-  /** When the call is carried out, which is when its body is there, in epoch milliseconds. */
-  now: number;
-  /** Whether this is a HEAD, carried out as a GET that must change nothing. */
-  isHead: boolean;
-  /** Gives a header by its lower-case name. */
-  header(name: string): string | undefined;
-  /** It is aborted when the answer has been sent in full, or the client has gone. */
-  over: AbortSignal;
-}
-
-export interface PeerCertificateFacts extends CertificateDescription {
-  /** Whether the configured node CA and CRL accept it; true where none is configured. */
-  isTrusted: boolean;
-}
+export type RequestFacts = Pick<Facts, keyof Facts>;
 
 export type Input<A extends Access, P, Q, B> = Subject<A> & {
   params: P;
