@@ -61,7 +61,7 @@ export class BodyReader {
     let share: BodyShare | undefined;
     try {
       share = this.budget.open(senderOf(ctx));
-      const body = await this.readWhole(spec, ctx, share);
+      const body = await this.readWhole(spec, req, share);
       return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
     } catch (error) {
       // Of what is being sent still nothing is read any more, so nothing else can come by the connection.
@@ -72,10 +72,9 @@ export class BodyReader {
     }
   }
 
-  private async readWhole(spec: WholeSpec, ctx: Exchange, share: BodyShare): Promise<unknown> {
-    const { req } = ctx;
+  private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
     const { jsonBytes } = this.limits;
-    if (spec.kind === 'form') return this.readForm(ctx, share);
+    if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
       const mediaType = requireType(req, spec.mediaTypes);
       return { mediaType, bytes: await readBytes(req, { limit: jsonBytes, share }) };
@@ -86,13 +85,13 @@ export class BodyReader {
     if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
     refuseContentEncoding(req.headers);
     if (spec.kind === 'jsonBytes') return readBytes(req, { limit: this.limits[spec.limit], share });
-    return this.readJson(ctx, { limit: jsonBytes, share, check: decodeJson });
+    return this.readJson(req, { limit: jsonBytes, share, check: decodeJson });
   }
 
-  private async readJson(ctx: Exchange, reading: Reading): Promise<unknown> {
-    const body = meter(ctx.req, 'application/json', reading);
+  private async readJson(request: IncomingMessage, reading: Reading): Promise<unknown> {
+    const body = meter(request, 'application/json', reading);
     try {
-      const value = await parseBody(this.parseJson, ctx, body);
+      const value = await parseBody(this.parseJson, body);
       if (body.received > 0) return value;
     } catch (error) {
       // koa-body refuses members called `__proto__` too, of which the route's schema is to judge.
@@ -107,13 +106,13 @@ export class BodyReader {
    * @throws HawserError `malformed_body` for what is not encoded so, in UTF-8; `validation_failed` for a field that
    *   comes twice
    */
-  private async readForm(ctx: Exchange, share: BodyShare): Promise<Record<string, string>> {
-    const body = meter(ctx.req, requireType(ctx.req, [FORM_TYPE]), {
+  private async readForm(request: IncomingMessage, share: BodyShare): Promise<Record<string, string>> {
+    const body = meter(request, requireType(request, [FORM_TYPE]), {
       limit: FORM_BYTES,
       share,
       check: decodeFormText,
     });
-    const pairs = decodeForm(String(await parseBody(this.parseForm, ctx, body)));
+    const pairs = decodeForm(String(await parseBody(this.parseForm, body)));
     const fields = new Map(pairs);
     if (fields.size < pairs.length) throw invalidField('', 'The form has a field twice');
     return Object.fromEntries(fields);
@@ -129,7 +128,7 @@ export class BodyReader {
     const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const { fields, files, file } = await readUpload(
-      ctx,
+      ctx.req,
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
       { places: this.uploads, userId, over: endOf(ctx) },
@@ -208,8 +207,14 @@ interface Reading {
  *   to be had for it
  */
 export async function readBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
-  const [bytes = Buffer.alloc(0)] = await meter(request, '', reading).toArray();
-  return bytes;
+  const body = meter(request, '', reading);
+  return new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0);
+    body
+      .on('data', (whole) => (bytes = whole))
+      .once('end', () => resolve(bytes))
+      .once('error', reject);
+  });
 }
 
 function meter(

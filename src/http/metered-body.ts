@@ -2,7 +2,6 @@
 
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import type { Context, Middleware } from 'koa';
 import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
@@ -87,9 +86,8 @@ const SLICE = 16 * 1024;
  * the `HawserError` of the rule that is broken.
  */
 export class MeteredBody extends Readable {
-  /** koa-body reads the bodies of a few methods alone. Which routes have a body is for the routes to say. */
-  readonly method = 'POST';
-  /** The length and the encoding are judged before a parser sees the body, so they are not here. */
+  readonly mediaType: string;
+  /** What formidable asks for. Length and encoding are not here, because they are judged before a parser sees the body. */
   readonly headers: Readonly<Record<string, string>>;
   received = 0;
   private readonly request: IncomingMessage;
@@ -105,6 +103,7 @@ export class MeteredBody extends Readable {
 
   constructor(request: IncomingMessage, mediaType: string, rules: BodyRules) {
     super();
+    this.mediaType = mediaType;
     this.headers = { 'content-type': mediaType, 'transfer-encoding': 'chunked' };
     this.request = request;
     this.rules = rules;
@@ -218,22 +217,19 @@ export function discardBody(request: IncomingMessage): void {
 }
 
 /**
- * Has a middleware of koa-body parse a body.
+ * Has a middleware of koa-body parse a body. It gets what it asks of Koa's context: to derive that from the real one, or to
+ * wait by `finished` of node:stream, would take longer than all else about a small body.
  * @returns what it makes of the body
  * @throws HawserError of the rule that the body breaks; else what the parser throws
  */
-export async function parseBody(
-  parse: Middleware,
-  ctx: { req: IncomingMessage },
-  body: MeteredBody,
-): Promise<unknown> {
-  // koa-body sees this request in place of the one that Koa has.
-  const { request: original } = ctx as Context;
-  const request = Object.create(original, { req: { value: body } });
-  const view = Object.create(ctx, { req: { value: body }, request: { value: request } });
+export async function parseBody(parse: Middleware, body: MeteredBody): Promise<unknown> {
+  const request = { body: undefined };
+  const is = (types: readonly string[]) => types.includes(body.mediaType);
+  const context = { req: body, request, method: 'POST', is } as unknown as Context;
+  const ended = new Promise((resolve, reject) => body.once('end', resolve).once('error', reject));
   try {
     // A form may be understood before its body has come to the end.
-    await Promise.all([parse(view, async () => undefined), finished(body)]);
+    await Promise.all([parse(context, async () => undefined), ended]);
     return request.body;
   } finally {
     body.destroy();

@@ -54,6 +54,7 @@ export interface Uploader {
   over: AbortSignal;
 }
 
+const FORM_TYPE = 'multipart/form-data';
 const FIELD_BYTES = 64 * 1024;
 /** Room for one part's boundary and header: a path of 1,024 bytes comes twice at most, once as `%XX`. */
 const PART_OVERHEAD = 6 * 1024;
@@ -73,34 +74,33 @@ export function uploadPlaces(): SharedPlaces {
  *   form, or one that is cut off; `invalid_archive`); 400 `invalid_path`; 408 `upload_too_slow`; `client_gone`
  */
 export async function readUpload(
-  ctx: { req: IncomingMessage },
+  request: IncomingMessage,
   limits: UploadLimits,
   shape: FormShape,
   { places, userId, over }: Uploader,
 ): Promise<Upload> {
-  const { req } = ctx;
   try {
-    const boundary = readBoundary(req.headers);
+    const boundary = readBoundary(request.headers);
     const limit = maximumBody(limits, shape.fields.length);
-    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limits);
+    if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limits);
     const leave = await places.take(userId, over);
     try {
       const form = new UploadForm(limits, shape);
       const formidable = { enabledPlugins: [partReader(boundary, (part) => form.openPart(part))] };
-      const body = new MeteredBody(req, 'multipart/form-data', {
+      const body = new MeteredBody(request, FORM_TYPE, {
         limit,
         pace: paceOfUpload(),
         isInSlices: true,
         tooLong: () => bodyTooLarge(limits),
         cutOff: (cause) => malformed('it was cut off', cause),
       });
-      await parseBody(koaBody({ multipart: true, formidable }), ctx, body);
+      await parseBody(koaBody({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
       return await form.finish();
     } finally {
       leave();
     }
   } catch (error) {
-    discardBody(req);
+    discardBody(request);
     // An error of formidable's says with which status it wants to be answered.
     if (error instanceof Error && 'httpCode' in error)
       throw malformed('it is cut off or has no parts', error);

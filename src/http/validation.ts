@@ -3,9 +3,11 @@
 import type { core, ZodType } from 'zod';
 import { type FieldError, type HawserError, invalid, invalidField } from '../lib/errors.ts';
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** @throws TypeError for bytes that are not UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  return UTF8.decode(bytes);
 }
 
 /** @throws HawserError `validation_failed`, in it `malformed_json`, for bytes that are not UTF-8 */

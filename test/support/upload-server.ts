@@ -78,7 +78,7 @@ async function answer(ctx: Context): Promise<void> {
 
 async function outcomeOf(ctx: Context, over: AbortSignal): Promise<Outcome> {
   try {
-    const { fields, files } = await readUpload(ctx, LIMITS, SHAPE, {
+    const { fields, files } = await readUpload(ctx.req, LIMITS, SHAPE, {
       places,
       userId: String(ctx.headers['x-user']),
       over,
