@@ -13,11 +13,6 @@ import type { NodeTrust } from '../security/tls-settings.ts';
 import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
 import type { Proxies } from './proxies.ts';
 
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
 /** What is known of a connection from its handshake on, or from its start without TLS. */
 class Connection implements Client {
   readonly address: string;
@@ -97,7 +92,7 @@ export class ConnectionTable implements ProxiedTrust {
   /** Sockets on which requests can come, which with TLS is after the handshake. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
   /** All responses share this listener. */
-  private readonly removeExchange: (this: ServerResponse) => void;
+  private readonly removeAnswer: (this: ServerResponse) => void;
   private draining = false;
 
   constructor(trust: NodeTrust, proxies: Proxies, { clock, log }: { clock: Clock; log: Log }) {
@@ -106,7 +101,7 @@ export class ConnectionTable implements ProxiedTrust {
     this.clock = clock;
     this.log = log;
     const table = this;
-    this.removeExchange = function () {
+    this.removeAnswer = function () {
       const { socket } = this.req;
       table.open.get(socket)?.delete(this);
       if (table.draining) table.endIfIdle(socket);
@@ -146,9 +141,9 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   /** Notes an answer for as long as it is being made or on its way. */
-  addExchange(request: IncomingMessage, response: ServerResponse): void {
-    this.open.get(request.socket)?.add(response);
-    response.on('close', this.removeExchange);
+  addAnswer(response: ServerResponse): void {
+    this.open.get(response.req.socket)?.add(response);
+    response.on('close', this.removeAnswer);
   }
 
   /** Whether each answer is the last on its connection. */
@@ -157,8 +152,8 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   /** The open answers of a connection, oldest first. There are several when a client pipelines. */
-  exchangesOf(socket: Socket): readonly Exchange[] {
-    return [...(this.open.get(socket) ?? [])].map((response) => ({ request: response.req, response }));
+  openAnswersOf(socket: Socket): readonly ServerResponse[] {
+    return [...(this.open.get(socket) ?? [])];
   }
 
   get nodeCa(): string | null {

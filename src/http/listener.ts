@@ -68,16 +68,16 @@ export function createListener(options: ListenerOptions): Listener {
     if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response);
     else answerBadHost(response, hosts);
     // A poll is answered at once and leaves nothing to look after.
-    if (!response.writableEnded) connections.addExchange(request, response);
+    if (!response.writableEnded) connections.addAnswer(response);
   };
   server.on('request', onRequest);
   // An unknown expectation may be ignored (RFC 9110 10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request, socket: Socket) => {
-    answerConnect(socket, connections.exchangesOf(socket), log);
+    answerConnect(socket, connections.openAnswersOf(socket), log);
   });
   server.on('clientError', (error, socket: Socket) => {
-    answerClientError(error, socket, connections.exchangesOf(socket), log);
+    answerClientError(error, socket, connections.openAnswersOf(socket), log);
   });
   server.on('error', (error) => log.error({ err: error }, 'listener failed'));
   let closing: Promise<void> | undefined;

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import { SECOND } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Exchange } from './connections.ts';
 
 interface Fault {
   status: number;
@@ -48,11 +47,11 @@ const LINGER = SECOND;
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  exchanges: readonly Exchange[],
+  openAnswers: readonly ServerResponse[],
   log: Log,
 ): void {
   const fault = faultOf(error);
-  if (fault === null || !mayAnswer(socket, exchanges)) {
+  if (fault === null || !mayAnswer(socket, openAnswers)) {
     log.debug({ code: error.code, remoteAddress: socket.remoteAddress }, 'connection failed');
     // An ended connection waits for its answer to be read. More bad input in that time changes nothing.
     if (!socket.writableEnded) socket.destroy();
@@ -62,10 +61,10 @@ export function answerClientError(
 }
 
 /** Refuses a CONNECT, which Node hands over as a bare connection, and closes it. */
-export function answerConnect(socket: Socket, exchanges: readonly Exchange[], log: Log): void {
+export function answerConnect(socket: Socket, openAnswers: readonly ServerResponse[], log: Log): void {
   // Node has removed its own listener.
   socket.on('error', () => undefined);
-  if (exchanges.length > 0 || !socket.writable) socket.destroy();
+  if (openAnswers.length > 0 || !socket.writable) socket.destroy();
   else endWith(NO_PROXY, socket, log, 'CONNECT');
 }
 
@@ -101,9 +100,9 @@ function faultOf(error: NodeJS.ErrnoException): Fault | null {
 }
 
 /** No answer may follow one that has begun, or come before one that an earlier request still waits for. */
-function mayAnswer(socket: Socket, exchanges: readonly Exchange[]): boolean {
-  if (!socket.writable || exchanges.length > 1) return false;
-  return exchanges.every(({ request, response }) => !request.complete && !response.headersSent);
+function mayAnswer(socket: Socket, openAnswers: readonly ServerResponse[]): boolean {
+  if (!socket.writable || openAnswers.length > 1) return false;
+  return openAnswers.every((response) => !response.req.complete && !response.headersSent);
 }
 
 function toMessage(fault: Fault, requestId: string): string {
