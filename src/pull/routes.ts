@@ -2,10 +2,9 @@
 
 import { z } from 'zod';
 import type { KnownNode } from '../db/node-lookup.ts';
-import { type Answer, download, json, notModified } from '../http/answer.ts';
-import { namesValidator } from '../http/conditional.ts';
+import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
+import { overloaded } from '../http/load-shedder.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
-import { overloaded } from '../http/node-calls.ts';
 import { WHOLE } from '../http/pieces.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';

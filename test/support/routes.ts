@@ -32,9 +32,9 @@ export async function declaredRoutes(): Promise<Route[]> {
   });
   try {
     const options: AppOptions = {
-      ...{ database, store, log, dataDir: folder, clock: new TestClock() },
+      ...{ database, store, log, clock: new TestClock() },
       // All routes that there can be.
-      environment: 'development',
+      config: { ...readConfig({}), dataDir: folder, environment: 'development' },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
@@ -42,11 +42,10 @@ export async function declaredRoutes(): Promise<Route[]> {
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
-      ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
-      ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },
+      metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
     };

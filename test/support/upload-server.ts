@@ -1,11 +1,11 @@
 /** A real HTTP server that uses readUpload, and forms that are written byte by byte. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { uploadPlaces } from '../../src/http/upload-body.ts';
-import { readUpload } from '../../src/http/uploads.ts';
+import Koa, { type Context } from 'koa';
+import { readUpload, uploadPlaces } from '../../src/http/uploads.ts';
 import { type FieldError, HawserError } from '../../src/lib/errors.ts';
 import type { FairQueue } from '../../src/lib/fair-queue.ts';
 
@@ -44,7 +44,9 @@ export const url = () => `http://127.0.0.1:${port}/`;
 export function useUploadServer(): void {
   let server: Server;
   before(async () => {
-    server = createServer((req, res) => void answer(req, res));
+    const app = new Koa().use(answer);
+    app.silent = true;
+    server = createServer(app.callback());
     server.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     port = (server.address() as AddressInfo).port;
@@ -61,23 +63,24 @@ export function useUploadServer(): void {
   });
 }
 
-async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (req.method === 'GET') {
-    res.end('here');
+async function answer(ctx: Context): Promise<void> {
+  if (ctx.method === 'GET') {
+    ctx.body = 'here';
     return;
   }
   const over = new AbortController();
-  res.once('close', () => over.abort());
-  const outcome = await outcomeOf(req, over.signal);
+  ctx.res.once('close', () => over.abort());
+  const outcome = await outcomeOf(ctx, over.signal);
   outcomes.push(outcome);
-  res.writeHead(outcome.status, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
+  ctx.status = outcome.status;
+  ctx.body = outcome;
 }
 
-async function outcomeOf(req: IncomingMessage, over: AbortSignal): Promise<Outcome> {
+async function outcomeOf(ctx: Context, over: AbortSignal): Promise<Outcome> {
   try {
-    const { fields, files } = await readUpload(req, LIMITS, SHAPE, {
+    const { fields, files } = await readUpload(ctx.req, LIMITS, SHAPE, {
       places,
-      userId: String(req.headers['x-user']),
+      userId: String(ctx.headers['x-user']),
       over,
     });
     return {

@@ -2,8 +2,7 @@
 
 import { memberText } from '../../domain/json-member.ts';
 import { judgeReport, type ReportOperation, type Verdict } from '../../domain/report-verdict.ts';
-import { decodeJson, parseJson } from '../../http/body.ts';
-import { validate } from '../../http/validation.ts';
+import { decodeJson, parseJson, validate } from '../../http/validation.ts';
 import { NewReport } from './schemas.ts';
 
 export interface JudgedReport extends Verdict {

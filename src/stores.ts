@@ -1,4 +1,4 @@
-/** What a server works on: both stores, its locks, and what counts in it; opened, and brought into order before it serves. */
+/** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openDatabase } from './db/open.ts';
@@ -25,11 +25,11 @@ export interface ServerOptions {
   config: Config;
   clock: Clock;
   log: Log;
-  /** Told the first administrator's random password, once in the life of a data folder. */
+  /** Called with the first administrator's random password, once in the life of a data folder. */
   showFirstPassword(password: string): void;
-  /** The repositories' way to the disk; default: straight. */
+  /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
-  /** Set in a process that is one of several; the stores are in order then. */
+  /** Set in a process that is one of several. The stores are prepared then. */
   part?: Part;
 }
 
@@ -38,13 +38,13 @@ export interface Part {
   locks: Locks;
   /** Whether it does what only one must: the schedules, and the renewal of the made certificate. */
   isLeader: boolean;
-  /** 48 bytes, the same in all, so that each can resume the TLS sessions of the others. */
+  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. */
   ticketKeys: Buffer;
-  /** Epoch milliseconds: when the last of the others ended without a word. */
+  /** When the last of the others ended unexpectedly, in epoch milliseconds. */
   leftBefore(): number;
-  /** To be told by the leader once it has looked after the made certificate. */
+  /** The leader calls this once it has checked the certificate that the server made. */
   onRenewed(): void;
-  /** What the others have counted. */
+  /** Gives what the others have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
 }
 
@@ -53,28 +53,30 @@ export interface Part {
  * @throws as `startServer`
  */
 export async function prepareServer(options: ServerOptions): Promise<void> {
-  const site = await openSite(options);
+  const stores = await openStores(options);
   try {
-    await bringIntoOrder(options, site);
+    await prepareStores(options, stores);
   } finally {
-    await closeSite(site);
+    await closeStores(stores);
   }
 }
 
 /** The stores of a process, and what counts in it. */
-export interface Site {
+export interface Stores {
   database: Database;
   store: GitStore;
   locks: Locks;
   metrics: Metrics;
 }
 
-export async function openSite({ config, clock, log, fs, part }: ServerOptions): Promise<Site> {
+export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
   refuseUnfinishedRestore(config);
   await requireFolder('HAWSER_DATA_DIR', config.dataDir);
   await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
-  const metrics = openMetrics(config);
+  const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
+  // Nobody reads them without a token, so the process is not watched for nothing.
+  if (config.metricsToken !== null) metrics.watchProcess();
   const locks = part?.locks ?? new LocalLocks();
   const database = await openDatabase(config.dataDir, { watch: metrics.work, locks: part?.locks ?? null });
   const store = new GitStore({
@@ -90,40 +92,38 @@ export async function openSite({ config, clock, log, fs, part }: ServerOptions):
     onOperation: metrics.work.onGitOperation,
   });
   // A process that has the stores to itself knows of its own moves.
-  if (part !== undefined) followMoves(database, store);
+  if (part !== undefined)
+    database.changes.subscribe({
+      onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
+      onLost: () => store.invalidate(),
+    });
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
   return { database, store, locks, metrics };
 }
 
-function followMoves(database: Database, store: GitStore): void {
-  database.changes.subscribe({
-    onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
-    onLost: () => store.invalidate(),
-  });
-}
-
-export async function closeSite({ store, database }: Site): Promise<void> {
+export async function closeStores({ store, database }: Stores): Promise<void> {
   await store.close();
   await database.close();
 }
 
-export async function bringIntoOrder(
-  options: ServerOptions,
-  { database, store, locks }: Site,
-): Promise<void> {
+/** What is done once before the stores serve: by a server of one process, or for all processes of one of several. */
+export async function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+  const { config, clock, log } = options;
+  const { database, store, locks } = stores;
   await store.prepare();
-  await sweepBundleFiles(options.config.dataDir);
-  // First, so that a fault in the TLS settings ends a first start before its password is made and shown.
+  await sweepBundleFiles(config.dataDir);
+  // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.
   await loadTls(options, locks);
-  await prepare(options, database, store);
-}
-
-/** Nobody reads them without a token, so the process is not watched for nothing. */
-function openMetrics({ metricsToken }: Config): Metrics {
-  const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
-  if (metricsToken !== null) metrics.watchProcess();
-  return metrics;
+  await ensureBuiltIns(database, clock.now());
+  const password = await ensureFirstAdmin(database, {
+    dataDir: config.dataDir,
+    password: config.adminPassword,
+    randomPassword: newSecret,
+    now: clock.now(),
+  });
+  if (password !== null) options.showFirstPassword(password);
+  await reconcile({ database, store, log, now: clock.now() });
 }
 
 function checkAdminPassword(password: string | null): void {
@@ -131,7 +131,7 @@ function checkAdminPassword(password: string | null): void {
   if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
 }
 
-/** Made here, before the stores would, so that the fault is told as one of the setting. */
+/** Makes the folder before the stores would, so that a fault is reported as one of the setting. */
 async function requireFolder(setting: string, path: string): Promise<void> {
   try {
     await makePrivateFolder(path);
@@ -145,20 +145,7 @@ async function requireFolder(setting: string, path: string): Promise<void> {
   }
 }
 
-async function prepare(options: ServerOptions, database: Database, store: GitStore): Promise<void> {
-  const { config, clock, log } = options;
-  await ensureBuiltIns(database, clock.now());
-  const password = await ensureFirstAdmin(database, {
-    dataDir: config.dataDir,
-    password: config.adminPassword,
-    randomPassword: newSecret,
-    now: clock.now(),
-  });
-  if (password !== null) options.showFirstPassword(password);
-  await reconcile({ database, store, log, now: clock.now() });
-}
-
-/** Makes what is absent or about to expire, which no two processes must do at once. */
+/** Makes what is absent or about to expire. No two processes may do this at once. */
 export function loadTls({ config, clock, log }: ServerOptions, locks: Locks): Promise<TlsMaterial> {
   const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
   return locks.run(TLS_FILES, () =>

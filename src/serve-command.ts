@@ -1,4 +1,4 @@
-/** `hawser serve`: the server as one process or several, its first password and the signals that it obeys. */
+/** The command `hawser serve`: runs the server as one process or several, and obeys signals. */
 
 import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
@@ -6,7 +6,7 @@ import { createLog, type Log } from './lib/log.ts';
 import { notifyReady } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
 
-/** What runs, however many processes it is. */
+/** A running server, of one process or several. */
 interface Running {
   url: string;
   reload(): void;
@@ -28,27 +28,27 @@ export const serve: Command = {
     const ended = closeOnSignals(running, log);
     const { dataDir, reposDir, workers } = config;
     const several = workers === 1 ? {} : { workers };
-    // Last: who waits for this line may signal at once.
+    // This comes last, because whoever waits for this line may send a signal at once.
     log.info({ url: running.url, dataDir, reposDir, ...several }, 'listening');
     const { notifySocket: socket, searchPath } = config;
     await notifyReady({ socket, searchPath }, `listening on ${running.url}`, log);
     await ended;
-    // A connection that outlives the grace must not keep the process.
+    // A connection that is still open after the grace must not keep the process.
     process.exit(0);
   },
 };
 
 async function startAlone({ config, clock }: Call, log: Log): Promise<Running> {
-  // Not before it is called for: the other commands need none of it.
+  // It is imported here because the other commands do not need it.
   const { startServer } = await import('./server.ts');
-  const server = await startServer({ config, clock, log, showFirstPassword: passwordTeller(config) });
+  const server = await startServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
   return { url: server.url, reload: () => void server.reloadTls(), close: () => server.close() };
 }
 
 async function startSeveral({ config, clock }: Call, log: Log): Promise<Running> {
-  const { prepareServer } = await import('./site.ts');
+  const { prepareServer } = await import('./stores.ts');
   const { StartFailure, startWorkers } = await import('./workers/primary.ts');
-  await prepareServer({ config, clock, log, showFirstPassword: passwordTeller(config) });
+  await prepareServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
   try {
     return await startWorkers(config.workers, log);
   } catch (error) {
@@ -57,11 +57,11 @@ async function startSeveral({ config, clock }: Call, log: Log): Promise<Running>
   }
 }
 
-/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. That is one wish, not two. */
-const SAME_WISH = 1 * SECOND;
+/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. Both count as one within this time. */
+const SAME_SIGNAL = 1 * SECOND;
 
 /**
- * The first signal closes in order; a later one, from somebody who will not wait, ends at once.
+ * The first signal closes the server in order. A later one, from somebody who will not wait, ends it at once.
  * @returns when the server is closed
  */
 function closeOnSignals(running: Running, log: Log): Promise<void> {
@@ -73,7 +73,7 @@ function closeOnSignals(running: Running, log: Log): Promise<void> {
         closingSince = now;
         log.info({ signal }, 'closing');
         resolve(running.close());
-      } else if (now - closingSince > SAME_WISH) {
+      } else if (now - closingSince > SAME_SIGNAL) {
         log.warn({ signal }, 'told again while closing: ending at once');
         process.exit(1);
       }
@@ -82,12 +82,12 @@ function closeOnSignals(running: Running, log: Log): Promise<void> {
   });
 }
 
-/** What a service says on stderr is kept in a journal. */
-function passwordTeller({ notifySocket }: Call['config']): (password: string) => void {
+/** The stderr of a service is kept in a journal, so a service shows only where the password is. */
+function passwordReporter({ notifySocket }: Call['config']): (password: string) => void {
   return notifySocket === null ? showFirstPassword : showWhereFirstPasswordIs;
 }
 
-/** On stderr, not in the log: logs are kept and shipped, this is to be read once by the person who starts. */
+/** Writes to stderr and not to the log. Logs are kept and shipped; only the person who starts the server reads this. */
 function showFirstPassword(password: string): void {
   process.stderr.write(
     `\nFirst start: sign in as "admin" with the password\n\n    ${password}\n\n` +
