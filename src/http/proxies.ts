@@ -12,12 +12,12 @@ import { CLIENT_CERT } from '../config.ts';
 import { AddressSet, plainAddress } from '../lib/address-set.ts';
 import { type Clock, MINUTE } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { parseChain } from '../security/certificates.ts';
 import {
   type CertificateDescription,
   describeCertificate,
   isWithinTerm,
   type PresentedCertificate,
+  parseChain,
   thumbprintOf,
 } from '../security/certificates.ts';
 import type { PathValidator, Term } from '../security/certification-path.ts';

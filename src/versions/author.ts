@@ -34,12 +34,8 @@ import {
   type VersionRef,
 } from './types.ts';
 
-/** The kind of the row to which the versions of each kind of repository belong. */
-interface RowKinds {
-  configurations: 'configurations';
-  composites: 'composites';
-  parameters: 'configurations';
-}
+/** The row to which the versions of a kind of repository belong. */
+type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'composites' : 'configurations'];
 
 interface KindFacts {
   rows: ResourceKind;
@@ -103,11 +99,11 @@ interface AuditChange {
 export function underLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
   { kind, resource: { id, name } }: Owner<K>,
-  work: (writer: LockedRepository, row: ResourceRows[RowKinds[K]]) => Promise<T>,
+  work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = KINDS[kind];
   const run = async (writer: LockedRepository) =>
-    work(writer, (await requireRow(database.read, rows, id)) as ResourceRows[RowKinds[K]]);
+    work(writer, (await requireRow(database.read, rows, id)) as RowOf<K>);
   return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));
 }
 
@@ -118,7 +114,7 @@ export function underLock<K extends RepositoryKind, T>(
 export function authorVersions<K extends RepositoryKind, T>(
   tools: AuthorTools,
   target: Target<K>,
-  work: (author: VersionAuthor<K>, row: ResourceRows[RowKinds[K]]) => Promise<T>,
+  work: (author: VersionAuthor<K>, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const run = () =>
     underLock(tools, target, async (writer, row) => {

@@ -32,7 +32,6 @@ export type RepositoryTools = CheckTools &
 /** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
 const MAX_LOOSE = 100;
 const BLOB = 'blob ';
-const NONE: ReadonlySet<string> = new Set();
 
 export class Repository {
   readonly ref: RepositoryRef;
@@ -141,7 +140,7 @@ export class Repository {
   /** Reads the refs again and notifies if they have moved. */
   async reload(): Promise<RepositoryIndex> {
     const { invalidations } = this;
-    const index = await this.read(NONE);
+    const index = await this.read();
     this.seenInvalidations = Math.max(this.seenInvalidations, invalidations);
     await this.notifier.notifyIfDue();
     return index;
@@ -156,7 +155,7 @@ export class Repository {
   /** To be called after a write of our own, before anything else may fail. */
   async refreshAfterWrite(): Promise<void> {
     this.notifier.isDue = true;
-    await this.read(NONE);
+    await this.read();
   }
 
   /** Undoes the moves of a holder whose work has failed. */
@@ -213,8 +212,8 @@ export class Repository {
 
   async details(ref: VersionRef): Promise<VersionDetails> {
     const { version, status, name } = ref;
-    const { versions } = this.tools;
-    const content = await this.tracking(name, () => versions.read(this.folder.gitdir, this.kind, ref));
+    const { gitdir } = this.folder;
+    const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
@@ -240,7 +239,7 @@ export class Repository {
   }
 
   /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
-  private read(doubted: ReadonlySet<string>): Promise<RepositoryIndex> {
+  private read(doubted: ReadonlySet<string> = new Set()): Promise<RepositoryIndex> {
     const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted)));
     this.lastReading = reading.catch(() => undefined);
     return reading;

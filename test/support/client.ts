@@ -128,8 +128,14 @@ async function send(
   request.on('request', ({ req }) => {
     req.path = path;
   });
-  const { status, headers: received, body } = await request.ok(() => true);
+  const { status, headers: received, body } = await request.ok(() => true).catch(withCode);
   return toReply(status, received, Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+}
+
+/** supertest puts an error without a code in place of one of the system, whose code stands in its message. */
+function withCode(error: Error): never {
+  const [, code] = /^(E[A-Z]+): /.exec(error.message) ?? [];
+  throw code === undefined ? error : Object.assign(new Error(error.message, { cause: error }), { code });
 }
 
 /** Keeps the bytes of every answer, whatever its media type. */
