@@ -81,8 +81,10 @@ export class FairQueue {
 
   /** Turns away everybody who waits. */
   refuseWaiting(error: HawserError): void {
-    for (const { waiters } of this.callers.values())
-      for (const waiter of waiters.splice(0)) waiter.refuse(error);
+    for (const caller of [...this.callers.values()]) {
+      for (const waiter of caller.waiters.splice(0)) waiter.refuse(error);
+      this.forgetIdle(caller);
+    }
   }
 
   private async takeSlot(

@@ -163,7 +163,7 @@ function fill(request: Test, { json, body, form }: Omit<Call, 'headers'>): void 
   if (json !== undefined) sendBytes(request.type('application/json'), JSON.stringify(json));
   else if (form === undefined) {
     if (body !== undefined) sendBytes(request, body);
-  } else if (keepsFileNames(form)) attach(request, form);
+  } else if (isWrittenAsGiven(form)) attach(request, form);
   else sendBytes(request.type(`multipart/form-data; boundary=${BOUNDARY}`), encodeForm(form, BOUNDARY));
 }
 
@@ -176,10 +176,12 @@ function sendBytes(request: Test, body: string | Buffer): void {
 
 const BOUNDARY = 'hawser-test-boundary-7d1f';
 
-/** Whether form-data, which superagent writes forms with, leaves the names of these files as they are. */
-function keepsFileNames({ files = {}, part }: Form): boolean {
+/** Whether superagent, with form-data, writes this form as it is: with some part, and the names of files unchanged. */
+function isWrittenAsGiven({ fields = {}, files = {}, archive, part }: Form): boolean {
   const isKept = (path: string) => path === posix.normalize(path) && !/["\\\r\n]/.test(path);
-  return part === undefined && Object.keys(files).every(isKept);
+  const names = Object.keys(files);
+  const isEmpty = names.length + Object.keys(fields).length === 0 && archive === undefined;
+  return part === undefined && !isEmpty && names.every(isKept);
 }
 
 function attach(request: Test, { fields = {}, files = {}, archive }: Form): void {

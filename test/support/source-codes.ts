@@ -39,7 +39,7 @@ const MAKERS: Record<string, { at: number; make(code: string): errors.HawserErro
 const CONSTRUCTORS = ['HawserError', 'super'];
 
 /** Errors that are passed on with the code that they had. */
-const PASSED_ON = new Set(['error.code']);
+const PASSED_ON = new Set(['error.code', 'hawser.code']);
 
 /**
  * @returns `code status` of every error that the source makes
@@ -88,7 +88,7 @@ function codesIn({ path, text }: SourceFile, argument = ''): string[] {
 }
 
 /** The parts of the source that check input. */
-const OF_INPUT = /^(?:api|domain|http|security)\//;
+const OF_INPUT = /^(?:api|domain|http|security|versions)\//;
 
 /** The codes of `errors[]`: of single fields, of readers of documents, and of our own rules in schemas. */
 export function fieldCodesInSource(files: readonly SourceFile[]): Set<string> {

@@ -4,7 +4,7 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } f
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
-import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
+import { type HawserError, notFound } from '../../lib/errors.ts';
 
 /** Which part of a list is asked for, as `Paging` of http/schemas.ts gives it. */
 export interface PageQuery {
@@ -58,10 +58,9 @@ interface TableOptions<T extends TableWithId> {
   /** What a caller is told who names an id that no row has. */
   missing: string;
   /**
-   * A uniqueness rule of the table: one of its columns as `table.column`, and what a caller who breaks it is told; the
-   * code is `name_taken` where no other is given.
+   * A uniqueness rule of the table: one of its columns as `table.column`, and the error for a caller who breaks it.
    */
-  unique?: { column: string; message: string; code?: 'mapping_exists' };
+  unique?: { column: string; taken: () => HawserError };
 }
 
 /**
@@ -132,15 +131,9 @@ export class Table<T extends TableWithId> {
     return this.name as unknown as 'plain';
   }
 
-  /** The problem of whoever breaks the table's uniqueness rule. */
-  taken(): HawserError {
-    const { message = '', code = 'name_taken' } = this.options.unique ?? {};
-    return conflict(code, message);
-  }
-
   private uniquely(write: () => Promise<Row>): Promise<Selectable<Schema[T]>> {
     const { unique } = this.options;
-    return (unique ? orConflict(unique.column, this.taken(), write) : write()) as Promise<never>;
+    return (unique ? orConflict(unique.column, unique.taken(), write) : write()) as Promise<never>;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ExternalGroupMappingsTable } from '../../db/schema.ts';
+import { conflict } from '../../lib/errors.ts';
 import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
@@ -11,7 +12,7 @@ import { Table } from '../crud/rows.ts';
 export const GROUPS = new Table('groups', {
   order: ['name_key'],
   missing: 'No such group',
-  unique: { column: 'groups.name_key', message: 'Another group has this name' },
+  unique: { column: 'groups.name_key', taken: () => conflict('name_taken', 'Another group has this name') },
 });
 
 const OWNER = { table: GROUPS, column: 'group_id', name: 'name' } as const;
@@ -36,8 +37,7 @@ export const MAPPINGS = new Table('external_group_mappings', {
   missing: 'No such external mapping',
   unique: {
     column: 'external_group_mappings.provider',
-    message: 'This external group is mapped already',
-    code: 'mapping_exists',
+    taken: () => conflict('mapping_exists', 'This external group is mapped already'),
   },
 });
 

@@ -24,7 +24,7 @@ export interface RoleWithPermissions {
 const ROLES = new Table('roles', {
   order: ['name_key'],
   missing: 'No such role',
-  unique: { column: 'roles.name_key', message: 'Another role has this name' },
+  unique: { column: 'roles.name_key', taken: () => conflict('name_taken', 'Another role has this name') },
 });
 
 /** A page of the roles by name, without regard to case. */

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
 import { scopeKey } from '../../domain/scopes.ts';
+import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { Table } from '../crud/rows.ts';
@@ -15,13 +16,19 @@ export type ScopeValueRow = Selectable<ScopeValuesTable>;
 export const SCOPE_TYPES = new Table('scope_types', {
   order: ['precedence'],
   missing: 'No such scope type',
-  unique: { column: 'scope_types.name_key', message: 'A scope type has this name already' },
+  unique: {
+    column: 'scope_types.name_key',
+    taken: () => conflict('name_taken', 'A scope type has this name already'),
+  },
 });
 
 export const SCOPE_VALUES = new Table('scope_values', {
   order: ['scope_type_id', 'value'],
   missing: 'No such value of this scope type',
-  unique: { column: 'scope_values.value_key', message: 'The scope type has this value already' },
+  unique: {
+    column: 'scope_values.value_key',
+    taken: () => conflict('name_taken', 'The scope type has this value already'),
+  },
 });
 
 /** All scope types by precedence. There are few. */

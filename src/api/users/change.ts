@@ -14,7 +14,7 @@ import { hashPassword } from '../../security/passwords.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../auth/queries.ts';
 import type { Caller } from '../crud/routes.ts';
-import { saveUser, USERS, type UserRow } from './queries.ts';
+import { saveUser, USERS, type UserRow, userNameTaken } from './queries.ts';
 import type { NewUser, UserChange } from './schemas.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function createUser(database: Database, { actor }: Caller, user: Ne
   const fault = password === null ? null : passwordFault(password, username);
   if (fault !== null) throw invalidField('/password', fault, 'weak_password');
   // This check saves the hash when the name is taken. When it is taken meanwhile, the insertion fails.
-  if (await findAccountByName(database.read, username)) throw USERS.taken();
+  if (await findAccountByName(database.read, username)) throw userNameTaken();
   const passwordHash = password === null ? null : await hashPassword(password, `user ${actor.id}`);
   return database.write.transaction().execute(async (trx) => {
     const row = await USERS.insert(trx, {

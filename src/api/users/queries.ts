@@ -4,15 +4,18 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { nameKey } from '../../domain/names.ts';
+import { conflict } from '../../lib/errors.ts';
 import { requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
 import { Table } from '../crud/rows.ts';
+
+export const userNameTaken = () => conflict('name_taken', 'Another user has this name');
 
 /** To delete a user deletes the sessions, tokens, memberships, roles and grants. */
 export const USERS = new Table('users', {
   order: ['username_key'],
   missing: 'No such user',
-  unique: { column: 'users.username_key', message: 'Another user has this name' },
+  unique: { column: 'users.username_key', taken: userNameTaken },
 });
 
 /** The roles that users hold themselves. The roles of their groups are not among them. */
