@@ -72,7 +72,6 @@ const OF_THE_SERVER = {
     repository_missing: 'A repository that there should be is not on the disk. Restore it from a backup.',
     repository_damaged: 'An object of a repository is missing or broken. Restore it from a backup.',
     lock_returned: 'A defect of the server: a repository was used after its lock was given back.',
-    wrong_store: 'A defect of the server: parameters were asked for as if they were a configuration.',
   }),
   ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
   ...at(503, {
