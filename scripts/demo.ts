@@ -1,4 +1,4 @@
-/** `npm run demo`: Hawser's story against a temporary server. Exits 0 only when every step held. */
+/** `npm run demo` plays Hawser's story against a temporary server. Exits with 0 only if every step held. */
 
 import { playStory, type Tell } from './demo/story.ts';
 import { exitOnSignals } from './support/cleanup.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run fleet -- --nodes 2000 --seconds 60`: a whole fleet on this machine, every node with a certificate and a
- * connection of its own. Exits 0 only when every answer was right.
+ * `npm run fleet -- --nodes 2000 --seconds 60` simulates a whole fleet on this machine. Every node has its own
+ * certificate and connection. Exits with 0 only if every answer was right.
  */
 
 import { readOptions, USAGE } from './fleet/options.ts';
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   const server = await openServer(options);
   try {
-    // On stderr, so that stdout holds the results alone.
+    // Progress goes to stderr, so that stdout contains only the results.
     const report = await runFleet(options, server, (message) => process.stderr.write(`fleet: ${message}\n`));
     console.log(formatReport(report));
     if (report.measurements.faultCount > 0) process.exitCode = 1;

@@ -1,4 +1,7 @@
-/** Runs the README's commands and says which one does not do what it says: `node --import tsx scripts/run-readme.ts`. */
+/**
+ * Runs the README's commands and names the one that does not do what it says:
+ * `node --import tsx scripts/run-readme.ts`.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,8 +3,7 @@
 import Koa from 'koa';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
-import { authRoutes } from './api/auth/routes.ts';
-import { tokenRoutes } from './api/auth/token-routes.ts';
+import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
@@ -14,13 +13,11 @@ import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
 import { rotationRoute } from './api/nodes/rotation-route.ts';
-import { nodeRoutes } from './api/nodes/routes.ts';
-import { tagRoutes } from './api/nodes/tag-routes.ts';
+import { nodeRoutes, tagRoutes } from './api/nodes/routes.ts';
 import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
-import { permissionCatalogueRoute } from './api/permissions/catalogue.ts';
-import { permissionRoutes } from './api/permissions/routes.ts';
+import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -29,24 +26,26 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
-import { scopeValueRoutes } from './api/scope-types/value-routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
-import type { Database } from './db/open.ts';
-import type { GitStore } from './git/store.ts';
 import type { UploadPack } from './git/upload-pack.ts';
-import type { RequestLimits } from './http/body-reader.ts';
-import type { Exchange } from './http/exchange.ts';
-import { requestScope } from './http/request-scope.ts';
+import { Dispatcher } from './http/dispatcher.ts';
+import { type Exchange, newState } from './http/exchange.ts';
+import { RequestScope } from './http/request-scope.ts';
 import type { Route } from './http/route.ts';
-import { mountRoutes, type RequestHandler, routeDirectly } from './http/routing.ts';
-import { RouteServer } from './http/serve.ts';
+import {
+  answerUnrouted,
+  type Dispatch,
+  pollShortCut,
+  type RequestHandler,
+  routerOf,
+} from './http/routing.ts';
 import type { Clock } from './lib/clock.ts';
-import type { Locks } from './lib/locks.ts';
+import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
-import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
+import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import type { BundleFiles } from './pull/bundle-files.ts';
@@ -60,25 +59,17 @@ import { Planner } from './resolve/plans.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
-import type { ThreadTasks } from './threads/tasks.ts';
+import type { Stores } from './stores.ts';
+import type { ThreadTasks } from './threads/open.ts';
 
-export interface AppOptions {
-  database: Database;
-  store: GitStore;
+export interface AppOptions extends Stores {
+  config: Config;
   uploadPack: UploadPack;
   retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
-  dataDir: string;
-  environment: Config['environment'];
-  limits: RequestLimits;
-  bundleCacheBytes: number;
   bundleFiles: BundleFiles;
-  nodeCallsAtOnce: number;
-  locks: Locks;
   threads: Threads<ThreadTasks>;
-  metricsTokenHash: string | null;
-  metrics: Metrics;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -86,16 +77,17 @@ export interface AppOptions {
   onNodeSeen(nodeId: string, now: number): void;
 }
 
-/** All routes, the poll's apart because they are looked through first. */
+/** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { pull, api } = productionRoutes(options);
-  if (options.environment === 'production') return { pull, api };
+  if (options.config.environment === 'production') return { pull, api };
   const all = [...api, ...referenceRoutes()];
   return { pull, api: [...all, openApiRoute([...pull, ...all])] };
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, locks, log, dataDir, metrics } = options;
+  const { database, store, locks, log, config, metrics, bundleFiles: files } = options;
+  const { dataDir } = config;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
@@ -108,8 +100,11 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
-  const { bundleCacheBytes: maxBytes, bundleFiles: files } = options;
-  const bundles = new BundleCache(resolver, { maxBytes, files, onBuilt: onBundleBuilt });
+  const bundles = new BundleCache(resolver, {
+    maxBytes: config.cacheBytes / 2,
+    files,
+    onBuilt: onBundleBuilt,
+  });
   metrics.addCaches(() => ({ bundles: bundles.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
@@ -137,8 +132,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...parameterRoutes(parameterTools),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
-      ...scopeValueRoutes(scopes),
-      permissionCatalogueRoute(),
+      permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
@@ -148,18 +142,35 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   };
 }
 
+/** The middleware, in the order of a request. */
 export function createApp(options: AppOptions): RequestHandler {
   const { pull, api } = allRoutes(options);
-  const server = new RouteServer(options, [...pull, ...api]);
-  const scope = requestScope({ log: options.log, watch: options.metrics.requests }, translateDatabaseError);
+  const all = [...pull, ...api];
+  const { limits, nodeCallsAtOnce, metricsToken } = options.config;
+  const metricsTokenHash = metricsToken && sha256Hex(metricsToken);
+  const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, metricsTokenHash }, all);
+  const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
+  const scope = new RequestScope(options.log, options.metrics.requests, translateDatabaseError);
   const app = new Koa();
   app.use((ctx, next) => {
-    // The scope answers through Node itself.
-    ctx.respond = false;
-    return scope(ctx as unknown as Exchange, next);
+    ctx.state = newState();
+    return scope.run(ctx as unknown as Exchange, next);
   });
-  mountRoutes(app, server, [pull, api]);
+  // The paths of polls come first, because a router tries every path that it has.
+  const isPolled = ({ path }: Route) => pull.some((route) => route.path === path);
+  app.use(routerOf(all.filter(isPolled), dispatch));
+  app.use(
+    routerOf(
+      all.filter((route) => !isPolled(route)),
+      dispatch,
+    ),
+  );
+  app.use(answerUnrouted(all));
   app.on('error', (error) => options.log.debug({ err: error }, 'a response could not be sent'));
   const handle = app.callback();
-  return routeDirectly(server, scope, pull, (request, response) => void handle(request, response));
+  return pollShortCut(
+    pull,
+    (ctx, route) => void scope.run(ctx, () => dispatch(ctx, route)),
+    (request, response) => void handle(request, response),
+  );
 }

@@ -1,5 +1,5 @@
 /**
- * The settings: read from the environment once, validated, frozen. The only reader of `process.env`.
+ * The settings. They are read from the environment once, validated and frozen.
  * A bad value stops the start with one line that names the variable, the fault and what is allowed.
  */
 
@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { isAddressRange, isLoopback } from './lib/address-set.ts';
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 
-/** Sizes are bytes. A file name that is null means the feature is off. */
+/** Sizes are in bytes. If the name of a file is null, its feature is off. */
 export interface Config {
   host: string;
   port: number;
@@ -17,29 +17,29 @@ export interface Config {
   dataDir: string;
   reposDir: string;
   tls: { isOn: boolean; certFile: string | null; keyFile: string | null; names: readonly string[] };
-  /** Whom to believe about a client's address and certificate, and in which header the certificate comes. */
+  /** The proxies that are trusted about a client's address and certificate, and the header of the certificate. */
   proxies: { trusted: readonly string[]; certificateHeader: string };
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   adminPassword: string | null;
-  /** What opens `/metrics`; null: nothing does. */
+  /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   cacheBytes: number;
-  /** Processes that serve together behind one port. */
+  /** The number of processes that serve together behind one port. */
   workers: number;
-  /** Calls of nodes that are carried out at once, by all workers together. */
+  /** How many calls of nodes are carried out at once, by all workers together. */
   nodeCallsAtOnce: number;
-  /** After how many days an entry of the audit trail is deleted; null keeps it for ever. */
+  /** The number of days after which an entry of the audit trail is deleted; null means never. */
   auditKeepDays: number | null;
-  /** Where the git binary is looked for. */
+  /** The folders in which the git binary is looked for, like `PATH`. */
   searchPath: string;
-  /** systemd's, where it is told that the server listens; null outside of a unit with `Type=notify`. */
+  /** The socket on which systemd is told that the server listens; null outside of a unit with `Type=notify`. */
   notifySocket: string | null;
 }
 
-/** Exit code for a configuration fault (EX_CONFIG of BSD sysexits). */
+/** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
 export const EXIT_CONFIG = 78;
 
 export class ConfigError extends Error {
@@ -51,7 +51,7 @@ export class ConfigError extends Error {
 
 type Environment = Record<string, string | undefined>;
 
-/** Gives each variable to its reader and remembers the name, so that unknown ones can be refused. */
+/** Reads variables and remembers their names, so that unknown ones can be refused. */
 class Reader {
   private readonly env: Environment;
   private readonly known = new Set<string>();
@@ -66,7 +66,7 @@ class Reader {
     return value === undefined || value === '' ? null : value;
   }
 
-  /** A secret: given directly, or as the first line of the file that `<name>_FILE` names. */
+  /** A secret is given directly, or as the first line of the file that `<name>_FILE` names. */
   secret(name: string): string | null {
     const value = this.text(name);
     const file = this.text(`${name}_FILE`);
@@ -80,61 +80,57 @@ class Reader {
   }
 
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const found = choices.find((choice) => choice === value.toLowerCase());
-    if (found === undefined) throw new ConfigError(name, 'not one of the choices', choices.join(', '));
-    return found;
+    const parse = (text: string) => choices.find((choice) => choice === text.toLowerCase());
+    return this.parsed(name, fallback, parse, ['not one of the choices', choices.join(', ')]);
   }
 
   integer<T extends number | null>(name: string, min: number, max: number, fallback: T): number | T {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= min && number <= max)) {
-      throw new ConfigError(name, 'not a whole number in range', `${min} to ${max}`);
-    }
-    return number;
+    const parse = (text: string) => {
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return number >= min && number <= max ? number : undefined;
+    };
+    return this.parsed(name, fallback, parse, ['not a whole number in range', `${min} to ${max}`]);
   }
 
   bytes(name: string, fallback: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(value);
-    const unit = BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1;
-    const bytes = match ? Number(match[1]) * unit : Number.NaN;
-    if (!(bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER)) {
-      throw new ConfigError(name, 'not a size', 'a number with B, KiB, MiB or GiB, such as 50MiB');
-    }
-    return bytes;
+    const parse = (text: string) => {
+      const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(text);
+      const bytes = Number(match?.[1]) * (BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1);
+      return bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
+    };
+    const allowed = 'a number with B, KiB, MiB or GiB, such as 50MiB';
+    return this.parsed(name, fallback, parse, ['not a size', allowed]);
   }
 
   names(name: string, fallback: readonly string[]): readonly string[] {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const names = value.split(',').map((entry) => entry.trim());
-    if (names.some((entry) => !/^[A-Za-z0-9.:*-]{1,253}$/.test(entry))) {
-      throw new ConfigError(name, 'not a list of names', 'host names and addresses, separated by commas');
-    }
-    return names;
+    const parse = listOf((entry) => /^[A-Za-z0-9.:*-]{1,253}$/.test(entry));
+    const allowed = 'host names and addresses, separated by commas';
+    return this.parsed(name, fallback, parse, ['not a list of names', allowed]);
   }
 
   ranges(name: string): readonly string[] {
-    const value = this.text(name);
-    const ranges = value === null ? [] : value.split(',').map((entry) => entry.trim());
-    if (!ranges.every(isAddressRange)) {
-      const allowed = 'IP addresses and CIDR ranges, separated by commas, such as 127.0.0.1,10.0.0.0/8';
-      throw new ConfigError(name, 'not a list of addresses', allowed);
-    }
-    return ranges;
+    const allowed = 'IP addresses and CIDR ranges, separated by commas, such as 127.0.0.1,10.0.0.0/8';
+    return this.parsed(name, [], listOf(isAddressRange), ['not a list of addresses', allowed]);
   }
 
   headerName(name: string, fallback: string): string {
-    const value = this.text(name) ?? fallback;
-    // No underscores: where they are taken for hyphens, two spellings are one header.
-    if (!/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/.test(value) || value.length > 64) {
-      throw new ConfigError(name, 'not the name of a header', 'letters, digits and hyphens');
-    }
+    // An underscore is refused, because some servers take it for a hyphen, so that two spellings are one header.
+    const parse = (text: string) =>
+      /^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/.test(text) && text.length <= 64 ? text : undefined;
+    return this.parsed(name, fallback, parse, ['not the name of a header', 'letters, digits and hyphens']);
+  }
+
+  /** @param parse gives undefined for a bad value */
+  private parsed<T, F>(
+    name: string,
+    fallback: F,
+    parse: (text: string) => T | undefined,
+    [fault, allowed]: readonly [string, string],
+  ): T | F {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const value = parse(text);
+    if (value === undefined) throw new ConfigError(name, fault, allowed);
     return value;
   }
 
@@ -147,15 +143,23 @@ class Reader {
   }
 }
 
+/** Reads a list separated by commas, in which every entry must be valid. */
+function listOf(isValid: (entry: string) => boolean): (text: string) => string[] | undefined {
+  return (text) => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    return entries.every(isValid) ? entries : undefined;
+  };
+}
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** RFC 9440. */
+/** The header in which a proxy sends the client's certificate (RFC 9440). */
 export const CLIENT_CERT = 'Client-Cert';
 const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: MIB, gib: 1024 * MIB };
 
 /**
  * Reads the settings of design.md section 4.
- * @throws ConfigError on a bad value, an unknown HAWSER_* name, or one half of a pair.
+ * @throws ConfigError for a bad value, an unknown HAWSER_* name, or one half of a pair
  */
 export function readConfig(env: Environment): Readonly<Config> {
   const read = new Reader(env);
@@ -200,7 +204,7 @@ export function readConfig(env: Environment): Readonly<Config> {
   return Object.freeze(config);
 }
 
-/** As long as no guessing gets at it, and of characters that a Bearer header may hold. */
+/** The token must be too long to be guessed, and of characters that a Bearer header may hold. */
 function readMetricsToken(read: Reader): string | null {
   const name = 'HAWSER_METRICS_TOKEN';
   const token = read.secret(name);

@@ -1,15 +1,14 @@
 #!/usr/bin/env node
-/** The program `hawser`: its command line, settings from the environment, exit codes. */
+/** The program `hawser`. It reads the command line and the settings, runs the command and gives its exit code. */
 
 import { ConfigError, EXIT_CONFIG, readConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
-import { keepHeapSmall } from './lib/heap.ts';
-import { keepTicksFast } from './lib/ticks.ts';
+import { keepHeapSmall, keepTicksFast } from './lib/node-tuning.ts';
 import { readVersion } from './lib/version.ts';
 import { describeCommands, EXIT_USAGE, readCommandLine, UsageError } from './operations/command-line.ts';
 import { OPERATIONS } from './operations/commands.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve-command.ts';
 
 const COMMANDS = [serve, ...OPERATIONS];
 

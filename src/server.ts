@@ -1,4 +1,4 @@
-/** The composition root: opens the stores, brings them into order, and listens. */
+/** The composition root: opens and prepares the stores, makes all that works on them, and listens. */
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
@@ -11,56 +11,60 @@ import { UploadPack } from './git/upload-pack.ts';
 import { createListener, type Listener } from './http/listener.ts';
 import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
-import { sha256Hex } from './lib/hash.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { BundleFiles, bundleFolder } from './pull/bundle-files.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
-import { bringIntoOrder, closeSite, loadTls, openSite, type ServerOptions, type Site } from './site.ts';
+import {
+  closeStores,
+  loadTls,
+  openStores,
+  prepareStores,
+  type ServerOptions,
+  type Stores,
+} from './stores.ts';
 import { openThreads } from './threads/open.ts';
-
-export type { ServerOptions } from './site.ts';
 
 export interface RunningServer {
   url: string;
   port: number;
   /**
-   * Takes certificates, keys, node CA and CRL anew from their files; a fault keeps the old ones.
+   * Takes certificates, keys, node CA and CRL anew from their files. After a fault the old ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
    */
   reloadTls(ticketKeys?: Buffer): Promise<void>;
-  /** What this process has counted. */
+  /** Gives what this process has counted. */
   readMetrics(): Promise<MetricsOfProcess>;
-  /** Answers what is in progress, writes what is noted, closes the stores. */
+  /** Answers what is in progress, writes what is noted, and closes the stores. */
   close(): Promise<void>;
 }
 
-/** How much of the disk bundles in files may take, in cache bytes. */
+/** Bundles in files may take so many times the cache's bytes on the disk. */
 const BUNDLE_FILES = 4;
 const CLOSE_GRACE = 30 * SECOND;
-/** How often the made certificate is looked at; it is renewed 30 days before its end. */
+/** The certificate that the server made is checked so often, and renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
 
 /**
- * Starts a server; on a fault everything opened so far is closed again.
+ * Starts a server. After a fault everything opened so far is closed again.
  * @throws ConfigError, or HawserError from the stores and the TLS files
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const site = await openSite(options);
+  const stores = await openStores(options);
   try {
-    if (options.part === undefined) await bringIntoOrder(options, site);
-    site.store.open();
-    return await listen(options, site, await loadTls(options, site.locks));
+    if (options.part === undefined) await prepareStores(options, stores);
+    stores.store.open();
+    return await listen(options, stores, await loadTls(options, stores.locks));
   } catch (error) {
-    await closeSite(site);
+    await closeStores(stores);
     throw error;
   }
 }
 
-async function listen(options: ServerOptions, site: Site, material: TlsMaterial): Promise<RunningServer> {
-  const { database, store, locks, metrics } = site;
+async function listen(options: ServerOptions, stores: Stores, material: TlsMaterial): Promise<RunningServer> {
+  const { database, metrics } = stores;
   const { config, clock, log, part } = options;
   const isLeader = part?.isLeader ?? true;
   const checkIns = new CheckIns(database, log);
@@ -68,45 +72,31 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
-  const retention = await openRetention(options, site);
+  const retention = await openRetention(options, stores);
   const threads = openThreads();
-  const bundleFiles = openBundleFiles(config);
+  const { dataDir, cacheBytes } = config;
+  const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
-    database,
-    store,
-    locks,
+    ...stores,
+    config,
     threads,
     uploadPack,
     retention: retention.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
-    dataDir: config.dataDir,
-    environment: config.environment,
-    limits: config.limits,
-    nodeCallsAtOnce: config.nodeCallsAtOnce,
-    metricsTokenHash: config.metricsToken && sha256Hex(config.metricsToken),
-    metrics,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
-    bundleCacheBytes: config.cacheBytes / 2,
     bundleFiles,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
   });
   const { proxies } = config;
-  const ticketKeys = part?.ticketKeys;
-  const listener = createListener({
-    material,
-    proxies,
-    ...(ticketKeys && { ticketKeys }),
-    handler,
-    log,
-    clock,
-  });
+  const ticketKeys = part && { ticketKeys: part.ticketKeys };
+  const listener = createListener({ material, proxies, ...ticketKeys, handler, log, clock });
   const port = await open(listener, config);
   showTlsTerms(metrics, material);
-  const reloadTls = (keys?: Buffer) => reload(options, site, listener, keys);
-  const schedules = isLeader ? startSchedules(options, site, { retention, reloadTls }) : null;
+  const reloadTls = (keys?: Buffer) => reload(options, stores, listener, keys);
+  const schedules = isLeader ? startSchedules(options, stores, { retention, reloadTls }) : null;
   return {
     url: urlOf(config, port),
     port,
@@ -121,13 +111,9 @@ async function listen(options: ServerOptions, site: Site, material: TlsMaterial)
       await schedules?.ended();
       await checkIns.close();
       await bundleFiles.close();
-      await closeSite(site);
+      await closeStores(stores);
     },
   };
-}
-
-function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {
-  return new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
 }
 
 interface Schedules {
@@ -135,10 +121,10 @@ interface Schedules {
   ended(): Promise<void>;
 }
 
-/** What is done without being asked for, by one process of a server. */
+/** Starts what nobody asks for. Only one process of a server does it. */
 function startSchedules(
   { config, clock, log, part }: ServerOptions,
-  { database }: Site,
+  { database }: Stores,
   { retention, reloadTls }: { retention: Retention; reloadTls(): Promise<void> },
 ): Schedules {
   retention.start();
@@ -154,17 +140,17 @@ interface Retention {
   close(): Promise<void>;
 }
 
-/** Cleanups by request and by schedule, and the maintenance that follows them. */
+/** Opens cleanups by request and by schedule, and the maintenance that follows them. */
 async function openRetention(
   { config, clock, log, part }: ServerOptions,
-  { database, store, locks }: Site,
+  { database, store, locks }: Stores,
 ): Promise<Retention> {
   const maintenance = new Maintenance({ root: config.reposDir, searchPath: config.searchPath, log });
   await maintenance.open();
   const composites = new CompositeReader(store);
   const tools = { database, store, composites, maintenance, locks, clock, log };
   const runs = new RetentionRuns(tools);
-  // Those of other processes go on.
+  // The runs of other processes go on.
   if (part === undefined || part.isLeader) await runs.open();
   const schedule = new RetentionSchedule(tools, runs);
   return {
@@ -177,7 +163,7 @@ async function openRetention(
   };
 }
 
-/** With TLS off, as a proxy on this machine reaches it. */
+/** The address of the server. With TLS off it is the one by which a proxy on this machine reaches it. */
 function urlOf({ tls, host }: Config, port: number): string {
   return tls.isOn ? `https://localhost:${port}` : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -206,7 +192,7 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
 
 async function reload(
   options: ServerOptions,
-  { locks, metrics }: Site,
+  { locks, metrics }: Stores,
   listener: Listener,
   ticketKeys?: Buffer,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * What one caller can do to the others (rights.md 6): for each attack a fresh server, a node that polls it every 20 ms, and
- * an attacker, each a process of its own. How long the polls waited, and by how much the server's memory grew.
+ * Measures what one caller can do to the others (rights.md 6). Each attack has a fresh server, a node that polls it
+ * every 20 ms, and an attacker, each in a separate process. The results are how long the polls waited, and by how
+ * much the server's memory grew.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -17,39 +18,42 @@ import type { Processes, ServerProcess } from './processes.ts';
 import { table } from './report.ts';
 import type { Effort } from './scenarios.ts';
 
-/** An attack that lasts longer is broken off, and so is the wait for polls that are unanswered behind it. */
+/** An attack that lasts longer is stopped, and so is the wait for polls that are still unanswered after it. */
 const GIVE_UP = 60 * SECOND;
-/** Preparing may take long where it uploads 205 MB. */
+/** Preparing may take long, for instance if it uploads 205 MB. */
 const PREPARE_LIMIT = 120 * SECOND;
-/** The polls go on for so long behind an attack. */
+/** The polls go on for this time after an attack. */
 const CALM = SECOND / 2;
-/** Memory may grow by twice the bytes that have arrived, and by this, which any work costs until garbage is collected. */
+/**
+ * Memory may grow by twice the bytes that have arrived, and by this amount, which any work needs until garbage is
+ * collected.
+ */
 const MEMORY_SLACK = 64e6;
 
 export interface AttackRow {
   name: string;
   label: string;
-  /** Milliseconds that polls waited at most: before the attack, and from its begin to its end and what came of it. */
+  /** The longest wait of a poll in milliseconds: before the attack, and from its begin until its effects have ended. */
   idle: number;
   longest: number;
   ratio: number;
   waitLimit: number;
-  /** All that is known of the polls of the attack. */
+  /** The results of the polls during the attack. */
   polls: PollSummary;
-  /** Bytes of resident memory, the most of the attack above what it was before. */
+  /** Bytes of resident memory: the peak during the attack minus what it was before. */
   memory: number;
   memoryLimit: number;
   traffic: TrafficSummary;
   timed: Attack['timed'];
-  /** Whether it was broken off after GIVE_UP. */
+  /** Whether the attack was stopped after GIVE_UP. */
   gaveUp: boolean;
-  /** What was not kept to; empty: met. */
+  /** The limits that were missed; empty if all were met. */
   missed: string[];
 }
 
 export type AttacksResults = AttackRow[];
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measureAttacks(
   folder: string,
   _template: string,
@@ -99,7 +103,7 @@ async function underAttack(
   forgetPeak(pid);
   const before = memoryOf(pid).now;
   const gaveUp = !(await attacker.attack(GIVE_UP));
-  // Even where the attacker has gone, the server may go on with what it was asked for.
+  // Even when the attacker has ended, the server may still work on its requests.
   if (gaveUp) attacker.kill();
   await probeIsAnswered(probe, start + GIVE_UP);
   const { traffic } = attacker;
@@ -136,7 +140,10 @@ function toRow({ name, label, waitLimit, timed }: Attack, measured: Measured): A
   return { name, label, longest: polls.longest, ratio, waitLimit, memoryLimit, timed, missed, ...measured };
 }
 
-/** Resolves once no poll waits for an answer, and some time after that. @param deadline of `machineTime` */
+/**
+ * Resolves when no poll waits for an answer, and some time has passed after that.
+ * @param deadline of `machineTime`
+ */
 async function probeIsAnswered(probe: PollProbe, deadline: number): Promise<void> {
   await sleep(CALM);
   for (;;) {
@@ -159,24 +166,27 @@ class Attacker {
     });
   }
 
-  /** @throws Error when the server cannot be prepared */
+  /** @throws Error if the server cannot be prepared */
   async prepare(order: Omit<Extract<AttackOrder, { kind: 'prepare' }>, 'kind'>): Promise<AttackNode> {
     const report = await this.tell({ kind: 'prepare', ...order }, 'prepared', PREPARE_LIMIT);
     if (report === null) throw new Error(`${order.name} could not be prepared in time`);
     return report.node;
   }
 
-  /** @returns whether it ended within so many milliseconds @throws Error when the attacker itself fails */
+  /**
+   * @returns whether the attack ended within this time in milliseconds
+   * @throws Error if the attacker itself fails
+   */
   async attack(limit: number): Promise<boolean> {
     return (await this.tell({ kind: 'attack' }, 'done', limit)) !== null;
   }
 
-  /** Its connections end with it. */
+  /** Kills the attacker, which also ends its connections. */
   kill(): void {
     this.child.kill('SIGKILL');
   }
 
-  /** Null when there is no such report in time. */
+  /** Null if no such report comes in time. */
   private tell<K extends AttackReport['kind']>(
     order: AttackOrder,
     kind: K,

@@ -1,7 +1,7 @@
 /**
- * The yardstick, a process of its own: a `node:https` handler that knows its answer beforehand. What Hawser
- * costs beyond this is what Hawser itself costs. TLS settings and timeouts are those of src/http/listener.ts,
- * written out again because sharing the listener would hide what the listener costs.
+ * The server that Hawser is compared with, in a separate process: a `node:https` handler that knows its answer
+ * beforehand. The difference is what Hawser itself costs. TLS settings and timeouts are those of
+ * src/http/listener.ts. They are written again here, because sharing the listener would hide what the listener costs.
  */
 
 import cluster from 'node:cluster';
@@ -37,12 +37,15 @@ function listen({ cert, key }: BareSetup): Promise<number> {
   });
 }
 
-/** Several processes behind one port, as Hawser's workers are: each is told what this one is. @returns the port */
+/**
+ * Starts several processes behind one port, like Hawser's workers, and sends each the setup of this one.
+ * @returns the port
+ */
 async function fork(setup: BareSetup): Promise<number> {
-  // Bodies are bytes.
+  // Bodies are bytes, which the default serialization does not support.
   cluster.setupPrimary({ serialization: 'advanced' });
   const workers = Array.from({ length: setup.workers }, () => cluster.fork());
-  // What they are told before they listen for it is lost.
+  // A message that is sent to a worker before it listens for messages is lost.
   await Promise.all(workers.map((worker) => once(worker, 'message')));
   const tell = async (message: BareSetup | CannedAnswer) => {
     const replies = workers.map((worker) => once(worker, 'message'));

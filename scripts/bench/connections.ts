@@ -1,10 +1,10 @@
-/** The generators' side of a connection: raw TLS, because `https.Agent` costs more than the server. */
+/** The generators' side of a connection. It uses raw TLS, because `https.Agent` costs more than the server. */
 
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 
 /**
- * @param from the address to call from
- * @returns once the handshake is done, which must be a full one
+ * @param from the address from which the connection is made
+ * @returns once the handshake is done; it must be a full handshake
  */
 export function openConnection(
   port: number,
@@ -18,7 +18,7 @@ export function openConnection(
     socket.once('error', reject);
     socket.once('secureConnect', () => {
       socket.off('error', reject);
-      // No session is ever handed in, so this cannot be; a resumed handshake would make the numbers a lie.
+      // No session is ever offered, so this should not happen. A resumed handshake would make the numbers wrong.
       if (socket.isSessionReused()) reject(new Error('a session was resumed'));
       else if (!socket.authorized) reject(new Error(`server certificate: ${socket.authorizationError}`));
       else resolve(socket);
@@ -27,8 +27,9 @@ export function openConnection(
 }
 
 /**
- * Keeps this process's core busy. Over loopback the server's own write wakes a sleeping client, on a virtual
- * machine for some 10 us that no remote client would cost it; the faster the server, the less often.
+ * Keeps this process's core busy. Over loopback the server's own write wakes a sleeping client. On a virtual machine
+ * this costs the server some 10 us that a remote client would not cost it, and it happens less often if the server is
+ * faster.
  * @returns a function that ends it
  */
 export function stayAwake(): () => void {

@@ -6,7 +6,7 @@ interface ProfileNode {
   children?: number[];
 }
 
-/** As `node --cpu-prof` writes it; times in microseconds of the machine's monotonic clock. */
+/** A profile as `node --cpu-prof` writes it. Times are in microseconds of the machine's monotonic clock. */
 export interface CpuProfile {
   nodes: ProfileNode[];
   startTime: number;
@@ -16,12 +16,12 @@ export interface CpuProfile {
 
 export interface Cost {
   name: string;
-  /** Microseconds per request in the function alone, and with all that it calls. */
+  /** Microseconds per request in the function alone, and with all functions that it calls. */
   self: number;
   total: number;
 }
 
-/** @param window what to look at, in the profile's own clock */
+/** @param window the part of the profile to read, in the profile's own clock */
 export function readCosts(
   profile: CpuProfile,
   window: { from: number; to: number; requests: number },

@@ -1,11 +1,11 @@
-/** CPU time of other processes, to the nanosecond, and which these are. */
+/** Reads the CPU time of other processes, in nanoseconds, and finds a server's workers. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Seconds on a CPU so far, user and system, all threads. From /proc/<pid>/task/<tid>/schedstat rather than
- * /proc/<pid>/stat, whose clock ticks of 10 ms are a percent of a round. A thread that ends takes its time with
- * it; Node's threads live as long as the process.
+ * @returns the seconds that the process has spent on a CPU so far: user and system time of all threads. They are read
+ *   from /proc/<pid>/task/<tid>/schedstat and not from /proc/<pid>/stat, whose clock ticks of 10 ms are a percent of
+ *   a round. The time of a thread is lost when it ends; Node's threads live as long as the process.
  */
 export function cpuSecondsOf(pid: number): number {
   const tasks = `/proc/${pid}/task`;
@@ -15,14 +15,17 @@ export function cpuSecondsOf(pid: number): number {
   return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
 }
 
-/** The workers of a server; none of one that answers by itself. Programs that it runs for a moment are not among them. */
+/**
+ * @returns the workers of a server; none if the server has only one process. Programs that the server runs for a
+ *   moment do not count.
+ */
 export function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const pids = children === '' ? [] : children.split(' ').map(Number);
   return pids.filter((child) => programOf(child) === 'node');
 }
 
-/** Null of one that has ended. */
+/** Null if the process has ended. */
 function programOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();

@@ -1,4 +1,4 @@
-/** Thousands of client certificates, quickly: one key pair, and one certificate of which all others are copies. */
+/** Makes thousands of client certificates quickly. They share one key pair, and all are copies of one certificate. */
 
 import { createPrivateKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
 import { type ClientCertificate, makeClientCertificate } from '../../test/support/client-certificates.ts';
@@ -6,8 +6,8 @@ import { type ClientCertificate, makeClientCertificate } from '../../test/suppor
 const NAME = 'crowd-00000';
 
 /**
- * Certificates that differ in their names alone, each signed by itself. To the server they are as good as any: it knows a
- * node by its certificate's fingerprint, and the handshake proves that the key is held.
+ * The certificates differ only in their names, and each is self-signed. The server accepts them like any others: it
+ * knows a node by its certificate's fingerprint, and the handshake proves that the client has the key.
  */
 export async function makeCrowdIdentities(count: number): Promise<ClientCertificate[]> {
   const model = await makeClientCertificate({ commonName: NAME });
@@ -22,7 +22,10 @@ export async function makeCrowdIdentities(count: number): Promise<ClientCertific
   });
 }
 
-/** RFC 5280, 4.1: what is signed, how, and the signature; the first two stay as long as they were. */
+/**
+ * RFC 5280, section 4.1: a certificate is the signed part, the algorithm and the signature. The first two keep their
+ * length.
+ */
 function renamed(model: Buffer, name: string, key: KeyObject): Buffer {
   const signedStart = contentStart(model, 0);
   const algorithmStart = elementEnd(model, signedStart);
@@ -32,12 +35,12 @@ function renamed(model: Buffer, name: string, key: KeyObject): Buffer {
   const signature = sign('sha256', signed, key);
   const bits = Buffer.concat([Buffer.of(3, signature.length + 1, 0), signature]);
   const content = Buffer.concat([signed, algorithm, bits]);
-  // With 256 bytes or more, the length takes two.
+  // A length of 256 bytes or more is encoded in two bytes.
   const head = Buffer.of(0x30, 0x82, content.length >> 8, content.length & 0xff);
   return Buffer.concat([head, content]);
 }
 
-/** DER: a tag, then a length below 128, or how many bytes of length follow. */
+/** DER: a tag, and then either a length below 128, or the number of the length bytes that follow. */
 function contentStart(bytes: Buffer, at: number): number {
   const first = bytes[at + 1] ?? 0;
   return at + 2 + (first < 0x80 ? 0 : first - 0x80);

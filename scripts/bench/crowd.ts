@@ -1,6 +1,6 @@
 /**
- * The crowd, a process of its own: thousands of nodes, each with a connection under its own certificate, that poll
- * in waves. In a wave each polls once, so every poll after a change is of a node that has not asked since.
+ * The crowd, in a separate process: thousands of nodes that poll in waves, each over a connection with its own
+ * certificate. In a wave each node polls once, so after a change every poll is the first one of its node.
  */
 
 import { createSecureContext, type TLSSocket } from 'node:tls';
@@ -9,7 +9,10 @@ import type { CrowdNode, CrowdOrder, CrowdResult, Endpoint, Wave } from './messa
 import { readBody } from './wire.ts';
 
 const HANDSHAKES_AT_ONCE = 16;
-/** After so many all poll: the server closes a connection that has not asked for anything within 30 seconds. */
+/**
+ * All nodes poll after this many connections, because the server closes a connection that has sent no request within
+ * 30 seconds.
+ */
 const CONNECTED_AT_ONCE = 1_000;
 const WAVE_LIMIT_MS = 120_000;
 
@@ -18,16 +21,16 @@ interface Member {
   request: Buffer;
   pending: Buffer | null;
   sent: number;
-  /** Of its last poll. */
+  /** The body of its last poll. */
   body: Buffer | null;
-  /** By state, what it got then. */
+  /** Maps a state to the body that the node got in it. */
   bodies: Map<string, Buffer>;
 }
 
 const members: Member[] = [];
 let current: RunningWave | null = null;
 
-/** One poll of each member, some of them under way at a time. */
+/** One poll of each member, with some of them in progress at a time. */
 class RunningWave {
   private readonly state: string | null;
   private readonly finished: (wave: Wave) => void;
@@ -129,7 +132,7 @@ async function join({ port, ca }: Endpoint, { identity, request }: CrowdNode): P
   return member;
 }
 
-/** @param state null: not to be compared */
+/** @param state null if the answers are not compared */
 async function runWave(atOnce: number, state: string | null): Promise<Wave> {
   const rest = stayAwake();
   let timer: NodeJS.Timeout | undefined;

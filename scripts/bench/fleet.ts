@@ -1,25 +1,25 @@
 /**
- * The data of a bench: repositories with published versions, and a fleet spread over them. Made with the
- * project's own stores but past the API, which would take minutes for 20,000 nodes.
+ * The data of a bench: repositories with published versions, and a fleet of nodes that get them. They are made with
+ * the project's own stores and not through the API, which would take minutes for 20,000 nodes.
  */
 
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/db/open.ts';
-import { GitStore } from '../../src/git/store.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { GitStore } from '../../src/versions/store.ts';
 // Test and bench need the same thing: certificates like those that agents make for themselves.
 import { type ClientCertificate, makeClientCertificate } from '../../test/support/client-certificates.ts';
 
 export const VERSIONS = 20;
-/** What every node gets: the highest of the versions made here. */
+/** The version that every node gets: the highest of those made here. */
 export const NEWEST_VERSION = `1.${VERSIONS - 1}.0`;
 
 const FILES = 10;
-/** With ten files a bundle of about 20 KB. */
+/** Ten files of this size make a bundle of about 20 KB. */
 const FILE_BYTES = 1_900;
 const ROWS_PER_INSERT = 1_000;
 
@@ -28,7 +28,7 @@ export interface FleetSize {
   nodes: number;
 }
 
-/** A node that really connects; all others are rows alone. */
+/** A node that really connects. All other nodes exist only as rows. */
 export interface ConnectingNode {
   nodeId: string;
   configurationName: string;
@@ -36,15 +36,18 @@ export interface ConnectingNode {
 }
 
 export interface Fleet {
-  /** Holds `data` and `repos`. */
+  /** The folder with `data` and `repos`. */
   folder: string;
   size: FleetSize;
   connecting: ConnectingNode[];
-  /** Of one node per configuration. */
+  /** The id of one node per configuration. */
   oneNodeEach: string[];
 }
 
-/** Makes the repository that all others are copies of. @returns its folder */
+/**
+ * Makes the repository that all others are copies of.
+ * @returns its folder
+ */
 export async function makeTemplate(folder: string): Promise<string> {
   const store = new GitStore({
     root: folder,
@@ -70,15 +73,15 @@ export async function makeTemplate(folder: string): Promise<string> {
   );
   await store.exclusive(repository, async (locked) => {
     for (let minor = 0; minor < VERSIONS; minor += 1) {
-      if (minor > 0) await locked.writeDraft(draft(minor));
-      await locked.publish(`1.${minor}.0`, person, Date.now());
+      if (minor > 0) await locked.writeDraft('', draft(minor));
+      await locked.publish('', `1.${minor}.0`, person, Date.now());
     }
   });
   await store.close();
   return join(folder, 'configurations', 'template.git');
 }
 
-/** Each version changes the entry point and one module, as versions do. */
+/** Each version changes the entry point and one module, as real versions do. */
 export function filesOf(minor: number): { path: string; content: Buffer }[] {
   return Array.from({ length: FILES }, (_, at) => {
     const revision = at === 0 ? minor : Math.floor((minor + at) / FILES);
@@ -88,7 +91,7 @@ export function filesOf(minor: number): { path: string; content: Buffer }[] {
   });
 }
 
-/** Fills `folder` with a fleet, of which as many nodes as there are identities can connect. */
+/** Fills `folder` with a fleet. As many of its nodes can connect as there are identities. */
 export async function makeFleet(
   folder: string,
   template: string,
@@ -97,7 +100,7 @@ export async function makeFleet(
 ): Promise<Fleet> {
   const configurations = Array.from({ length: size.configurations }, (_, at) => ({
     id: newId(),
-    // Names of one length, so that all answers are.
+    // All names have the same length, so that all answers have it too.
     name: `configuration-${String(at).padStart(4, '0')}`,
   }));
   copyRepositories(template, join(folder, 'repos/configurations'), configurations);
@@ -118,7 +121,7 @@ export async function makeFleet(
   };
 }
 
-/** Git objects never change, so the copies share them on the disk; everything else is a file of its own. */
+/** Git objects never change, so the copies are hard links to them. All other files are real copies. */
 function copyRepositories(template: string, target: string, configurations: readonly Named[]): void {
   const entries = readdirSync(template, { recursive: true, withFileTypes: true }).map((entry) => ({
     path: join(entry.parentPath, entry.name).slice(template.length),
@@ -149,7 +152,7 @@ interface PlannedNode {
   identity: ClientCertificate | undefined;
 }
 
-/** Nodes in turn over the configurations; those that connect are spread evenly over the rest. */
+/** Assigns the configurations to the nodes in turn. The nodes that connect are spread evenly among the others. */
 function planNodes(
   count: number,
   configurations: readonly Named[],

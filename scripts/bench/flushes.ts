@@ -1,21 +1,21 @@
-/** What a publishing must flush, counted; and what so many flushes of the same sizes cost by themselves. */
+/** Counts what a publish must flush, and measures what the same number of flushes of the same sizes costs alone. */
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { DISK, type Disk, type DiskFile } from '../../src/git/disk.ts';
+import { DISK, type Disk, type DiskFile } from '../../src/git/atomic-fs.ts';
 
-/** What one act flushed, in order. */
+/** What one operation flushed, in order. */
 export interface Flushes {
-  /** Bytes of each file; null for a folder. */
+  /** The bytes of each file; null for a folder. */
   files: (number | null)[];
-  /** Transactions of the database. */
+  /** The number of database transactions. */
   commits: number;
 }
 
-/** Notes what is flushed on it. */
+/** A disk that records what is flushed. */
 export class CountingDisk implements Disk {
   flushed: (number | null)[] = [];
   readonly appendFile = DISK.appendFile;
@@ -27,7 +27,7 @@ export class CountingDisk implements Disk {
 
   async open(path: string, flags: string): Promise<DiskFile> {
     const file = await DISK.open(path, flags);
-    // Opened to be read, a file may be given a new time, but only a folder is flushed.
+    // A file opened for reading may get a new time, but only a folder is flushed through such a handle.
     let bytes = flags === 'r' ? null : 0;
     return {
       writeFile: (data) => {
@@ -44,11 +44,11 @@ export class CountingDisk implements Disk {
   }
 }
 
-/** As many as Hawser has under way at most. */
+/** The number of flushes that Hawser has in progress at most. */
 const AT_ONCE = 8;
 const ROW_BYTES = 500;
 
-/** Flushes and nothing else, in a folder on the disk that is measured. */
+/** Makes only flushes, in a folder on the measured disk. */
 export class BareFlushes {
   private readonly folder: string;
   private readonly database: SqliteHandle;
@@ -63,7 +63,7 @@ export class BareFlushes {
     this.database.exec('create table rows (content blob)');
   }
 
-  /** @returns milliseconds: of one after the other, or of several at once where that takes less */
+  /** @returns milliseconds: for one flush after the other, or for several at once if that takes less */
   async time(flushes: Flushes): Promise<number> {
     const start = performance.now();
     for (const bytes of flushes.files) this.flush(bytes);

@@ -1,25 +1,25 @@
-/** What a list costs over HTTP, one request at a time: little data against much. */
+/** Measures what a list costs over HTTP, one request at a time, with little data and with much. */
 
 import type { Client, Reply } from '../../test/support/client.ts';
 import { expect } from './probe.ts';
 import { inTurn, type ScaleRow, scaleRow } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 
-/** Most time allowed with many as a multiple of that with few. */
+/** The most time allowed with much data, as a multiple of the time with little. */
 export const SCALE_TARGET = 1.5;
 const LIST_REQUESTS = 40;
 const ROUNDS_FACTOR = 3;
 
-/** Milliseconds that something took once. */
+/** Measures once how many milliseconds something takes. */
 export type Timing = () => Promise<number>;
 
-/** Two timings of one kind. */
+/** Two timings of the same kind. */
 export interface Pair {
   few: Timing;
   many: Timing;
 }
 
-/** Milliseconds per request and `items`, as the mean of a burst. */
+/** Milliseconds per request and `items`, as the mean of several requests in a row. */
 export function timeList(
   client: Client,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own: nodes that poll in a closed loop, each sending its next request
- * once the last is answered.
+ * The load generator, in a separate process. Its nodes poll in a closed loop: each sends its next request when the
+ * last one is answered.
  */
 
 import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
@@ -8,14 +8,14 @@ import { openConnection, percentile, stayAwake } from './connections.ts';
 import type { Endpoint, LoadClient, LoadOrder, LoadResult } from './messages.ts';
 import { AnswerReader } from './wire.ts';
 
-/** A round that takes longer is stuck. */
+/** A round that takes longer has failed. */
 const ROUND_LIMIT_MS = 60_000;
 
-/** Kept over rounds: setting connections up is not part of what keep-alive rounds measure. */
+/** Connections that stay open over all rounds, because keep-alive rounds do not measure the time to connect. */
 const kept = new Map<string, TLSSocket>();
 const contexts = new Map<string, SecureContext>();
 
-/** Requests of one round: how many are left to begin, and how long each took. */
+/** The requests of one round: how many are left to send, and how long each took. */
 class Round {
   private readonly requests: number;
   private begun = 0;
@@ -25,7 +25,7 @@ class Round {
     this.requests = requests;
   }
 
-  /** Takes one of the requests left; false when there is none. */
+  /** Takes one of the requests that are left; returns false if there is none. */
   begin(): boolean {
     this.begun += 1;
     return this.begun <= this.requests;
@@ -58,7 +58,7 @@ async function run({ endpoint, clients, newConnections, requests }: LoadOrder): 
   return { kind: 'done', seconds, p50: round.percentile(0.5), p99: round.percentile(0.99) };
 }
 
-/** Sends request after request over one connection until the round has no more. */
+/** Sends one request after the other over one connection until the round has no more. */
 function pollOver(socket: TLSSocket, client: LoadClient, round: Round): Promise<void> {
   const request = Buffer.from(client.request);
   const reader = new AnswerReader(client);
@@ -88,7 +88,7 @@ function pollOver(socket: TLSSocket, client: LoadClient, round: Round): Promise<
   });
 }
 
-/** Opens a connection for each request: a full handshake with the client's certificate, one poll, the end. */
+/** Opens a connection for each request: a full handshake with the client's certificate, one poll, and the end. */
 async function connectAndPoll(endpoint: Endpoint, client: LoadClient, round: Round): Promise<void> {
   while (round.begin()) {
     const start = performance.now();
@@ -126,7 +126,7 @@ async function keptConnection(endpoint: Endpoint, client: LoadClient): Promise<T
   return socket;
 }
 
-/** Made once per client and server, as reading keys and certificates is not what is measured. */
+/** The context is made once per client and server, because reading keys and certificates is not measured. */
 function contextOf({ port, ca }: Endpoint, { identity }: LoadClient): SecureContext {
   const key = `${port} ${identity.thumbprint}`;
   const known = contexts.get(key) ?? createSecureContext({ ca, cert: identity.cert, key: identity.key });

@@ -1,6 +1,7 @@
 /**
- * The bench: Hawser against a bare `node:https` handler, on a small and a large fleet, in one run.
- * `npm run bench [-- --quick] [-- --only PART] [-- --rows NAME,...] [-- --server FILE] [-- --json FILE]`; docs/benchmarks.md says what the parts and numbers mean.
+ * The bench compares Hawser with a bare `node:https` handler, on a small and a large fleet, in one run:
+ * `npm run bench [-- --quick] [-- --only PART] [-- --rows NAME,...] [-- --server FILE] [-- --json FILE]`.
+ * docs/benchmarks.md explains the parts and the numbers.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +38,7 @@ type Measure<T> = (
   progress: (message: string) => void,
 ) => Promise<T>;
 
-/** What was measured by a part that has servers of its own, as a value and as a table for people. */
+/** The result of a part that has servers of its own, as a value and as a table for people. */
 interface PartResult {
   value: unknown;
   text: string;
@@ -67,7 +68,7 @@ function part<T>(measure: Measure<T>, format: (results: T) => string): Measure<P
   };
 }
 
-/** @param parts of PARTS */
+/** @param parts names of PARTS */
 async function bench(
   folder: string,
   processes: Processes,
@@ -131,7 +132,7 @@ async function measureScenario(stage: Stage, scenario: Scenario, effort: Effort)
   return { scenario, bare: bareSamples, fleets };
 }
 
-/** On stderr, so that stdout holds the results alone. */
+/** Progress goes to stderr, so that stdout contains only the results. */
 function progress(message: string): void {
   process.stderr.write(`bench: ${message}\n`);
 }
@@ -184,6 +185,6 @@ async function main(): Promise<void> {
 
 main().catch((error: Error) => {
   console.error(`bench: ${error.message}`);
-  // Not by itself: a server in this process that counts flushes may be left over.
+  // The process must be ended, because a server in it that counts flushes may still run.
   process.exit(1);
 });

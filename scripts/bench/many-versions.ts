@@ -1,4 +1,4 @@
-/** Repositories with many versions: the template with lower ones added by stock git, refs packed. */
+/** Makes repositories with many versions: the template, with lower versions added by stock git, and packed refs. */
 
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
@@ -9,8 +9,9 @@ const BRANCH = 'refs/heads/import';
 const PERSON = 'bench <bench@localhost>';
 
 /**
- * Copies the template to `folder` and adds `0.x.0` until it has `versions`; its highest one stays that. Hawser
- * itself would take minutes for thousands, as it flushes each. The objects are loose, as those of Hawser are.
+ * Copies the template to `folder` and adds `0.x.0` until it has `versions`; its highest version stays the same.
+ * Hawser itself would take minutes for thousands, because it flushes each. The objects are loose, as Hawser writes
+ * them.
  */
 export function makeManyVersions(folder: string, template: string, versions: number): void {
   cpSync(template, folder, { recursive: true });
@@ -23,7 +24,7 @@ export function makeManyVersions(folder: string, template: string, versions: num
   git(['pack-refs', '--all']);
 }
 
-/** Each version changes the entry point alone. */
+/** Each version changes only the entry point. */
 function importStream(count: number): string {
   const seconds = Math.floor(Date.now() / 1_000);
   return Array.from({ length: count }, (_, minor) => importOf(minor, seconds)).join('');
@@ -35,7 +36,7 @@ function importOf(minor: number, seconds: number): string {
   const when = `${PERSON} ${seconds} +0000`;
   const entryPoint = 'Entry-Point: main.dsc.yaml';
   const time = toTimestamp(seconds * 1_000);
-  // The first brings all files; later ones keep what they do not name.
+  // The first version has all files. In later ones, the files that they do not name stay.
   const files = minor === 0 ? filesOf(0) : filesOf(minor).slice(0, 1);
   return [
     `commit ${BRANCH}\nmark :${minor + 1}\ncommitter ${when}\n`,

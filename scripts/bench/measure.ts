@@ -1,4 +1,4 @@
-/** Rounds in turn against each server, and what they come to. */
+/** Measures servers in alternating rounds, and computes medians and ratios. */
 
 import { cpuSecondsOf } from './cpu.ts';
 import type { LoadClient } from './messages.ts';
@@ -10,20 +10,20 @@ export interface Contender {
   clients: readonly LoadClient[];
 }
 
-/** One round against one server. */
+/** One round with one server. */
 export interface Sample {
   requestsPerSecond: number;
-  /** Milliseconds. */
+  /** Latencies in milliseconds. */
   p50: number;
   p99: number;
-  /** Server CPU milliseconds per 1,000 requests. */
+  /** Server CPU in milliseconds per 1,000 requests. */
   cpu: number;
 }
 
 /**
- * Takes turns, so that what else the machine does hits all alike, and begins with another contender each
- * round, so that none always runs in the wake of the same one.
- * @returns samples of each contender, those at one place from the same round
+ * The contenders take turns, so that other load on the machine affects all of them. Each round begins with another
+ * contender, so that none always follows the same one.
+ * @returns the samples of each contender; samples at the same index are from the same round
  */
 export async function measure(
   generator: LoadGenerator,
@@ -61,7 +61,7 @@ async function takeSample(
   };
 }
 
-/** Of several rounds the middle one: a disturbed round does not move it. */
+/** The median of several rounds. A single disturbed round does not move it. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -75,7 +75,7 @@ export function middleHalf(values: readonly number[]): [lower: number, upper: nu
   return [quartile(0.25), quartile(0.75)];
 }
 
-/** Ratios of the rounds one by one, as two servers of one round met the same conditions. */
+/** Computes the ratio of each round, because two servers of one round had the same conditions. */
 export function ratiosOf(samples: readonly Sample[], bases: readonly Sample[]): number[] {
   return samples.map((sample, round) => sample.cpu / (bases[round]?.cpu ?? Number.NaN));
 }

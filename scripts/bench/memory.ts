@@ -1,21 +1,21 @@
-/** Memory of another process, as the kernel counts it. */
+/** Reads the memory of another process, as the kernel counts it. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Both resident, in bytes. */
+/** Both are resident memory, in bytes. */
 export interface Memory {
   now: number;
   peak: number;
 }
 
-/** From `/proc/<pid>/status`: VmRSS, and the most that it ever was (VmHWM). */
+/** Reads `/proc/<pid>/status`: VmRSS, and its highest value so far (VmHWM). */
 export function memoryOf(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
 }
 
-/** Makes what is resident now the peak; what comes later may raise it (proc_pid_clear_refs(5)). */
+/** Resets the peak to what is resident now. It may rise again later (proc_pid_clear_refs(5)). */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

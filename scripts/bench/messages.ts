@@ -1,59 +1,65 @@
-/** What the processes of a bench tell each other over their IPC channel. */
+/** The messages that the processes of a bench send each other over their IPC channel. */
 
 import type { ClientCertificate } from '../../test/support/client-certificates.ts';
 
-/** Where a server listens, and the authority behind its certificate. */
+/** The port of a server, and the authority that issued its certificate. */
 export interface Endpoint {
   port: number;
   ca: string;
 }
 
-/** One client of a round: who it is, the bytes it sends, and the only answer that is right. */
+/** One client of a round: its identity, the bytes that it sends, and the only correct answer. */
 export interface LoadClient {
   identity: ClientCertificate;
   request: string;
   status: number;
-  /** Null: an answer without a body. */
+  /** Null for an answer without a body. */
   body: Buffer | null;
 }
 
-/** Main process to load generator: carry out one round. */
+/** A message from the main process to the load generator: run one round. */
 export interface LoadOrder {
   endpoint: Endpoint;
-  /** One connection each; with `newConnections` one connection after the other each. */
+  /** Each client has one connection; with `newConnections` each client opens one connection after the other. */
   clients: readonly LoadClient[];
   newConnections: boolean;
   requests: number;
 }
 
-/** The generator's answer. Times from the first byte asked for (or the connect) to the last byte read. */
+/**
+ * The generator's answer. A time lasts from the first byte of the request (or the connect) to the last byte of the
+ * answer.
+ */
 export type LoadResult =
   | { kind: 'done'; seconds: number; p50: number; p99: number }
   | { kind: 'failed'; message: string };
 
-/** A node of a crowd: who it is, and the bytes of its poll. */
+/** A node of a crowd: its identity, and the bytes of its poll. */
 export interface CrowdNode {
   identity: ClientCertificate;
   request: string;
 }
 
-/** Main process to crowd. */
+/** A message from the main process to the crowd. */
 export type CrowdOrder =
-  /** Connect these as well, beside those that are connected. */
+  /** Connect these nodes in addition to those that are connected. */
   | { kind: 'connect'; endpoint: Endpoint; nodes: readonly CrowdNode[] }
-  /** Every node polls once, so many at a time. Waves of one `state` must get the same answers to the byte. */
+  /**
+   * Every node polls once, with this many polls at a time. Waves of the same `state` must get answers that are equal
+   * byte by byte.
+   */
   | { kind: 'wave'; atOnce: number; state: string };
 
-/** A wave as the crowd saw it. */
+/** The results of a wave, as the crowd measured them. */
 export interface Wave {
   polls: number;
   seconds: number;
-  /** Of the first second, or of all that the wave took where that was less. */
+  /** The rate in the first second, or in the whole wave if it took less. */
   pollsPerSecond: number;
-  /** Milliseconds. */
+  /** Latencies in milliseconds. */
   p50: number;
   p99: number;
-  /** Nodes whose answer is not that of the wave before. */
+  /** The number of nodes whose answer differs from that of the wave before. */
   changed: number;
 }
 
@@ -62,14 +68,17 @@ export type CrowdResult =
   | ({ kind: 'done' } & Wave)
   | { kind: 'failed'; message: string };
 
-/** Main process to bare server: answer every request like this from now on. */
+/** A message from the main process to the bare server: from now on, answer every request like this. */
 export interface CannedAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer | null;
 }
 
-/** Main process to bare server, first: the certificate to use, and how many processes are to answer behind the port. */
+/**
+ * The first message from the main process to the bare server: the certificate, and the number of processes that
+ * answer behind the port.
+ */
 export interface BareSetup {
   cert: string;
   key: string;

@@ -1,9 +1,9 @@
-/** A repository of parameter files, made by stock git: a file each for few or many scope values. */
+/** Makes a repository of parameter files with stock git, with one file for each of few or many scope values. */
 
 import { execFileSync } from 'node:child_process';
 import { toTimestamp } from '../../src/lib/clock.ts';
 
-/** A scope and what its file sets; value null of Default. */
+/** A scope and what its file sets. The value is null for Default. */
 export interface ScopeContent {
   scopeType: string;
   value: string | null;
@@ -15,8 +15,8 @@ const PERSON = 'bench <bench@localhost>';
 const VERSION = '1.0.0';
 
 /**
- * Every scope gets version 1.0.0, with the commits, tags, trailers and branches that Hawser writes. Hawser itself would
- * take minutes for ten thousand, as it flushes each. The objects are loose, as those of Hawser are.
+ * Every scope gets version 1.0.0, with the commits, tags, trailers and branches that Hawser writes. Hawser itself
+ * would take minutes for ten thousand, because it flushes each. The objects are loose, as Hawser writes them.
  */
 export function makeParameterRepository(gitdir: string, scopes: readonly ScopeContent[]): void {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', gitdir]);
@@ -54,7 +54,7 @@ function versionOf(scope: ScopeContent, at: number, seconds: number): string {
   ].join('');
 }
 
-/** The branch that collects what the values of a type have published; here in one commit. */
+/** The branch that collects what the values of a type have published; here it has one commit. */
 function branchOf(scopeType: string, scopes: readonly ScopeContent[], seconds: number): string {
   const head = `commit refs/heads/${scopeType}\ncommitter ${PERSON} ${seconds} +0000\n`;
   return [head, data(`${scopeType} ${VERSION}`), ...scopes.map(fileOf)].join('');

@@ -1,4 +1,7 @@
-/** A server whose one configuration has parameters of few or many scope values, its nodes tagged in three scopes. */
+/**
+ * A server with one configuration, whose parameters have few or many scope values. Its nodes are tagged in three
+ * scopes.
+ */
 
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/db/open.ts';
@@ -12,11 +15,11 @@ import { makeParameterRepository, type ScopeContent } from './parameter-reposito
 import { requestText, signIn, visitAll } from './probe.ts';
 import type { Crowd, Processes, ServerProcess } from './processes.ts';
 
-/** The scope types that nodes are tagged in, in the order of merging. */
+/** The scope types in which nodes are tagged, in the order of merging. */
 const TYPES = ['Region', 'Role', 'Environment'] as const;
-/** Of Region and of Role; Environment has few or many. */
+/** The number of values of Region and of Role; Environment has few or many. */
 const VALUES = 5;
-/** Of the Environment: it has a file like any other, and no node is tagged with it. */
+/** A value of Environment. It has a file like any other, and no node is tagged with it. */
 export const UNUSED_VALUE = valueAt(0);
 
 export interface ParameterSite {
@@ -26,13 +29,13 @@ export interface ParameterSite {
   configurationId: string;
   scopeTypeIds: ReadonlyMap<string, string>;
   connecting: readonly ConnectingNode[];
-  /** Of the next version that is published. */
+  /** The minor number of the next version that is published. */
   nextMinor: number;
 }
 
 export interface SiteSize {
   nodes: number;
-  /** Of the Environment. */
+  /** The number of values of Environment. */
   values: number;
 }
 
@@ -52,14 +55,14 @@ export async function makeParameterSite(
     scopeTypeIds: await insertScopes(database, values, fleet.connecting),
   }));
   const server = await processes.startHawser(folder);
-  // Checks every tag of the parameters, which is done once in a repository's life.
+  // This makes the server check every tag of the parameters, which happens once for each repository.
   await visitAll(server.endpoint, fleet);
   const client = await signIn(server.endpoint);
   const crowd = processes.startCrowd();
   return { server, crowd, client, configurationId, scopeTypeIds, connecting: fleet.connecting, nextMinor: 1 };
 }
 
-/** What the crowd needs of the nodes. */
+/** What the crowd needs to know about the nodes. */
 export function toCrowd(nodes: readonly ConnectingNode[]): CrowdNode[] {
   return nodes.map(({ nodeId, identity }) => ({
     identity,
@@ -68,8 +71,9 @@ export function toCrowd(nodes: readonly ConnectingNode[]): CrowdNode[] {
 }
 
 /**
- * A parameter file as people write them, some 300 bytes to 1 KB, by which scope sets it and what it says.
- * @param revision two of them are enough: a version's content may be that of an earlier one
+ * Makes a parameter file as people write them, of some 300 bytes to 1 KB. The content depends on the scope and on the
+ * revision.
+ * @param revision two revisions are enough, because a version may have the content of an earlier one
  */
 export function contentOf(scopeType: string, value: string | null, revision: string): string {
   const own = `${scopeType.toLowerCase()}Revision: ${value ?? 'all'}-${revision}`;
@@ -100,7 +104,7 @@ function valuesOf(scopeType: string, environments: number): string[] {
   return Array.from({ length: scopeType === 'Environment' ? environments : VALUES }, (_, at) => valueAt(at));
 }
 
-/** Nodes get the values of each type in turn, but for the unused one of Environment. */
+/** Nodes get the values of each type in turn, except the unused one of Environment. */
 function valueIndex(scopeType: string, nodeAt: number, values: readonly string[]): number {
   if (scopeType === 'Environment') return 1 + (nodeAt % (values.length - 1));
   return (scopeType === 'Role' ? Math.floor(nodeAt / VALUES) : nodeAt) % values.length;
@@ -113,7 +117,7 @@ async function insertScopes(
 ): Promise<Map<string, string>> {
   const first = new Set(connecting.map(({ nodeId }) => nodeId));
   const rows = await database.read.selectFrom('nodes').select('id').execute();
-  // Those that connect come first, so that they have as many different values as there are.
+  // The nodes that connect come first, so that they have as many different values as there are.
   const nodeIds = [...first, ...rows.map(({ id }) => id).filter((id) => !first.has(id))];
   const ids = new Map<string, string>();
   await database.write.transaction().execute(async (trx) => {

@@ -1,4 +1,4 @@
-/** What the rounds on parameters consist of: a publishing over HTTP, and a wave of polls. */
+/** The steps of the rounds on parameters: a publish over HTTP, and a wave of polls. */
 
 import { DEFAULT_SCOPE_TYPE_ID } from '../../src/domain/scopes.ts';
 import { cpuSecondsOf } from './cpu.ts';
@@ -7,7 +7,7 @@ import { contentOf, type ParameterSite } from './parameter-site.ts';
 import { expect } from './probe.ts';
 import { timed } from './versions.ts';
 
-/** Polls under way at a time, as by the load generator. */
+/** The number of polls in progress at a time, as in the load generator. */
 const AT_ONCE = 32;
 
 export interface Published {
@@ -16,13 +16,13 @@ export interface Published {
 }
 
 export interface WaveSample extends Wave {
-  /** Milliseconds of the server per 1,000 polls. */
+  /** CPU milliseconds of the server per 1,000 polls. */
   cpu: number;
 }
 
 /**
- * Every connected node polls once.
- * @param touched how many of them must get another answer than before; null where that is not known
+ * Lets every connected node poll once.
+ * @param touched how many of them must get another answer than before; null if that is not known
  */
 export async function pollAll(
   { crowd, server }: ParameterSite,

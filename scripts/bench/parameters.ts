@@ -1,6 +1,6 @@
 /**
- * What parameters cost: resolving a node with few scope values against many, publishing a parameter file, and the
- * fleet's polls right after one.
+ * Measures what parameters cost: resolving a node with few and with many scope values, publishing a parameter file,
+ * and the fleet's polls right after a publish.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface ParameterResults {
   waves: WaveRow[];
 }
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measureParameters(
   folder: string,
   template: string,

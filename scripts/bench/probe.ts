@@ -1,6 +1,6 @@
 /**
- * Asks each connecting node's questions once, with care, before they are asked thousands of times: checks the
- * answers for what they must be, and records them as what the generator compares with.
+ * Sends each connecting node's requests once and checks the answers, before they are sent thousands of times. It
+ * records the answers, and the generator compares later answers with them.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,16 +10,16 @@ import type { CannedAnswer, Endpoint, LoadClient } from './messages.ts';
 import { ADMIN_PASSWORD } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** What Node adds by itself to every answer, so the bare server has them as well. */
+/** Headers that Node adds to every answer, so the bare server sends them as well. */
 const ADDED_BY_NODE = new Set(['date', 'connection', 'keep-alive']);
 
 export interface Probed {
   clients: LoadClient[];
-  /** One of the answers, for the bare server to repeat. */
+  /** One of the answers, which the bare server repeats. */
   answer: CannedAnswer;
 }
 
-/** @throws Error when an answer is not what the fleet's data say */
+/** @throws Error if an answer does not agree with the fleet's data */
 export async function probe(endpoint: Endpoint, fleet: Fleet, scenario: Scenario): Promise<Probed> {
   const clients: LoadClient[] = [];
   let answer: CannedAnswer | undefined;
@@ -39,12 +39,12 @@ export async function probe(endpoint: Endpoint, fleet: Fleet, scenario: Scenario
   return { clients, answer };
 }
 
-/** What the nodes ask is the same for every server; of the bare one all get the same answer. */
+/** The nodes send the same requests to every server. The bare server gives all of them the same answer. */
 export function clientsOfBare({ clients, answer }: Probed): LoadClient[] {
   return clients.map((client) => ({ ...client, body: answer.body }));
 }
 
-/** A client with the session of a user; default: the first administrator. */
+/** A client with the session of a user; by default the first administrator. */
 export async function signIn(
   endpoint: Endpoint,
   { username, password } = { username: 'admin', password: ADMIN_PASSWORD },
@@ -55,7 +55,7 @@ export async function signIn(
   return client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });
 }
 
-/** Polls once for each configuration, so that all of them are in the server's memory as on a normal day. */
+/** Polls once for each configuration, so that all of them are in the server's memory, as in normal use. */
 export async function visitAll(endpoint: Endpoint, fleet: Fleet): Promise<void> {
   const client = await signIn(endpoint);
   for (const nodeId of fleet.oneNodeEach) {
@@ -75,7 +75,7 @@ async function askFor(client: Client, node: ConnectingNode, { resource, known }:
   const { configurationName, version, checksum } = poll.status === 200 ? poll.json : {};
   expect(configurationName === node.configurationName && version === NEWEST_VERSION, 'a poll', poll);
   expect(poll.headers['etag'] === `"${checksum}"`, 'a poll', poll);
-  // No more than what agents send (.NET's HttpClient): the host, and what they have.
+  // The request has only the headers that agents send (.NET's HttpClient): the host, and the ETag that they have.
   const headers: Record<string, string> = known ? { 'If-None-Match': `"${checksum}"` } : {};
   const path = `${base}/${resource}`;
   const reply = await client.get(path, headers);
@@ -88,7 +88,7 @@ async function askFor(client: Client, node: ConnectingNode, { resource, known }:
   return { path, headers, reply };
 }
 
-/** @throws Error unless it holds */
+/** @throws Error if the condition does not hold */
 export function expect(holds: boolean, what: string, reply: Reply): void {
   if (!holds)
     throw new Error(`wrong answer, ${what}: ${reply.status} ${reply.bytes.toString('latin1', 0, 400)}`);

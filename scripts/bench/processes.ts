@@ -1,4 +1,4 @@
-/** Starts and ends the processes of a bench: Hawser as its users start it, the bare server, the generator. */
+/** Starts and ends the processes of a bench: Hawser as its users start it, the bare server, and the generator. */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { openSync, readFileSync, rmSync } from 'node:fs';
@@ -20,18 +20,18 @@ import type {
 const ROOT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 60_000;
 const CLOSE_LIMIT_MS = 10_000;
-/** A start is told this late at most. */
+/** A start is noticed with at most this delay. */
 const LOOK_MS = 5;
 
 export const ADMIN_PASSWORD = 'a-password-for-the-bench';
 
 export interface HawserOptions {
   nodeOptions?: readonly string[];
-  /** Beside those it needs. */
+  /** Settings in addition to those that it needs. */
   settings?: Record<string, string>;
 }
 
-/** A server under measurement. */
+/** A server that is measured. */
 export interface ServerProcess {
   pid: number;
   endpoint: Endpoint;
@@ -42,18 +42,21 @@ export interface BareServer extends ServerProcess {
 }
 
 export interface LoadGenerator {
-  /** @throws Error when any answer was wrong */
+  /** @throws Error if any answer was wrong */
   run(order: LoadOrder): Promise<Extract<LoadResult, { kind: 'done' }>>;
 }
 
 /** Nodes that keep their connections to one server and poll in waves. */
 export interface Crowd {
   connect(endpoint: Endpoint, nodes: readonly CrowdNode[]): Promise<void>;
-  /** Every connected node polls once; see `CrowdOrder`. @throws Error when any answer was wrong */
+  /**
+   * Lets every connected node poll once; see `CrowdOrder`.
+   * @throws Error if any answer was wrong
+   */
   wave(atOnce: number, state: string): Promise<Wave>;
 }
 
-/** All children of a bench, so that none outlives it. */
+/** All child processes of a bench, so that none survives it. */
 export class Processes {
   private readonly children: ChildProcess[] = [];
   private readonly program: string;
@@ -64,8 +67,8 @@ export class Processes {
   }
 
   /**
-   * Hawser as `npm start` runs it, on the folders `data` and `repos` below `folder`, otherwise with the settings it comes with.
-   * The log goes to a file, as a pipe would make this process part of the measurement.
+   * Starts Hawser as `npm start` runs it, on the folders `data` and `repos` below `folder`, otherwise with the
+   * default settings. The log goes to a file, because a pipe would make this process part of the measurement.
    */
   async startHawser(
     folder: string,
@@ -86,7 +89,10 @@ export class Processes {
     };
   }
 
-  /** `hawser backup` beside the server that runs on `folder`. @throws Error with its own words when it fails */
+  /**
+   * Runs `hawser backup` beside the server that runs on `folder`.
+   * @throws Error with its output if it fails
+   */
   async backUp(folder: string, file: string): Promise<void> {
     const child = spawn(process.execPath, [this.program, 'backup', file], {
       ...{ cwd: ROOT, env: settingsOf(folder), stdio: ['ignore', 'ignore', 'pipe'] },
@@ -98,7 +104,7 @@ export class Processes {
     rmSync(file);
   }
 
-  /** The bare server, under the certificate of the Hawser that runs on `folder`. */
+  /** Starts the bare server with the certificate of the Hawser that runs on `folder`. */
   async startBare(folder: string, workers = 1): Promise<BareServer> {
     const child = this.fork('bare-server.ts');
     const read = (name: string) => readFileSync(join(folder, 'data/tls', name), 'utf8');
@@ -135,7 +141,7 @@ export class Processes {
     };
   }
 
-  /** Ends one server, as `close` does with all. */
+  /** Ends one server, in the same way as `close` ends all. */
   async end({ pid }: ServerProcess): Promise<void> {
     await Promise.all(this.children.filter((child) => child.pid === pid).map(end));
   }
@@ -153,7 +159,7 @@ export class Processes {
   }
 }
 
-/** Ends one process, by force when it does not go by itself. */
+/** Ends one process. Kills it if it does not end by itself. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((done) => child.once('exit', done));
@@ -198,7 +204,7 @@ function pidOf(child: ChildProcess): number {
 
 type Message = BareSetup | CannedAnswer | LoadOrder | CrowdOrder;
 
-/** One message there, one back. */
+/** Sends one message and waits for one answer. */
 function exchange<T>(child: ChildProcess, message: Message): Promise<T> {
   return new Promise((done, failed) => {
     const onExit = () => failed(new Error('a process of the bench ended unexpectedly'));

@@ -1,6 +1,6 @@
 /**
- * Where a poll's CPU time goes: `npm run bench` measures, this explains. Runs keep-alive polls against a Hawser
- * under `--cpu-prof` and prints microseconds per request by function. The profiler itself adds to them.
+ * Shows where a poll's CPU time goes. `npm run bench` measures; this explains. It runs keep-alive polls against a
+ * Hawser with `--cpu-prof` and prints microseconds per request by function. The profiler itself adds to them.
  * `node --import tsx scripts/bench/profile.ts [--scenario 0] [--keep FILE]`
  */
 
@@ -43,7 +43,7 @@ async function record(folder: string, processes: Processes, scenarioAt: number):
   return { from, to: microseconds(), requests: ROUNDS * requests };
 }
 
-/** V8 stamps its samples with the same clock. */
+/** The time of the clock with which V8 stamps its samples. */
 function microseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }

@@ -1,6 +1,6 @@
 /**
- * What it takes to publish a version of ten files, over HTTP: against the flushes that it needs, and with few and with
- * many versions in the repository.
+ * Measures what it takes to publish a version of ten files over HTTP: compared with the flushes that it needs, and
+ * with few and with many versions in the repository.
  */
 
 import { join } from 'node:path';
@@ -19,17 +19,20 @@ import { formatScale, inTurn, type ScaleRow, type Side, scaleRow } from './scale
 import { type Effort, GROWTH_TARGET } from './scenarios.ts';
 import { MANY, makeSite, type Site, timed } from './versions.ts';
 
-/** Most time allowed as a multiple of the bare flushes. */
+/** The most time allowed, as a multiple of the bare flushes. */
 const FLUSH_TARGET = 3;
 const CONFIGURATIONS = '/api/v1/configurations';
 const METRICS_TOKEN = 'a-token-for-the-metrics';
-/** What the first versions of a repository flush beside is not of every day. */
+/** The first versions of a repository flush more than later ones, so they do not count. */
 const COUNTED_MINOR = 3;
-/** Publishings before those that are measured: V8 compiles what runs often, and of polls too only warm ones are measured. */
+/**
+ * The number of publishes before the measured ones. V8 compiles code that runs often, and polls too are measured only
+ * when warm.
+ */
 const WARM_UP = 150;
 const COMPARED = `${VERSIONS} : ${MANY} versions`;
 
-/** Where versions are published. */
+/** The server and client with which versions are published. */
 interface Author {
   client: Client;
   name: string;
@@ -40,14 +43,16 @@ const ACTS = [
   { what: 'publish', act: publish },
 ];
 
-/** One act of a round, in milliseconds: wall time as the client sees it, the server's CPU, the bare flushes beside it. */
+/**
+ * One operation of a round, in milliseconds: wall time as the client sees it, the server's CPU, and the bare flushes.
+ */
 interface Sample {
   ms: number;
   cpu: number;
   bare: number;
 }
 
-/** One act on the repository with few or with many versions; medians of the rounds. */
+/** One operation on the repository with few or with many versions; medians of the rounds. */
 interface PublishRow {
   what: string;
   versions: number;
@@ -55,7 +60,7 @@ interface PublishRow {
   ms: number;
   cpu: number;
   bare: number;
-  /** The median of the rounds' own ratios of the first to the last, and the middle half of those. */
+  /** The median of the ratios of the rounds, time to bare flushes, and the middle half of these ratios. */
   ratio: number;
   ratioRange: [lower: number, upper: number];
   met: boolean;
@@ -66,7 +71,7 @@ export interface PublishResults {
   growth: ScaleRow[];
 }
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measurePublishing(
   folder: string,
   template: string,
@@ -109,7 +114,7 @@ export async function measurePublishing(
   };
 }
 
-/** Of each act, in a server of this process: the same code, on a disk that counts. */
+/** Counts the flushes of each operation, in a server in this process: it runs the same code on a disk that counts. */
 async function countFlushes(): Promise<Flushes[]> {
   const disk = new CountingDisk();
   const hawser = await startHawser({ HAWSER_METRICS_TOKEN: METRICS_TOKEN }, new AtomicFs(disk));
@@ -131,7 +136,7 @@ async function countFlushes(): Promise<Flushes[]> {
   }
 }
 
-/** How often the connection that writes was held; nothing else writes meanwhile. */
+/** How often the writing connection was used. Nothing else writes meanwhile. */
 async function commitsOf(client: Client): Promise<number> {
   const reply = await client.get('/metrics', { Authorization: `Bearer ${METRICS_TOKEN}` });
   expect(reply.status === 200, 'the metrics', reply);
@@ -145,7 +150,7 @@ async function begin(author: Author): Promise<void> {
   await publish(author, 0);
 }
 
-/** In a configuration of its own: the other one is to keep its number of versions. */
+/** Publishes in another configuration, because the measured one must keep its number of versions. */
 async function warmUp(author: Author): Promise<void> {
   await begin(author);
   for (let minor = 1; minor <= WARM_UP; minor += 1) {
@@ -166,7 +171,10 @@ async function publish({ client, name }: Author, minor: number): Promise<Reply> 
   return reply;
 }
 
-/** Has to find the new version and read its details. @returns milliseconds */
+/**
+ * Polls after a publish. The server must find the new version and read its details.
+ * @returns milliseconds
+ */
 async function pollAfter({ client, nodeId, nextMinor }: Site): Promise<number> {
   const { ms, reply } = await timed(() => client.get(`/api/v1/nodes/${nodeId}/configuration/checksum`));
   expect(reply.status === 200 && reply.json.version === `1.${nextMinor}.0`, 'a poll', reply);

@@ -1,6 +1,7 @@
 /**
- * The cleanup of reports on a large database, and what a small write waits for meanwhile. Over HTTP, as whoever
- * writes meets it: what holds the writer, and what its commit and checkpoint take, holds the server's one thread too.
+ * Measures the cleanup of reports on a large database, and how long a small write waits meanwhile. It measures over
+ * HTTP, as a client would: the time for which the cleanup holds the writer, its commit and its checkpoint also block
+ * the server's single thread.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,18 +12,18 @@ import { verdict } from './report.ts';
 import type { Effort } from './scenarios.ts';
 import { timed } from './versions.ts';
 
-/** Milliseconds that a write may have to wait for the cleanup. */
+/** The milliseconds that a write may wait for the cleanup. */
 const TARGET = 50;
-/** Milliseconds from one write to the next. */
+/** The milliseconds from one write to the next. */
 const PAUSE = 3;
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 interface Waits {
   writes: number;
   median: number;
   p99: number;
   worst: number;
-  /** How many waited longer than the target. */
+  /** How many writes waited longer than the target. */
   late: number;
 }
 
@@ -30,7 +31,7 @@ export interface CleanupResult {
   reports: number;
   deleted: number;
   seconds: number;
-  /** Of the same writes before it, with nothing else going on. */
+  /** The times of the same writes before the cleanup, without other load. */
   before: Waits;
   during: Waits;
   target: number;
@@ -42,7 +43,7 @@ export async function measureCleanup(site: RecordSite, effort: Effort): Promise<
   const start = performance.now();
   const before = await timeWrites(site, () => performance.now() - start < effort.records.idleWritesMs);
   let isDone = false;
-  // As in a server's daily life: of every node a little goes.
+  // The cleanup deletes a few reports of every node, as on a real server.
   const order = { keepCount: Math.floor(size.reports / size.nodes) - 1, keepDays: 0 };
   const cleanup = timed(() => client.post('/api/v1/retention/reports/cleanup', order)).finally(() => {
     isDone = true;
@@ -58,7 +59,7 @@ export async function measureCleanup(site: RecordSite, effort: Effort): Promise<
   };
 }
 
-/** One small write after the other, each another than the last, so that each is a commit with its flush. */
+/** Makes one small write after the other. Each differs from the last one, so that each is a commit with its flush. */
 async function timeWrites({ client, oneNode }: RecordSite, goesOn: () => boolean): Promise<Waits> {
   const times: number[] = [];
   while (goesOn()) {

@@ -1,4 +1,7 @@
-/** Lists of nodes and of what they leave behind: small tables against large ones, each answer of as many items. */
+/**
+ * Lists of nodes, reports and status events. Compares small tables with large ones; both answers have the same number
+ * of items.
+ */
 
 import { DAY, toTimestamp } from '../../src/lib/clock.ts';
 import { compare, SCALE_TARGET, timeList } from './list-timing.ts';
@@ -13,7 +16,7 @@ interface List {
   what: string;
   compared: string;
   path(site: RecordSite): string;
-  /** Items of the answer. */
+  /** The number of items in the answer. */
   items: number;
   target: number | null;
 }
@@ -55,7 +58,7 @@ function nodeLists(few: RecordSite, many: RecordSite): List[] {
 
 function recordLists(few: RecordSite, many: RecordSite): List[] {
   const all = `${few.size.reports} : ${many.size.reports}`;
-  // Counting them takes the longer, the more a node has of its own; its retention bounds that.
+  // Counting takes longer if a node has more of its own; its retention limits that.
   const busy = `${few.size.reportsOfBusy} : ${many.size.reportsOfBusy} of it`;
   const list = (what: string, compared: string, path: (site: RecordSite) => string): List => ({
     ...{ what, compared, items: TAKE, target: compared === busy ? null : SCALE_TARGET },

@@ -1,4 +1,4 @@
-/** A server whose database holds many nodes, reports and status events, put there past the API. */
+/** A server whose database holds many nodes, reports and status events, which are written directly into it. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import type { Processes } from './processes.ts';
 
 const CONFIGURATIONS = 10;
 const EVENTS_PER_NODE = 2;
-/** Over which the records are spread, the last one being of now. */
+/** The records are spread over this time; the last one is from now. */
 const PERIOD = 90 * DAY;
 const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });
 
-/** On both sides alike, so that what a list finds is the same wherever it can be. */
+/** The same number on both sides, so that a list finds the same wherever possible. */
 export const RARE_NODES = 20;
 export const RECORDS_OF_ONE = 100;
 
-/** What the reports say, one as often as another. */
+/** What the reports say; each outcome is equally frequent. */
 const OUTCOMES = [
   ['Test', 1, 0],
   ['Test', 0, 0],
@@ -35,18 +35,18 @@ const OUTCOMES = [
 export interface RecordSize {
   nodes: number;
   reports: number;
-  /** Of these the reports of one node, which has as many events, too. */
+  /** How many of these reports belong to the busy node, which also has the same number of events. */
   reportsOfBusy: number;
 }
 
 export interface RecordSite {
   client: Client;
   size: RecordSize;
-  /** Has `RECORDS_OF_ONE` reports and as many events. */
+  /** The node with `RECORDS_OF_ONE` reports and the same number of events. */
   oneNode: string;
-  /** Has `reportsOfBusy` of each. */
+  /** The node with `reportsOfBusy` of each. */
   busyNode: string;
-  /** Of the newest record, epoch milliseconds. */
+  /** The time of the newest record, in epoch milliseconds. */
   end: number;
 }
 
@@ -66,7 +66,7 @@ export async function makeRecordSite(
   return { client: await signIn(endpoint), size, oneNode, busyNode, end };
 }
 
-/** Statements of SQLite's own library: the query builder would take minutes for a million rows. */
+/** Uses statements of the SQLite library itself, because the query builder would take minutes for a million rows. */
 function fill(file: string, size: RecordSize, [oneNode, busyNode]: [string, string], end: number): void {
   const db = new SqliteDatabase(file);
   db.pragma('synchronous = OFF');
@@ -80,19 +80,22 @@ function fill(file: string, size: RecordSize, [oneNode, busyNode]: [string, stri
     const events = Math.max(EVENTS_PER_NODE * size.nodes, reportsOfBusy + RECORDS_OF_ONE);
     insertEvents(db, ownersOf(events, others, [oneNode, busyNode], reportsOfBusy), end);
   })();
-  // As a server that has run for a while has it.
+  // This leaves the database as on a server that has run for a while.
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
 }
 
-/** Half are Compliant, a few have an error, the rest stays Unknown. */
+/** Half of the nodes are Compliant, a few have an error, and the rest stays Unknown. */
 function setStatuses(db: SqliteHandle): void {
   db.exec("update nodes set status = 'Compliant' where rowid % 2 = 0");
   db.exec(`update nodes set status = 'Error', lcm_status = 'Error'
     where id in (select id from nodes order by id limit ${RARE_NODES})`);
 }
 
-/** Of each record its node, and where in the time it is: those of the two spread evenly among all others'. */
+/**
+ * The node of each record, and its place in the time. The records of the two special nodes are spread evenly among
+ * all others.
+ */
 function* ownersOf(
   count: number,
   others: readonly string[],
@@ -129,7 +132,10 @@ function insertReports(db: SqliteHandle, owners: Owners, end: number): void {
   }
 }
 
-/** The same every time, and in no step with the nodes' turns (multiplicative hashing, Knuth, TAOCP 6.4). */
+/**
+ * Always gives the same order, which is independent of the order of the nodes (multiplicative hashing, Knuth, TAOCP
+ * 6.4).
+ */
 function scattered(index: number): number {
   return Math.imul(index, 0x9e3779b1) >>> 16;
 }

@@ -1,5 +1,6 @@
 /**
- * What nodes and what they leave behind cost as they grow in number: lists, taking in reports, and deleting old ones.
+ * Measures what nodes, reports and events cost as they grow in number: lists, accepting reports, and deleting old
+ * ones.
  */
 
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ export interface RecordResults {
   cleanup: CleanupResult;
 }
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measureRecords(
   folder: string,
   template: string,

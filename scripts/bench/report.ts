@@ -1,4 +1,4 @@
-/** The results as a value, as a table for people, and which targets they meet. */
+/** The results as a value and as a table for people, and which targets they meet. */
 
 import { availableParallelism, cpus, release } from 'node:os';
 import type { FleetSize } from './fleet.ts';
@@ -9,13 +9,13 @@ export interface Row {
   scenario: string;
   data: FleetSize;
   requestsPerSecond: number;
-  /** Milliseconds. */
+  /** Latencies in milliseconds. */
   p50: number;
   p99: number;
-  /** Milliseconds of CPU per 1,000 requests. */
+  /** CPU milliseconds per 1,000 requests. */
   cpu: number;
   bareCpu: number;
-  /** The median of the rounds' own ratios, and the middle half of those. */
+  /** The median of the ratios of the rounds, and the middle half of these ratios. */
   ratio: number;
   ratioRange: [lower: number, upper: number];
   target: number | null;
@@ -39,7 +39,7 @@ export interface Report {
   growth: Growth[];
 }
 
-/** Samples of one scenario, by round. */
+/** The samples of one scenario, by round. */
 export interface Measured {
   scenario: Scenario;
   bare: readonly Sample[];
@@ -153,7 +153,7 @@ function summaryOf(rows: readonly Row[], growth: readonly Growth[]): string {
     : `MISSED: ${missed} of ${verdicts.length} targets`;
 }
 
-/** Two columns of text, then numbers set to the right. */
+/** Formats two columns of text, and then numbers aligned to the right. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>

@@ -1,6 +1,7 @@
 /**
- * Durable reports: as many as 64 nodes hand in at once, when those that arrive together share a commit, against one
- * commit for each. Straight at the writer: over HTTP the load generator would be the larger part of what is measured.
+ * Measures how many durable reports the server accepts when 64 nodes send reports at once: reports that arrive
+ * together share a commit, compared with one commit for each. It measures directly at the writer, because over HTTP
+ * the load generator would take most of the time.
  */
 
 import { insertNode } from '../../src/api/nodes/queries.ts';
@@ -14,26 +15,26 @@ import type { Effort } from './scenarios.ts';
 
 const NODES = 64;
 const RESULT_BYTES = 5 * 1024;
-/** Least reports as a multiple of those with a commit for each. */
+/** The least number of reports, as a multiple of the number with one commit for each. */
 const TARGET = 8;
 
 type Send = (report: ReceivedReport) => Promise<unknown>;
 
 export interface ReportResult {
   nodes: number;
-  /** Of each report's result. */
+  /** The size of each report's result. */
   bytes: number;
-  /** Reports a second, medians of the rounds. */
+  /** Reports per second, medians of the rounds. */
   together: number;
   alone: number;
-  /** The median of the rounds' own ratios. */
+  /** The median of the ratios of the rounds. */
   ratio: number;
   ratioRange: [lower: number, upper: number];
   target: number;
   met: boolean;
 }
 
-/** @param folder on the disk that is to be measured */
+/** @param folder on the disk that is measured */
 export async function measureReports(folder: string, { rounds, records }: Effort): Promise<ReportResult> {
   const database = await openDatabase(folder);
   try {
@@ -62,7 +63,7 @@ async function makeNodes({ write }: Database): Promise<string[]> {
   return nodes.map(({ id }) => id);
 }
 
-/** Reports a second: each node sends its next one when the last one has been acknowledged. */
+/** Reports per second: each node sends its next report when the last one has been acknowledged. */
 async function measure(nodeIds: readonly string[], send: Send, roundMs: number): Promise<number> {
   const start = performance.now();
   let acknowledged = 0;
@@ -71,7 +72,7 @@ async function measure(nodeIds: readonly string[], send: Send, roundMs: number):
       while (performance.now() - start < roundMs) {
         await send(makeReport(nodeId));
         acknowledged += 1;
-        // An answer goes out and the next request comes in: never in the same turn of the event loop.
+        // In a real server, the next request never comes in the same turn of the event loop as the answer.
         await new Promise((resolve) => setImmediate(resolve));
       }
     }),

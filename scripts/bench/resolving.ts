@@ -1,4 +1,7 @@
-/** What resolving a node costs with few scope values and with many, and what publishing a parameter file does. */
+/**
+ * Measures what resolving a node costs with few and with many scope values, and what publishing a parameter file
+ * costs.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParameterSite, UNUSED_VALUE } from './parameter-site.ts';
@@ -9,7 +12,7 @@ import { type Effort, GROWTH_TARGET } from './scenarios.ts';
 const ROUNDS_FACTOR = 2;
 const WARM_UP_POLLS = 20_000;
 
-/** What a poll costs when nothing changed, and when something did that does not touch the node. */
+/** Measures polls when nothing changed, and when something changed that does not concern the node. */
 export async function compareResolving(
   few: ParameterSite,
   many: ParameterSite,

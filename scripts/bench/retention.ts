@@ -1,8 +1,8 @@
 /**
- * The cleanup of a million reports: how long it holds the writer at a time, beside what a handful of new reports
- * takes on the same disk, since both wait for the same flushes and checkpoints.
+ * Measures the cleanup of a million reports: how long it holds the writer at a time, and how long a few new reports
+ * take on the same disk, because both wait for the same flushes and checkpoints.
  *
- * `node --import tsx scripts/bench/retention.ts [FOLDER] [REPORTS]`, the folder being on the disk to be measured
+ * `node --import tsx scripts/bench/retention.ts [FOLDER] [REPORTS]`; the folder must be on the measured disk.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertNode } from '../../src/api/nodes/queries.ts';
-import { Outcome } from '../../src/api/retention/outcome.ts';
 import { cleanRecords } from '../../src/api/retention/records.ts';
 import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
 import { HOUR, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { Outcome } from '../../src/versions/retention.ts';
 
 const NODES = 1_000;
 const RESULT = JSON.stringify({ hadErrors: false, results: [], messages: ['x'.repeat(1_024)] });
@@ -50,7 +50,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Report by report around the nodes, as they come in, so that a node's lie far apart. */
+/** Writes the reports node by node in turn, as they arrive in reality, so that the reports of a node are far apart. */
 async function fill({ write }: Database): Promise<string[]> {
   const nodes = Array.from({ length: NODES }, (_, index) => ({ id: newId(), fqdn: `node-${index}` }));
   for (const node of nodes) await insertNode(write, { ...node, now, settings: {} });

@@ -1,4 +1,4 @@
-/** Comparisons of little data with much: rounds of both sides in turn, and what they come to. */
+/** Compares little data with much: alternating rounds of both sides, and their results. */
 
 import { median, middleHalf } from './measure.ts';
 import { formatRange, table, verdict } from './report.ts';
@@ -9,24 +9,24 @@ export interface ScaleRow {
   /** Milliseconds, medians of the rounds. */
   few: number;
   many: number;
-  /** The median of the rounds' own ratios. */
+  /** The median of the ratios of the rounds. */
   ratio: number;
-  /** The middle half of those. */
+  /** The middle half of these ratios. */
   ratioRange: [lower: number, upper: number];
-  /** Null: measured only. */
+  /** Null if there is no target. */
   target: number | null;
   met: boolean | null;
 }
 
 export type Side = 'few' | 'many';
 
-/** Values of both sides, those at one place from the same round. */
+/** The values of both sides; values at the same index are from the same round. */
 export interface Compared {
   few: readonly number[];
   many: readonly number[];
 }
 
-/** Rounds of both sides, each beginning with the other one; the first of them do not count. */
+/** Runs the rounds of both sides, and begins each round with the other side. The first rounds do not count. */
 export async function inTurn(
   { rounds, warmUpRounds }: { rounds: number; warmUpRounds: number },
   run: (side: Side, counts: boolean) => Promise<void>,
@@ -69,7 +69,7 @@ export function formatScale(title: string, rows: readonly ScaleRow[]): string {
   return [...table([columns, ...cells]), '', summaryOf(rows)].join('\n');
 }
 
-/** One line: whether the targets among these are met. */
+/** One line that says whether these targets are met. */
 export function summaryOf(rows: readonly { met: boolean | null }[]): string {
   const verdicts = rows.flatMap(({ met }) => (met === null ? [] : [met]));
   const missed = verdicts.filter((met) => !met).length;

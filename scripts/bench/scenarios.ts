@@ -7,19 +7,19 @@ import type { RecordSize } from './record-site.ts';
 export interface Scenario {
   label: string;
   resource: 'checksum' | 'bundle';
-  /** With If-None-Match of what the node has, so that the answer is 304. */
+  /** The request has an If-None-Match with the ETag that the node has, so the answer is 304. */
   known: boolean;
   newConnections: boolean;
-  /** Requests of one round against one server. */
+  /** The number of requests of one round with one server. */
   requests: number;
-  /** Most CPU allowed as a multiple of the bare server's; null: measured only. */
+  /** The most CPU allowed, as a multiple of the bare server's; null if there is no target. */
   target: number | null;
 }
 
 const KEEP_ALIVE_TARGET = 1.5;
 const NEW_CONNECTION_TARGET = 1.08;
 const BUNDLE_TARGET = 1.4;
-/** Most CPU allowed on the large fleet as a multiple of the small one's. Polls only. */
+/** The most CPU allowed on the large fleet, as a multiple of the small one's. This target is for polls only. */
 export const GROWTH_TARGET = 1.2;
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -60,56 +60,62 @@ export const SCENARIOS: readonly Scenario[] = [
 export const SMALL: FleetSize = { configurations: 10, nodes: 100 };
 export const LARGE: FleetSize = { configurations: 1_000, nodes: 20_000 };
 
-/** How much of everything: the full run, or a look whether it works. */
+/** The amounts of everything, for a full run or for a quick test that it works. */
 export interface Effort {
   connections: number;
   rounds: number;
   warmUpRounds: number;
-  /** Of the scenarios: many and short, as how fast this machine is may change within seconds. */
+  /**
+   * The rounds of the scenarios. They are many and short, because the speed of this machine may change within
+   * seconds.
+   */
   polls: { rounds: number; warmUpRounds: number };
-  /** Multiplies each scenario's requests. */
+  /** The factor for the number of each scenario's requests. */
   share: number;
   large: FleetSize;
   parameters: ParameterAmounts;
   records: RecordAmounts;
-  /** The site of the part on starts. */
+  /** The size of the fleet in the part on starts. */
   start: FleetSize;
   attacks: AttackAmounts;
 }
 
-/** Of the part on parameters. */
+/** The amounts of the part on parameters. */
 export interface ParameterAmounts {
-  /** Scope values, a file each, of the server that has many. */
+  /** The number of scope values on the server with many. Each has one file. */
   values: number;
-  /** Of that server. Those that really connect have a connection each, and a process may open 20,000 files or so. */
+  /**
+   * The number of nodes on that server. The nodes that really connect have a connection each, and a process may open
+   * some 20,000 files.
+   */
   nodes: number;
   connected: number;
-  /** Nodes that connect to each server while few and many values are compared. */
+  /** The number of nodes that connect to each server while few and many values are compared. */
   compared: number;
   /**
-   * Pause before a wave. The server writes the nodes' last calls every second, and in the full run no wave begins with
-   * a batch of the one before still owed.
+   * The pause before a wave. The server writes the times of the nodes' last calls every second. In the full run, no
+   * wave begins while the batch of the wave before is still pending.
    */
   settleMs: number;
 }
 
-/** Of the part on attacks. */
+/** The amounts of the part on attacks. */
 export interface AttackAmounts {
   isQuick: boolean;
-  /** How long polls are looked at before an attack. */
+  /** How long polls are measured before an attack. */
   idleMs: number;
-  /** Which attacks, by their names. */
+  /** Selects the attacks by their names. */
   rows(name: string): boolean;
 }
 
-/** Of the part on nodes and reports. */
+/** The amounts of the part on nodes and reports. */
 export interface RecordAmounts {
   many: RecordSize;
-  /** Of one round of a list. */
+  /** The number of requests in one round of a list. */
   listRequests: number;
-  /** How long reports are handed in, one way and the other, in each round. */
+  /** How long reports are sent in each of the two ways, in each round. */
   reportRoundMs: number;
-  /** How long small writes are timed before the cleanup. */
+  /** How long small writes are measured before the cleanup. */
   idleWritesMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a start takes on a full site, against one on an empty site of the same run; and how much memory the server holds
- * once every node of that site has polled.
+ * Measures how long a full server takes to start, compared with an empty one in the same run, and how much memory the
+ * server uses once all of its nodes have polled.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -19,16 +19,16 @@ import { inTurn } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 import { PROXY_ADDRESS, visitAlone, visitByProxy } from './visits.ts';
 
-/** Most that the full site may add to a start, in milliseconds. */
+/** The most by which a full server may start later, in milliseconds. */
 const START_TARGET = 2 * SECOND;
-/** Most resident memory, in bytes. */
+/** The most resident memory, in bytes. */
 const MEMORY_TARGET = 350e6;
 const EMPTY: FleetSize = { configurations: 0, nodes: 0 };
 
 /** From the process's start to the first 200 of /health/ready, in milliseconds. */
 interface Start {
   ms: number;
-  /** Of these on a CPU, on all threads. */
+  /** The part of this time that its threads spent on a CPU. */
   cpu: number;
 }
 
@@ -36,15 +36,15 @@ export interface StartResults {
   size: FleetSize;
   empty: Start;
   full: Start;
-  /** Medians of the rounds' own differences. */
+  /** Medians of the differences of the rounds. */
   added: Start;
   startMet: boolean;
-  /** Bytes: as it became ready, and after that at each tenth of the polls. */
+  /** In bytes: when the server became ready, and after each tenth of the polls. */
   memory: { ready: number; byPolls: { polls: number; bytes: number }[]; peak: number };
   memoryMet: boolean;
 }
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measureStart(
   folder: string,
   template: string,
@@ -81,7 +81,7 @@ function difference(full: Start, empty: Start | undefined): Start {
   return { ms: full.ms - (empty?.ms ?? Number.NaN), cpu: full.cpu - (empty?.cpu ?? Number.NaN) };
 }
 
-/** Every node of it can connect. */
+/** Makes a fleet in which every node can connect. */
 async function makeSite(folder: string, template: string, size: FleetSize): Promise<Fleet> {
   mkdirSync(folder);
   return makeFleet(folder, template, size, await makeCrowdIdentities(size.nodes));
@@ -102,7 +102,7 @@ async function startTimed(
   return { start, server };
 }
 
-/** Each node polls once. One in ten has a connection of its own: for all of them the handshakes would take minutes. */
+/** Each node polls once. One in ten has a connection of its own; for all of them the handshakes would take minutes. */
 async function measureMemory(processes: Processes, fleet: Fleet): Promise<StartResults['memory']> {
   const { server } = await startTimed(processes, fleet);
   const ready = memoryOf(server.pid).now;

@@ -1,4 +1,4 @@
-/** What lists cost as configurations and versions grow in number. Over HTTP, one request at a time. */
+/** Measures what lists cost as configurations and versions grow in number. Requests go over HTTP, one at a time. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ export interface Site {
   pid: number;
   name: string;
   nodeId: string;
-  /** Of the next version to be published. */
+  /** The minor number of the next version. */
   nextMinor: number;
 }
 
-/** The list of configurations, on the small and on the large fleet. */
+/** Measures the list of configurations, on the small and on the large fleet. */
 export async function measureLists([small, large]: readonly Hosted[], effort: Effort): Promise<ScaleRow[]> {
   if (!small || !large) throw new Error('two fleets are needed');
   const [few, many] = [await signIn(small.server.endpoint), await signIn(large.server.endpoint)];
@@ -49,7 +49,7 @@ export async function measureLists([small, large]: readonly Hosted[], effort: Ef
   return rows;
 }
 
-/** One repository each with few and with many versions, on a server of its own. */
+/** Measures two servers with one repository each, one with few and one with many versions. */
 export async function measureVersions(
   folder: string,
   template: string,
@@ -78,7 +78,7 @@ export async function makeSite(
   makeManyVersions(source, template, versions);
   const fleet = await makeFleet(folder, source, { configurations: 1, nodes: 1 }, []);
   const { endpoint, pid } = await processes.startHawser(folder);
-  // Checks every tag, which is done once in a repository's life.
+  // This makes the server check every tag, which happens once for each repository.
   await visitAll(endpoint, fleet);
   const client = await signIn(endpoint);
   const reply = await client.get(`${CONFIGURATIONS}?take=1`);

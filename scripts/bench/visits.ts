@@ -1,4 +1,7 @@
-/** A whole fleet that polls once each: over connections of their own, or through a proxy that keeps a few. */
+/**
+ * Lets every node of a fleet poll once: over connections of their own, or through a proxy that keeps a few
+ * connections.
+ */
 
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type TLSSocket } from 'node:tls';
@@ -8,11 +11,14 @@ import type { Endpoint } from './messages.ts';
 import { requestText } from './probe.ts';
 import { readBody } from './wire.ts';
 
-/** Where the proxy calls from: not where nodes do, so that only it is believed. */
+/** The address of the proxy. The nodes use another address, so that the server trusts only the proxy. */
 export const PROXY_ADDRESS = '127.0.0.2';
 const LANES = 16;
 
-/** Each comes, polls and goes. @throws Error when an answer is wrong */
+/**
+ * Each node connects, polls and disconnects.
+ * @throws Error if an answer is wrong
+ */
 export function visitAlone(endpoint: Endpoint, nodes: readonly ConnectingNode[]): Promise<void> {
   const { port, ca } = endpoint;
   return inLanes(nodes, async (waiting) => {
@@ -25,7 +31,10 @@ export function visitAlone(endpoint: Endpoint, nodes: readonly ConnectingNode[])
   });
 }
 
-/** The proxy vouches for their certificates (RFC 9440). @throws Error when an answer is wrong */
+/**
+ * The proxy vouches for the nodes' certificates (RFC 9440).
+ * @throws Error if an answer is wrong
+ */
 export function visitByProxy({ port, ca }: Endpoint, nodes: readonly ConnectingNode[]): Promise<void> {
   return inLanes(nodes, async (waiting) => {
     const socket = await openConnection(port, createSecureContext({ ca }), PROXY_ADDRESS);

@@ -1,4 +1,4 @@
-/** How fast a fleet polls right after a parameter file was published. */
+/** Measures how fast a fleet polls right after a parameter file was published. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unzipTexts } from '../../test/support/unzip.ts';
@@ -11,10 +11,10 @@ import { formatRange, table, verdict } from './report.ts';
 import { summaryOf } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 
-/** Least share of the steady rate in the first second after a publishing. */
+/** The least rate in the first second after a publish, as a share of the steady rate. */
 const WAVE_TARGET = 1 / 3;
 
-/** Polls after a publishing that touches so many nodes. */
+/** The polls after a publish that concerns this many nodes. */
 export interface WaveRow {
   published: string;
   touched: number;
@@ -23,7 +23,7 @@ export interface WaveRow {
   pollsPerSecond: number;
   p50: number;
   p99: number;
-  /** Polls per second as a share of the steady state's, the median of the rounds' own. */
+  /** Polls per second as a share of the steady state's: the median of the ratios of the rounds. */
   ratio: number | null;
   ratioRange: [lower: number, upper: number] | null;
   target: number | null;
@@ -34,14 +34,14 @@ interface Kind {
   published: string;
   scopeType: string;
   value: string | null;
-  /** How many of the connected nodes it touches. */
+  /** How many of the connected nodes the publish concerns. */
   touched: number;
 }
 
 export async function measureWaves(site: ParameterSite, effort: Effort): Promise<WaveRow[]> {
   const { connected, values, settleMs } = effort.parameters;
   const kinds: Kind[] = [
-    // The connected nodes have the used values in turn.
+    // The connected nodes get the used values in turn.
     { ...published('Environment', valueAt(1)), touched: Math.ceil(connected / (values - 1)) },
     { ...published('Region', valueAt(0)), touched: Math.ceil(connected / 5) },
     { ...published('Default', null), touched: connected },
@@ -104,7 +104,7 @@ function waveRow(
   };
 }
 
-/** The first node has the values that are published, so its bundle tells whether nodes get what it says. */
+/** The first node has the published values, so its bundle shows whether nodes get them. */
 async function checkBundle(
   { client, connecting }: ParameterSite,
   revisions: ReadonlyMap<string, string>,

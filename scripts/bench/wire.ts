@@ -1,10 +1,10 @@
-/** Reads answers off a socket with little work of its own, so that the generator is not the narrow place. */
+/** Reads answers from a socket with little work, so that the generator is not the bottleneck. */
 
 import type { LoadClient } from './messages.ts';
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Collects the bytes of one answer after the other and compares each with what it must be. */
+/** Collects the bytes of one answer after the other, and compares each with the expected answer. */
 export class AnswerReader {
   private readonly client: LoadClient;
   private pending: Buffer | null = null;
@@ -15,7 +15,7 @@ export class AnswerReader {
 
   /**
    * @returns whether the answer is complete
-   * @throws Error when it is not the right one
+   * @throws Error if it is not the expected one
    */
   read(chunk: Buffer): boolean {
     const bytes = this.pending === null ? chunk : Buffer.concat([this.pending, chunk]);
@@ -45,7 +45,7 @@ export class AnswerReader {
 }
 
 /**
- * @returns the body of a complete answer with status 200, null while bytes are missing
+ * @returns the body of a complete answer with status 200; null while bytes are missing
  * @throws Error for any other answer
  */
 export function readBody(bytes: Buffer): Buffer | null {

@@ -1,7 +1,7 @@
 /**
- * What a second worker adds: polls of one process against those of two, on sites that are alike. The generator needs a
- * core of the two that there are, so it is told by CPU time what the servers could answer if they had both. Bare servers
- * beside them, of one process and of two, tell what the machine itself allows.
+ * Measures what a second worker adds: polls of one process compared with those of two, on servers with the same
+ * content. The generator needs one of the two cores. So the CPU time tells how many polls the servers could answer if
+ * they had both cores. Bare servers, one with one process and one with two, show what the machine itself allows.
  */
 
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { formatRange, table, verdict } from './report.ts';
 import { inTurn, type Side } from './scale.ts';
 import { type Effort, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
 
-/** Least polls that two workers must answer as a multiple of one's. */
+/** The least number of polls that two workers must answer, as a multiple of one worker's. */
 const WORKERS_TARGET = 1.7;
 const WORKERS = 2;
 const COMPARED = SCENARIOS.filter(({ resource }) => resource === 'checksum');
@@ -28,30 +28,36 @@ interface Contender {
 
 interface Answering {
   server: ServerProcess;
-  /** Those that answer: the server itself, or its workers. */
+  /** The processes that answer: the server itself, or its workers. */
   answering: number[];
 }
 
-/** One round against one server. */
+/** One round with one server. */
 interface Sample {
-  /** Polls a second as the generator saw them, which has one of the cores to itself. */
+  /** Polls per second as the generator measured them; it has one of the cores to itself. */
   seen: number;
-  /** Polls a second if each that answers had a core to itself: polls per CPU second of all, times their number. */
+  /**
+   * Polls per second if each process that answers had a core to itself: polls per CPU second of all processes, times
+   * their number.
+   */
   possible: number;
-  /** CPU microseconds per poll: of all that answer, and of the process that hands out connections. */
+  /** CPU microseconds per poll: of all processes that answer, and of the process that distributes connections. */
   cpu: number;
   handing: number;
-  /** Of what those that answer took, the part of the busiest: who gets the CPU sooner gets more polls. */
+  /**
+   * The busiest process's share of the CPU time of all that answer. A process that gets the CPU sooner gets more
+   * polls.
+   */
   busiest: number;
 }
 
 interface WorkersRow {
   scenario: string;
-  /** Of bare servers, for which there is no target. */
+  /** True for bare servers, which have no target. */
   isBare: boolean;
   one: Sample;
   two: Sample;
-  /** The median of the rounds' own ratios of what is possible, and the middle half of those. */
+  /** The median of the ratios of the rounds of what is possible, and the middle half of these ratios. */
   ratio: number;
   ratioRange: [lower: number, upper: number];
   met: boolean | null;
@@ -59,7 +65,7 @@ interface WorkersRow {
 
 export type WorkersResults = WorkersRow[];
 
-/** @param progress is told what begins */
+/** @param progress is called with what begins */
 export async function measureWorkers(
   folder: string,
   template: string,
@@ -85,11 +91,12 @@ async function startContender(
   effort: Effort,
   workers: number,
 ): Promise<Contender> {
-  // As many connections for each worker as for the only one: how many wait decides how many are answered in one go.
+  // Each worker has as many connections as a single one, because the number of waiting requests decides how many are
+  // answered in one turn.
   const identities = await makeIdentities(effort.connections * workers);
   const fleet = await makeFleet(folder, template, SMALL, identities);
   const server = await processes.startHawser(folder, { settings: { HAWSER_WORKERS: String(workers) } });
-  // So often that every worker has seen every configuration.
+  // This is so often that every worker has answered for every configuration.
   for (let time = 0; time < 2 * workers; time += 1) await visitAll(server.endpoint, fleet);
   const bare = await processes.startBare(folder, workers);
   return {
@@ -132,7 +139,7 @@ async function compareOn(
 
 const noSamples = (): Record<Side, Sample[]> => ({ few: [], many: [] });
 
-/** Who is asked in turn. */
+/** The servers that are asked in turn. */
 async function prepare({ fleet, hawser, bare }: Contender, scenario: Scenario) {
   const probed = await probe(hawser.server.endpoint, fleet, scenario);
   await bare.server.answerWith(probed.answer);

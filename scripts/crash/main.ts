@@ -1,6 +1,6 @@
 /**
- * `npm run test:crash -- --rounds N [--seed S] [--minutes M]`: the rounds of test/scenario/crash.test.ts, as many as are
- * wished, or as fit into the time. Ends with 1 at the first loss.
+ * `npm run test:crash -- --rounds N [--seed S] [--minutes M]` plays the rounds of test/scenario/crash.test.ts: N of
+ * them, or as many as fit into the time. Exits with 1 at the first loss.
  */
 
 import { parseArgs } from 'node:util';

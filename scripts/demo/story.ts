@@ -1,11 +1,11 @@
-/** The demo's story, step by step: what happens, and the proof that it did. */
+/** The demo's story, step by step: each step says what happens, and proves that it did. */
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Administrator, type Files, type Poll, type RegisteredNode } from '../support/hawser-client.ts';
 import type { TemporaryServer } from '../support/temporary-server.ts';
 
-/** Says what is about to happen, does it, and shows the proof lines that come back. */
+/** Prints what is about to happen, does it, and prints the lines of proof that it returns. */
 export type Tell = <T>(what: string, step: () => Promise<{ proof: string[]; result: T }>) => Promise<T>;
 
 const NAME = 'web';
@@ -151,7 +151,10 @@ async function unchanged(node: RegisteredNode, known: Poll, name: string): Promi
   return `304: ${name} still has checksum ${short(known.checksum)}`;
 }
 
-/** Stock git in the bare repository: the tag, and that it leads to the commit the API named. */
+/**
+ * The line that stock git prints about the tag in the bare repository. Checks that the tag points to the commit that
+ * the API named.
+ */
 function logLine(server: TemporaryServer, tag: string, commit: string): string {
   const format = '--format=%H git log: %h%d %an, %s';
   const [id, ...line] = git(server, 'log', '-1', format, tag).trim().split(' ');

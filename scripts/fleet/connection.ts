@@ -1,4 +1,7 @@
-/** One node's connection: HTTP requests one after the other over TLS with its certificate, each of them timed. */
+/**
+ * One node's connection. It sends HTTP requests one after the other over TLS, with the node's certificate, and
+ * measures each of them.
+ */
 
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -10,7 +13,7 @@ const TIMEOUT_MS = 30_000;
 const SHOWN_BODY = 400;
 
 export interface Question {
-  /** What the answer is counted as, together with its status. */
+  /** The name under which the answer is counted, together with its status. */
   kind: string;
   method: string;
   path: string;
@@ -50,16 +53,17 @@ export class NodeConnection {
       host: '127.0.0.1',
       port,
       servername: 'localhost',
-      // Read once, not for every connection.
+      // The context is made once, and not for every connection.
       secureContext: createSecureContext({ ca, cert, key }),
       keepAlive: true,
       maxSockets: 1,
-      // What is to be measured is a handshake with the certificate, not the resumption of one.
+      // Without cached sessions every connection makes a full handshake with the certificate, which is what we
+      // measure.
       maxCachedSessions: 0,
     });
   }
 
-  /** @throws WrongAnswer on an unexpected status; Error when the connection fails */
+  /** @throws WrongAnswer if the status is unexpected; Error if the connection fails */
   async ask(question: Question): Promise<Answer> {
     const { answer, milliseconds } = await this.send(question);
     this.measurements.requests += 1;
@@ -103,7 +107,7 @@ export class NodeConnection {
     });
   }
 
-  /** Times the handshake where there is one, and tells when the request itself began. */
+  /** Measures the handshake, if there is one, and reports when the request itself began. */
   private onHandshake(outgoing: ClientRequest, start: number, begun: (at: number) => void): void {
     outgoing.once('socket', (socket) => {
       if (!socket.connecting) return;

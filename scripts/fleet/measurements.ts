@@ -1,9 +1,9 @@
-/** What a run of the fleet has seen: how long each kind of request took, and which answers were wrong. */
+/** What a run of the fleet has measured: how long each kind of request took, and which answers were wrong. */
 
-/** Faults beyond these are counted only: one cause makes thousands. */
+/** Further faults are only counted, because one cause makes thousands of them. */
 const KEPT_FAULTS = 5;
 
-/** Milliseconds. */
+/** Latencies in milliseconds. */
 export interface Latencies {
   kind: string;
   count: number;
@@ -16,11 +16,11 @@ export interface Latencies {
 export class Measurements {
   requests = 0;
   faultCount = 0;
-  /** The first ones, each with the answer it was found in. */
+  /** The first faults, each with the answer in which it was found. */
   readonly faults: string[] = [];
   private readonly times = new Map<string, number[]>();
 
-  /** A request, or a handshake, by its kind. */
+  /** Records a request or a handshake by its kind. */
   took(kind: string, milliseconds: number): void {
     const times = this.times.get(kind);
     if (times) times.push(milliseconds);

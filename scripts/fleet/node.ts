@@ -1,4 +1,4 @@
-/** One machine of the fleet: the calls of a DSC v3 agent, in its order, every answer of which is checked. */
+/** One machine of the fleet. It makes the calls of a DSC v3 agent in the same order, and checks every answer. */
 
 import type { Identity, Target } from '../../test/support/client.ts';
 import { testedService, testOutput } from '../../test/support/dsc-results.ts';
@@ -8,10 +8,10 @@ import type { Measurements } from './measurements.ts';
 import { ENTRY_POINT, type Offer, type Published } from './published.ts';
 import type { Random } from './random.ts';
 
-/** Of ten reports so many say that the machine is as it should be. */
+/** The share of reports that say that the machine is in its desired state. */
 const COMPLIANT_SHARE = 0.9;
 
-/** What all nodes have in common. */
+/** What all nodes share. */
 export interface World {
   target: Target;
   measurements: Measurements;
@@ -26,11 +26,11 @@ export interface Machine {
 export class FleetNode {
   readonly fqdn: string;
   readonly random: Random;
-  /** Of the configuration that is assigned to it. */
+  /** The configuration that is assigned to the node. */
   readonly published: Published;
-  /** Empty until it is registered. */
+  /** Empty until the node is registered. */
   id = '';
-  /** Of its last report; null before the first. */
+  /** What the last report said; null before the first report. */
   isCompliant: boolean | null = null;
   hasRotated = false;
   private readonly world: World;
@@ -45,7 +45,7 @@ export class FleetNode {
     this.connection = new NodeConnection(world.target, identity, world.measurements);
   }
 
-  /** @throws Error when that fails; without an id there is no going on */
+  /** @throws Error if the registration fails; a node without an id cannot go on */
   async register(registrationKey: string): Promise<void> {
     const answer = await this.connection.ask({
       kind: 'register',
@@ -62,13 +62,13 @@ export class FleetNode {
     this.id = nodeId;
   }
 
-  /** A poll, and when there is something new, all that follows from it. */
+  /** Polls. If there is something new, also pulls and reports it. */
   async cycle(): Promise<void> {
     const offer = await this.poll();
     if (offer === null) return;
     await this.setStatus('Downloading');
     this.held = await this.pull();
-    // Once more, as the agent does. By now there may be a newer version, which is for the next cycle.
+    // Polls once more, as the agent does. There may be a newer version by now; the next cycle takes it.
     await this.poll();
     await this.setStatus('Testing');
     await this.report();
@@ -76,9 +76,9 @@ export class FleetNode {
     await this.ask({ kind: 'reported-config', method: 'PUT', path: '/reported-config', json: REPORTED }, 204);
   }
 
-  /** Announces another certificate, comes with it, and makes sure that the one before it has ended. */
+  /** Announces another certificate, uses it, and checks that the old one no longer works. */
   async rotate(next: Identity): Promise<void> {
-    // Two of the forms in which it may be announced: the agent's own, and PEM.
+    // An announcement has several forms. This uses two of them: the agent's own, and PEM.
     const json = this.random() < 0.5 ? announce(next) : { certificate: next.cert };
     await this.ask({ kind: 'rotate-certificate', method: 'POST', path: '/rotate-certificate', json }, 200);
     const before = this.connection;
@@ -97,7 +97,7 @@ export class FleetNode {
     this.connection.close();
   }
 
-  /** @returns what is offered, null where what it holds is still the newest */
+  /** @returns what the server offers; null if the node already has the newest version */
   private async poll(): Promise<Offer | null> {
     const { certain } = this.published;
     const sent = this.held && `"${this.held.checksum}"`;
@@ -134,7 +134,7 @@ export class FleetNode {
     return null;
   }
 
-  /** @returns what it has now, which may be newer than what it was offered */
+  /** @returns what the node has now, which may be newer than what it was offered */
   private async pull(): Promise<Offer> {
     const { published } = this;
     const { certain } = published;
@@ -180,7 +180,7 @@ export class FleetNode {
   }
 }
 
-/** The path is what comes behind the node's own. */
+/** The path is relative to the node's own path. */
 type OwnQuestion = Omit<Question, 'expected'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -199,7 +199,7 @@ function readJson(answer: Answer): Record<string, unknown> {
   }
 }
 
-/** Shows the answer with what is wrong about it. */
+/** Adds the answer to the error if the check fails. */
 function verify(answer: Answer, check: () => void): void {
   try {
     check();

@@ -1,9 +1,9 @@
-/** The people behind a fleet: one who admits nodes, and an author who publishes. */
+/** The people behind a fleet: one who registers nodes, and an author who publishes. */
 
 import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import type { Published } from './published.ts';
 
-/** Also in the usage text, for those who bring a token of their own. */
+/** These scopes are also in the usage text, for users who give a token of their own. */
 const SCOPES = [
   'configurations.create',
   'configurations.grants',
@@ -13,14 +13,14 @@ const SCOPES = [
   'retention.manage',
 ];
 
-/** Few enough that there is something to delete each time; what nodes get stays in any case. */
+/** The limits are small, so that each cleanup finds something to delete. Retention never deletes what nodes get. */
 const CLEANUPS: Record<string, unknown> = {
   configurations: { keepVersions: 5, keepDays: 0, keepReleaseVersions: false },
   reports: { keepCount: 5, keepDays: 0 },
   'status-events': { keepCount: 5, keepDays: 0 },
 };
 
-/** @returns a token of `admin` with what a fleet needs */
+/** @returns a token of `admin` with the scopes that a fleet needs */
 export async function makeToken(target: Target, password: string): Promise<string> {
   const client = makeUncheckedClient(target);
   try {
@@ -52,7 +52,7 @@ export class Operator {
     expectStatus(await this.client.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName }), 204);
   }
 
-  /** Uploads the next version and lets it out; the first one makes the configuration. */
+  /** Uploads and publishes the next version. The first one also makes the configuration. */
   async publish(published: Published): Promise<void> {
     const { configurationName: name } = published;
     const isFirst = published.count === 0;
@@ -65,7 +65,10 @@ export class Operator {
     published.certain = published.count;
   }
 
-  /** Deletes old versions and records. @returns how many */
+  /**
+   * Deletes old versions and records.
+   * @returns how many were deleted
+   */
   async cleanUp(): Promise<number> {
     let deleted = 0;
     for (const [kind, rule] of Object.entries(CLEANUPS)) {
@@ -75,7 +78,7 @@ export class Operator {
     return deleted;
   }
 
-  /** How many nodes the server lists whose names contain the text. */
+  /** @returns how many nodes the server lists whose names contain the text */
   async countNodes(fqdn: string, filter: Record<string, string>): Promise<number> {
     const query = new URLSearchParams({ fqdn, take: '1', ...filter });
     const reply = expectStatus(await this.client.get(`/api/v1/nodes?${query}`), 200);

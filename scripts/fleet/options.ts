@@ -1,4 +1,4 @@
-/** What a run of the fleet simulator is to do, and whether this machine can do it. */
+/** The options of a run of the fleet simulator, and a check whether this machine can run it. */
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -29,7 +29,7 @@ export interface RunningServer {
   token: string;
 }
 
-/** Times are seconds. */
+/** The options of a run. Times are in seconds. */
 export interface FleetOptions {
   nodes: number;
   seconds: number;
@@ -43,16 +43,22 @@ export interface FleetOptions {
   workers: number;
   handshakesPerSecond: number;
   seed: number;
-  /** Null: start one. */
+  /** Null means that the simulator starts a server. */
   server: RunningServer | null;
 }
 
-/** A node has one connection, for the moment of a rotation two; the rest is for repositories, database and operator. */
+/**
+ * A node has one connection, and two for a moment during a rotation. The reserved files are for that, and for
+ * repositories, database and operator.
+ */
 const RESERVED_FILES = 500;
-/** The server ends a connection after 125 s without a request, and nodes wait for the last one to register. */
+/**
+ * The longest time for all registrations, in seconds. The server ends a connection after 125 s without a request, and
+ * nodes wait until the last one has registered.
+ */
 const REGISTRATION_LIMIT = 100;
 
-/** @throws Error with one line on what is wrong */
+/** @throws Error with one line that says what is wrong */
 export function readOptions(args: readonly string[]): FleetOptions {
   const { values } = parseArgs({ args: [...args], options: DESCRIBED, strict: true });
   const number = (name: NumberName, least: number, most: number, step: 'any' | 'whole'): number => {
@@ -137,13 +143,13 @@ function refuseTooMany({ nodes, handshakesPerSecond }: FleetOptions): void {
   }
 }
 
-/** Per process; a server that is started from here has the same. */
+/** The limit is per process. A server that is started from here has the same limit. */
 function openFilesLimit(): number {
   const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
   return limit ? Number(limit[1]) : Number.POSITIVE_INFINITY;
 }
 
-/** All connections go to one address and port, so that each takes a local port. */
+/** All connections go to one address and port, so each of them needs a local port. */
 function freePorts(): number {
   const range = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').trim().split(/\s+/);
   return Number(range[1]) - Number(range[0]) + 1;

@@ -1,4 +1,4 @@
-/** Keeps new connections apart: a fleet does not come up in one instant, and the simulator has one core. */
+/** Spreads new connections over time. A real fleet does not connect in one instant, and the simulator has one core. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

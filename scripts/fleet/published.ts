@@ -1,4 +1,4 @@
-/** What the author has published, and so what nodes must get. */
+/** What the author has published, and therefore what nodes must get. */
 
 import { createHash } from 'node:crypto';
 import { unzip } from '../../test/support/unzip.ts';
@@ -6,19 +6,19 @@ import { unzip } from '../../test/support/unzip.ts';
 export const ENTRY_POINT = 'main.dsc.yaml';
 
 const FILES = 10;
-/** With ten files a bundle of about 20 KB. */
+/** Ten files of this size make a bundle of about 20 KB. */
 const FILE_BYTES = 1_900;
 
 interface Release {
   version: string;
   files: Record<string, string>;
-  /** As the first node was told; to all others the same must be said. */
+  /** The checksum that the first node got; all other nodes must get the same. */
   checksum: string | null;
-  /** Repr-Digest of the bundle whose files were compared with those published. */
+  /** The Repr-Digest of the bundle whose files were compared with the published ones. */
   digest: string | null;
 }
 
-/** What a node is told about a version. */
+/** What the server tells a node about a version. */
 export interface Offer {
   version: string;
   checksum: string;
@@ -26,7 +26,7 @@ export interface Offer {
 
 export class Published {
   readonly configurationName: string;
-  /** How many versions are out for certain: what is asked from now on must give the last of them, or a later one. */
+  /** How many versions are certainly published. Every poll from now on must answer the last of them, or a later one. */
   certain = 0;
   private readonly releases: Release[] = [];
 
@@ -38,7 +38,7 @@ export class Published {
     return this.releases.length;
   }
 
-  /** The next version. Nodes may get it from now on, and must once it is in `certain`. */
+  /** Makes the next version. Nodes may get it from now on, and must get it once it is counted in `certain`. */
   prepare(): { version: string; files: Record<string, string> } {
     const minor = this.releases.length;
     const release = { version: `1.${minor}.0`, files: filesOf(minor), checksum: null, digest: null };
@@ -47,8 +47,8 @@ export class Published {
   }
 
   /**
-   * @param certain what `certain` was when the question was sent
-   * @throws Error when no node may be told this
+   * @param certain the value of `certain` when the request was sent
+   * @throws Error if no node may get this answer
    */
   verify({ version, checksum }: Offer, certain: number): void {
     const at = this.releases.findIndex((release) => release.version === version);
@@ -71,8 +71,8 @@ export class Published {
   }
 
   /**
-   * Whether the bytes are those of the digest, and the files those that were published.
-   * @throws Error when they are not
+   * Checks that the bytes have this digest, and that the files are those that were published.
+   * @throws Error if they are not
    */
   async verifyBundle(version: string, bytes: Buffer, digest: string | undefined): Promise<void> {
     const actual = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`;
@@ -82,7 +82,7 @@ export class Published {
     if (!release) throw new Error(`version ${version} was never published here`);
     if (release.digest === null) await compareFiles(release, bytes);
     release.digest ??= digest;
-    // Equal checksums give bundles that are equal to the byte, so the files need no second look.
+    // Equal checksums give bundles that are equal byte by byte, so the files need not be compared again.
     if (release.digest !== digest)
       throw new Error(`the bundle of version ${version} differs from another node's`);
   }
@@ -98,7 +98,7 @@ async function compareFiles({ version, files }: Release, bytes: Buffer): Promise
     throw new Error(`version ${version} was published with other files: ${faults.join(', ')}`);
 }
 
-/** Each version changes the entry point and one module, as versions do. */
+/** Each version changes the entry point and one module, as real versions do. */
 function filesOf(minor: number): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: FILES }, (_, at) => {

@@ -1,9 +1,9 @@
-/** Chance that can be repeated. */
+/** Random numbers that can be repeated. */
 
-/** Numbers from 0 up to, but not including, 1. */
+/** Returns numbers from 0 up to, but not including, 1. */
 export type Random = () => number;
 
-/** Mulberry32: short, fast, and even enough for spreading waits. Each stream of a seed is a series of its own. */
+/** Mulberry32. It is short, fast, and even enough for spreading waits. Each stream of a seed is a separate series. */
 export function makeRandom(seed: number, stream: number): Random {
   let state = (seed ^ Math.imul(stream + 1, 0x9e3779b9)) >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** What a run of the fleet comes to, as text. */
+/** Formats the results of a run of the fleet as text. */
 
 import type { Measurements } from './measurements.ts';
 import type { FleetReport } from './run.ts';

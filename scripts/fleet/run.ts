@@ -1,4 +1,4 @@
-/** A run of the fleet: nodes register, live for a while beside an author who publishes, and are counted at the end. */
+/** A run of the fleet: nodes register, run for a while beside an author who publishes, and are counted at the end. */
 
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -15,25 +15,25 @@ import { makeRandom, type Random } from './random.ts';
 import { type Consumption, consumptionOf, type FleetServer } from './server.ts';
 import { keepUp, type UpkeepReport } from './upkeep.ts';
 
-/** How many register at the same time. */
+/** How many nodes register at the same time. */
 const REGISTERING = 32;
-/** The share by which waits between polls are longer or shorter. */
+/** The share by which waits between polls vary. */
 const JITTER = 0.2;
 
 export interface FleetReport {
   options: FleetOptions;
   registered: number;
   registrationSeconds: number;
-  /** From the last registration until every node has the last version. */
+  /** The time from the last registration until every node has the last version. */
   lifeSeconds: number;
   lifeRequests: number;
   versions: number;
   rotations: number;
   measurements: Measurements;
   upkeep: UpkeepReport;
-  /** Before and after the nodes' lives; null for a server that was started by somebody else. */
+  /** The server's consumption before and after the nodes' lives; null for a server that somebody else has started. */
   server: { before: Consumption; after: Consumption } | null;
-  /** Of the simulator: its own CPU seconds meanwhile, and the 99th percentile of its event loop's delay in ms. */
+  /** The simulator's own CPU seconds in this time, and the 99th percentile of its event loop's delay in ms. */
   simulator: { cpuSeconds: number; delay: number };
 }
 
@@ -64,7 +64,7 @@ class Fleet {
   private readonly world: World;
   private readonly pacer: Pacer;
   private readonly random: Random;
-  /** In all names of one run, so that a server can have several behind it. */
+  /** A part of all names in a run, so that several runs can use the same server. */
   private readonly run = randomBytes(4).toString('hex');
   private readonly configurations: readonly Published[];
   private nodes: FleetNode[] = [];
@@ -98,7 +98,7 @@ class Fleet {
     for (const published of this.configurations) await this.operator.publish(published);
   }
 
-  /** All of them, a few at a time; those that fail are faults, and have no further part. */
+  /** Registers all nodes, a few at a time. A node that fails counts as a fault and takes no further part. */
   async register(): Promise<void> {
     const key = await this.operator.makeRegistrationKey(this.options.nodes);
     const waiting = this.nodes.values();
@@ -149,7 +149,7 @@ class Fleet {
     for (const node of this.nodes) node.close();
   }
 
-  /** The last cycle of each node begins when nothing more is published, so it ends with the last version. */
+  /** The last cycle of each node begins after the last publish, so it ends with the last version. */
   private async liveUntil(end: number, nodes: readonly FleetNode[]): Promise<void> {
     const authored = this.publishUntil(end);
     const rotateAt = this.planRotations(nodes, end);
@@ -177,7 +177,7 @@ class Fleet {
     }
   }
 
-  /** The nodes that rotate are chosen anew with each seed, and each has a moment of its own in the first four fifths. */
+  /** The seed chooses the nodes that rotate. Each rotates at a random time in the first four fifths. */
   private planRotations(nodes: readonly FleetNode[], end: number): Map<FleetNode, Rotation> {
     const span = end - performance.now();
     const drawn = nodes.map((node) => ({ node, lot: this.random() })).sort((a, b) => a.lot - b.lot);
@@ -202,7 +202,7 @@ class Fleet {
     }
   }
 
-  /** What the server lists must agree with what the nodes have reported. */
+  /** Compares what the server lists with what the nodes have reported. */
   private async compareCounts(nodes: readonly FleetNode[]): Promise<void> {
     const expected: [Record<string, string>, number][] = [
       [{ lcmStatus: 'Idle' }, nodes.filter((node) => node.isCompliant !== null).length],

@@ -1,4 +1,4 @@
-/** The server under the fleet: one that runs already, or one of its own on folders that go with it. */
+/** The server for the fleet: one that runs already, or a new one on temporary folders. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,12 +17,12 @@ export interface FleetServer {
   token: string;
   /** Null for a server that somebody else has started. */
   pid: number | null;
-  /** Writes an archive of all it has, which goes again. Only of one that was started here. */
+  /** Writes a backup archive and removes it again. It exists only for a server that was started here. */
   backUp?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws Error with the server's own words when it does not come up */
+/** @throws Error with the server's own output if it does not start */
 export async function openServer({ server: running, workers }: FleetOptions): Promise<FleetServer> {
   if (running) {
     const { token, ...target } = running;
@@ -48,12 +48,12 @@ export async function openServer({ server: running, workers }: FleetOptions): Pr
   }
 }
 
-/** Of a server and its workers together. */
+/** The consumption of a server and its workers together. */
 export interface Consumption {
   cpuSeconds: number;
-  /** How long their main threads were ready to run, and others had the CPU. */
+  /** How long their main threads were ready to run while others had the CPU. */
   waitSeconds: number;
-  /** Resident, in MiB. */
+  /** The resident memory, in MiB. */
   memory: number;
   peakMemory: number;
 }

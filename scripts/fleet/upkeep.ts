@@ -1,4 +1,4 @@
-/** What goes on beside the lives of a fleet that is watched for long: cleanups, backups, and a look at the memory. */
+/** What runs beside a long fleet run: cleanups, backups, and the measurement of memory. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../bench/measure.ts';
@@ -7,16 +7,16 @@ import type { Operator } from './operator.ts';
 import type { FleetOptions } from './options.ts';
 import { consumptionOf, type FleetServer } from './server.ts';
 
-/** All times are milliseconds. */
+/** All times are in milliseconds. */
 const CLEANUP_PAUSE = 10_000;
 const BACKUP_PAUSE = 30_000;
 const SAMPLE_PAUSE = 1_000;
-/** Memory goes up and down with the collector, so the middle of so long a time is what counts. */
+/** The garbage collector makes memory go up and down, so the median over this time counts. */
 const WINDOW = 30_000;
-/** Most that memory may have grown by in the end, as a share of what it was. */
+/** The most by which memory may grow until the end, as a share of what it was. */
 const GROWTH_LIMIT = 0.1;
 
-/** In MiB. */
+/** Memory in MiB. */
 export interface MemoryCourse {
   settled: number;
   last: number;
@@ -27,7 +27,7 @@ export interface UpkeepReport {
   cleanups: number;
   deleted: number;
   backups: number;
-  /** Null where the life was too short, or the server is somebody else's. */
+  /** Null if the run was too short, or somebody else started the server. */
   memory: MemoryCourse | null;
 }
 
@@ -38,7 +38,7 @@ interface Circumstances {
   measurements: Measurements;
 }
 
-/** Until `end`, a moment of `performance.now()`. What fails is a fault like a wrong answer. */
+/** Runs until `end`, a time of `performance.now()`. Anything that fails is a fault like a wrong answer. */
 export async function keepUp(circumstances: Circumstances, end: number): Promise<UpkeepReport> {
   const { options, server, operator, measurements } = circumstances;
   const report: UpkeepReport = { cleanups: 0, deleted: 0, backups: 0, memory: null };
@@ -83,7 +83,7 @@ async function watchMemory(
   return course;
 }
 
-/** Works, pauses, and so on; work that has begun is waited for. */
+/** Pauses and works in turn until `end`. Waits for work that has begun. */
 async function repeat(end: number, pause: number, work: () => Promise<void>): Promise<void> {
   while (performance.now() + pause < end) {
     await sleep(pause);

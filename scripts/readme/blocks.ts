@@ -1,12 +1,12 @@
-/** The blocks of a README that are executed: fences marked `bash`, each with the output shown right after it. */
+/** Finds the blocks of a README that are executed: fences marked `bash`, each with the output shown right after it. */
 
 export interface Block {
-  /** Line of the README on which the first command stands. */
+  /** The line of the README with the first command. */
   line: number;
   code: string;
-  /** Marked `bash fails`: the last command is there to show how it fails. */
+  /** True for `bash fails`: the last command is there to show how it fails. */
   fails: boolean;
-  /** The `text` fence that follows with nothing but blank lines between; null when no output is shown. */
+  /** The `text` fence that follows with only blank lines between; null if no output is shown. */
   expected: string | null;
 }
 
@@ -17,7 +17,7 @@ interface Fence {
   text: string;
 }
 
-/** Fences marked otherwise, such as `sh`, are left alone. */
+/** Ignores fences with other marks, such as `sh`. */
 export function readBlocks(markdown: string): Block[] {
   const lines = markdown.split('\n');
   const fences = readFences(lines);

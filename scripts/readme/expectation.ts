@@ -1,6 +1,6 @@
 /**
- * Output compared with what the README shows. `...` stands for anything within a line, a line that is only `...`
- * for any number of lines; the rest must be there to the letter, but for blanks at the ends of lines.
+ * Compares output with what the README shows. `...` stands for anything within a line. A line that is only `...`
+ * stands for any number of lines. The rest must be equal, except for blanks at the ends of lines.
  */
 export function matches(expected: string, actual: string): boolean {
   return new RegExp(`^${expected.split('\n').map(toPattern).join('')}$`).test(tidy(actual));

@@ -2,7 +2,8 @@
  * Plays the README as a reader would: every `bash` block as printed, in order, in one bash, in a fresh copy of the
  * project. A block that is only `npm start` is the first terminal: it runs beside the others until the end.
  *
- * One thing differs from what is printed: 8443 is replaced by a free port, so that a server of yours may go on.
+ * One thing differs from what is printed: 8443 is replaced by a free port, so that a server of yours can go on
+ * running.
  */
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -16,16 +17,16 @@ import { matches } from './expectation.ts';
 import { Shell } from './shell.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '../..');
-/** Commands that the README asks for beside those that the project itself needs. */
+/** Commands that the README uses in addition to those that the project itself needs. */
 export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
 
 const PRINTED_PORT = '8443';
 const START_COMMAND = 'npm start';
 const START_TIMEOUT = 60_000;
-/** State, or too large to copy; what the tutorial needs of it is linked or made empty. */
+/** These are not copied: they hold state, or are too large. What the tutorial needs of them is linked or made empty. */
 const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage']);
 
-/** The README does not hold: which block, and why. */
+/** Says which block of the README does not do what it says, and why. */
 export class ReadmeError extends Error {
   constructor(block: Block, fault: string, outcome: { output: string; failed?: string }) {
     const parts = [`README.md line ${block.line}: ${fault}`, '', block.code];
@@ -77,7 +78,7 @@ class Terminals {
     mkdirSync(tmp);
     copyProject(this.clone);
     const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-    // Nothing of whoever runs this: no proxy, no curl or git settings, no npm notices.
+    // The environment has nothing from the user who runs this: no proxy, no settings of curl or git, no npm notices.
     const own = { PATH: path, HOME: folder, TMPDIR: tmp, LC_ALL: 'C', npm_config_update_notifier: 'false' };
     this.env = { ...own, HAWSER_PORT: port };
     this.shell = new Shell(this.clone, folder, own);
@@ -95,7 +96,7 @@ class Terminals {
     }
   }
 
-  /** As a service manager would; the tutorial's end is a clean one only if the server says so. */
+  /** Stops the server as a service manager would. The tutorial ends without error only if the server does. */
   async stopServer(): Promise<void> {
     if (this.server === null) return;
     const { program, block } = this.server;
@@ -109,7 +110,7 @@ class Terminals {
   }
 
   private async startServer(block: Block): Promise<void> {
-    // One stream for both outputs, as in a terminal, so that lines come in the order they were written in.
+    // Both outputs go to one stream, as in a terminal, so that lines come in the order in which they were written.
     const code = `exec 2>&1; exec ${START_COMMAND}`;
     const program = new Program('bash', ['-c', code], { cwd: this.clone, env: this.env });
     this.server = { program, block };
@@ -120,7 +121,7 @@ class Terminals {
   }
 }
 
-/** As after `git clone` and `npm ci`, with what is being worked on in this folder. */
+/** Makes the folder that `git clone` and `npm ci` would make, with the current, perhaps uncommitted files. */
 function copyProject(clone: string): void {
   mkdirSync(clone);
   for (const name of readdirSync(PROJECT)) {
@@ -130,7 +131,7 @@ function copyProject(clone: string): void {
   symlinkSync(join(PROJECT, 'node_modules'), join(clone, 'node_modules'));
 }
 
-/** Below the range from which the system gives ports out, so that no other test gets it in the meantime. */
+/** Finds a port below the range from which the system assigns ports, so that no other test gets it in the meantime. */
 async function findPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

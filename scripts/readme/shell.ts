@@ -6,11 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Outcome {
-  /** Exit status of the last command; null when the shell ended or took too long. */
+  /** The exit status of the last command; null if the shell ended or took too long. */
   status: number | null;
-  /** What was printed, on stdout and stderr. */
+  /** What was printed on stdout and stderr. */
   output: string;
-  /** The command that failed; empty when none did. */
+  /** The command that failed; empty if none did. */
   failed: string;
 }
 
@@ -22,7 +22,7 @@ export class Shell {
   private readonly mark = randomUUID();
   private output = '';
 
-  /** @param scratch folder for the blocks as files; not the one that the commands run in */
+  /** @param scratch folder in which the blocks are stored as files; the commands run in another folder */
   constructor(cwd: string, scratch: string, env: Record<string, string>) {
     this.scratch = scratch;
     this.bash = spawn('bash', ['--noprofile', '--norc'], { cwd, env, detached: true });
@@ -32,19 +32,19 @@ export class Shell {
         this.output += chunk;
       });
     }
-    // A shell that has ended cannot be written to; its end is reported by `run`.
+    // Writing to a shell that has ended fails. `run` reports the end.
     this.bash.stdin.on('error', () => undefined);
     const failed = this.path('failed');
     this.bash.stdin.write(`exec 2>&1; set -Euo pipefail; trap 'printf %s "$BASH_COMMAND" > ${failed}' ERR\n`);
   }
 
-  /** Runs one block. Unless it is there to fail, it stops at the first command that does. */
+  /** Runs one block. Stops at the first command that fails, unless the block is there to show a failure. */
   async run(code: string, fails: boolean): Promise<Outcome> {
     const file = this.path('block.sh');
     writeFileSync(file, `${code}\n`);
     writeFileSync(this.path('failed'), '');
     this.output = '';
-    // From a file, so that no command can read the rest of the block as its input.
+    // The block is run from a file, so that no command can read the rest of the block as its input.
     this.bash.stdin.write(
       `set ${fails ? '+e' : '-e'}; source ${file} < /dev/null; printf '\\n%s %s\\n' ${this.mark} $?\n`,
     );
@@ -53,7 +53,7 @@ export class Shell {
     return { status, output, failed: readFileSync(this.path('failed'), 'utf8') };
   }
 
-  /** Ends the shell and whatever it started. */
+  /** Ends the shell and everything that it started. */
   close(): void {
     if (this.bash.exitCode !== null || this.bash.signalCode !== null || this.bash.pid === undefined) return;
     process.kill(-this.bash.pid, 'SIGKILL');

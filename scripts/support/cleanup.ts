@@ -1,14 +1,17 @@
-/** Ends programs and removes folders of a script, whichever way it ends. */
+/** Ends programs and removes folders of a script when it ends, for whatever reason it ends. */
 
-/** For the script's own process, not for a test's: Ctrl-C and SIGTERM become an exit, with what `atExit` has noted. */
+/**
+ * Turns Ctrl-C and SIGTERM into an exit that runs the work of `atExit`. Use it only in a script's own process, not in
+ * a test's.
+ */
 export function exitOnSignals(): void {
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
 }
 
 /**
- * Has the work done when this process exits, unless it is called before; it is done once. It must not wait for
- * anything, because nothing waits for it then.
+ * Runs the work when this process exits, unless the returned function has run it before. The work runs once. It must
+ * be synchronous, because an exiting process waits for nothing.
  */
 export function atExit(work: () => void): () => void {
   const once = (): void => {

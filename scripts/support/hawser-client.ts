@@ -1,4 +1,6 @@
-/** What an administrator and a node ask of a running Hawser, for scripts: every answer but the expected one throws. */
+/**
+ * Calls of an administrator and of a node to a running Hawser, for scripts. Every answer but the expected one throws.
+ */
 
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
@@ -6,7 +8,7 @@ import { fromBufferPromise } from 'yauzl';
 import { type Client, makeUncheckedClient, type Reply, type Target } from '../../test/support/client.ts';
 import { makeClientCertificate } from '../../test/support/client-certificates.ts';
 
-/** What the story of a first pull needs, and nothing else. */
+/** The scopes that the story of a first pull needs. */
 const SCOPES = [
   'configurations.create',
   'configurations.grants',
@@ -16,14 +18,14 @@ const SCOPES = [
 ];
 
 export interface Poll {
-  /** False: 304, the checksum that was sent still holds. */
+  /** False means 304: the checksum that was sent is still current. */
   isNew: boolean;
   checksum: string;
-  /** Null on 304, which has no body. */
+  /** Null for a 304, which has no body. */
   version: string | null;
 }
 
-/** Path to content. */
+/** Maps a path to its content. */
 export type Files = Record<string, string>;
 
 function expectStatus(reply: Reply, ...allowed: number[]): Reply {
@@ -31,7 +33,7 @@ function expectStatus(reply: Reply, ...allowed: number[]): Reply {
   throw new Error(`the server answered ${reply.status} instead of ${allowed.join(' or ')}: ${reply.text}`);
 }
 
-/** Calls of one administrator, with a token. */
+/** Calls of one administrator, who uses a token. */
 export class Administrator {
   private readonly target: Target;
   private readonly client: Client;
@@ -41,7 +43,7 @@ export class Administrator {
     this.client = client;
   }
 
-  /** Signs in, changes the password if that is asked for, and makes a token. */
+  /** Signs in, changes the password if the server asks for it, and makes a token. */
   static async signIn(target: Target, password: string, newPassword: string): Promise<Administrator> {
     const client = makeUncheckedClient(target);
     const login = expectStatus(await client.post('/api/v1/auth/login', { username: 'admin', password }), 200);
@@ -66,13 +68,13 @@ export class Administrator {
     expectStatus(await this.client.upload(path, { fields: { version }, files }), 201);
   }
 
-  /** @returns the commit that the version's tag leads to */
+  /** @returns the commit that the version's tag points to */
   async publish(name: string, version: string): Promise<string> {
     const path = `/api/v1/configurations/${name}/versions/${version}/publish`;
     return expectStatus(await this.client.put(path), 200).json.commit;
   }
 
-  /** A new node, with a key for one use and a certificate of its own. */
+  /** Registers a new node, with a key for one use and a certificate of its own. */
   async registerNode(fqdn: string): Promise<RegisteredNode> {
     const key = await this.client.post('/api/v1/admin/registration-keys', { maxUses: 1 });
     const registrationKey: string = expectStatus(key, 201).json.key;
@@ -92,10 +94,10 @@ export class Administrator {
   }
 }
 
-/** Calls of one node, over mTLS. */
+/** Calls of one node over mTLS. */
 export class RegisteredNode {
   readonly id: string;
-  /** SHA-256 of its certificate. */
+  /** The SHA-256 of the node's certificate. */
   readonly thumbprint: string;
   private readonly client: Client;
 
@@ -126,7 +128,7 @@ export class RegisteredNode {
     return files;
   }
 
-  /** What it gets when it asks in another node's name. */
+  /** @returns the status that the node gets when it asks in another node's name */
   async statusOfOther(other: RegisteredNode): Promise<number> {
     return (await this.client.get(other.path('/checksum'))).status;
   }

@@ -1,4 +1,4 @@
-/** A program that runs beside a script: its output is gathered, and it is always brought to an end. */
+/** A program that runs beside a script. Its output is collected, and it is always ended. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -11,13 +11,13 @@ export interface ProgramOptions {
 }
 
 export class Program {
-  /** What it has printed so far, on stdout and stderr as it came. */
+  /** Everything that it has printed so far, stdout and stderr in the order in which they came. */
   output = '';
   private readonly child: ChildProcess;
   private readonly ended: Promise<number | null>;
 
   constructor(command: string, args: readonly string[], { cwd, env }: ProgramOptions) {
-    // A process group of its own, so that `kill` also reaches what it has started.
+    // The program gets its own process group, so that `kill` also reaches the processes that it has started.
     this.child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8');
@@ -38,7 +38,9 @@ export class Program {
     return this.child.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Waits until the output satisfies; false when it does not in time, or the program ends before. */
+  /**
+   * Waits until the output satisfies the condition. Returns false if that takes too long or the program ends before.
+   */
   async waitFor(satisfies: (output: string) => boolean, milliseconds: number): Promise<boolean> {
     const deadline = Date.now() + milliseconds;
     while (!satisfies(this.output)) {
@@ -48,7 +50,10 @@ export class Program {
     return true;
   }
 
-  /** Asks it to end, as a service manager does. @returns its exit code, null when it had to be killed */
+  /**
+   * Asks the program to end, as a service manager does.
+   * @returns its exit code; null if it had to be killed
+   */
   async stop(): Promise<number | null> {
     if (this.isRunning) this.child.kill('SIGTERM');
     const timer = setTimeout(() => this.kill(), CLOSE_TIMEOUT);
@@ -57,7 +62,7 @@ export class Program {
     return code;
   }
 
-  /** Ends it and everything it has started, at once. Does nothing when it is gone. */
+  /** Kills the program and everything that it has started, at once. Does nothing if it has already ended. */
   kill(): void {
     const { pid } = this.child;
     if (pid === undefined) return;

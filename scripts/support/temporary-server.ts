@@ -1,4 +1,4 @@
-/** A Hawser in a process of its own, on a free port, with folders that go when it goes. */
+/** A Hawser in a separate process, on a free port. Its folders are removed when it stops. */
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,13 +16,13 @@ export interface TemporaryServer {
   url: string;
   target: Target;
   reposDir: string;
-  /** Of the user `admin`. */
+  /** The password of the user `admin`. */
   password: string;
-  /** @returns its exit code; null when it had to be killed. The folders are gone afterwards */
+  /** @returns its exit code; null if it had to be killed. The folders are removed afterwards. */
   stop(): Promise<number | null>;
 }
 
-/** @throws Error with the server's own words when it does not come up */
+/** @throws Error with the server's own output if it does not start */
 export async function startTemporaryServer(): Promise<TemporaryServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-demo-'));
   const dataDir = join(folder, 'data');

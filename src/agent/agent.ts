@@ -1,27 +1,24 @@
-/** The agent: one cycle, and cycle after cycle. */
+/** The agent: in each cycle it signs in, pulls its bundle, runs the command on it and reports the result. */
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from '../domain/duration.ts';
 import { type Clock, DAY } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { BundleStore } from './bundles.ts';
-import { fillTemplate, runCommand } from './command.ts';
+import { BundleStore, pull } from './bundles.ts';
+import type { Identity } from './certificates.ts';
+import { fillTemplate, runCommand, toResult } from './command.ts';
 import { Connection } from './connection.ts';
-import { Contact } from './contact.ts';
+import { Enrollment } from './enrollment.ts';
 import {
   type LcmConfig,
   type LcmStatus,
-  type Mode,
-  NodeApi,
-  type NodeCalls,
+  type NodeApi,
   type Polled,
   Refusal,
   type ReportedConfig,
 } from './node-api.ts';
-import { pull } from './pull.ts';
-import { toResult } from './result.ts';
-import { backOff, firstDelay, nextDelay, obeyed, type Random } from './schedule.ts';
+import { backOff, delayAfterRetryAfter, firstDelay, nextDelay, type Random } from './schedule.ts';
 import type { AgentSettings } from './settings.ts';
 import { StateFolder } from './state.ts';
 
@@ -29,13 +26,13 @@ export interface AgentDependencies {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Ends what is going on, and with it `run`. */
+  /** Aborts all calls and commands, and so ends `run`. */
   stop: AbortSignal;
 }
 
-/** What the node goes by: what the server wants, else its own settings. */
+/** The wishes of the server, or the node's own settings where the server has none. */
 interface Plan {
-  mode: Mode;
+  mode: AgentSettings['mode'];
   interval: Duration;
   reportsCompliance: boolean;
 }
@@ -47,11 +44,11 @@ export class Agent {
   private readonly dependencies: AgentDependencies;
   private readonly state: StateFolder;
   private readonly bundles: BundleStore;
-  private readonly contact: Contact;
+  private readonly enrollment: Enrollment;
   private plan: Plan;
-  /** What the server was told last, as JSON. */
-  private toldConfig: string | null = null;
-  private toldStatus: LcmStatus | null = null;
+  /** The configuration that was reported last, as JSON. */
+  private reportedConfig: string | null = null;
+  private reportedStatus: LcmStatus | null = null;
 
   private constructor(
     settings: AgentSettings,
@@ -59,34 +56,26 @@ export class Agent {
     stores: { state: StateFolder; bundles: BundleStore },
   ) {
     const { clock, log, stop } = dependencies;
-    const { name, registrationKey, csr } = settings;
     this.settings = settings;
     this.dependencies = dependencies;
     this.state = stores.state;
     this.bundles = stores.bundles;
-    this.contact = new Contact({
-      state: this.state,
-      connect: (identity) => new NodeApi(new Connection(settings, identity, stop), () => clock.now()),
-      name,
-      registrationKey,
-      csr,
-      clock,
-      log,
-    });
+    const connect = (identity: Identity) => new Connection(settings, identity, stop);
+    this.enrollment = new Enrollment(settings, { state: this.state, connect, clock, log });
     this.plan = this.planFor(null);
   }
 
-  /** Clears up what an earlier run has left unfinished. */
+  /** Removes what an earlier run has left unfinished. */
   static async open(settings: AgentSettings, dependencies: AgentDependencies): Promise<Agent> {
     const state = await StateFolder.open(settings.stateDir);
     return new Agent(settings, dependencies, { state, bundles: await BundleStore.open(settings.stateDir) });
   }
 
-  /** Cycle after cycle until it is stopped; failures are logged and tried again. */
+  /** Runs one cycle after the other until it is stopped. A cycle that failed is logged and tried again. */
   async run(): Promise<void> {
     const { log, random, stop } = this.dependencies;
-    // Someone waits for a new node; the others may all be starting after the same power cut.
-    const isNew = !(await this.contact.isRegistered());
+    // A new node starts at once, because somebody waits for it. All the others may start after the same power cut.
+    const isNew = !(await this.enrollment.isRegistered());
     let delay = isNew ? 0 : firstDelay(this.plan.interval.milliseconds, random);
     for (let failures = 0; ; ) {
       await wait(delay, stop);
@@ -100,14 +89,14 @@ export class Agent {
     }
   }
 
-  /** One cycle. @returns whether it went through and the command had no errors */
+  /** Runs one cycle. @returns whether it succeeded and the command had no errors */
   async once(): Promise<boolean> {
     const end = await this.tryCycle();
     return !end.failed && !end.hadErrors;
   }
 
   close(): void {
-    this.contact.close();
+    this.enrollment.close();
   }
 
   private async tryCycle(): Promise<CycleEnd> {
@@ -120,33 +109,34 @@ export class Agent {
     }
   }
 
-  /** @returns whether the command had errors; false where there was none to run */
+  /** @returns whether the command had errors; false when no command was run */
   private async cycle(): Promise<boolean> {
-    const { calls, lcm } = await this.contact.signIn(toReported(this.planFor(null)));
+    const { api, lcm } = await this.enrollment.signIn(toReported(this.planFor(null)));
     this.plan = this.planFor(lcm);
-    await this.tellConfig(calls);
-    await this.sendReport(calls);
-    const bundle = await this.pullBundle(calls);
+    await this.reportConfig(api);
+    await this.sendReport(api);
+    const bundle = await this.pullBundle(api);
     if (bundle !== null && this.settings.command !== null) {
-      return this.apply(calls, bundle, this.settings.command);
+      return this.apply(api, bundle, this.settings.command);
     }
-    if (this.toldStatus !== null && this.toldStatus !== 'Idle') await this.tell(calls, 'Idle');
+    if (this.reportedStatus !== null && this.reportedStatus !== 'Idle') await this.reportStatus(api, 'Idle');
     return false;
   }
 
-  private async pullBundle(calls: NodeCalls): Promise<Polled | null> {
+  private async pullBundle(api: NodeApi): Promise<Polled | null> {
     const { bundles, settings } = this;
-    const tell = (status: LcmStatus) => this.tell(calls, status);
+    const onDownload = () => this.reportStatus(api, 'Downloading');
+    const { log } = this.dependencies;
     try {
-      return await pull({ calls, bundles, limit: settings.bundleLimit, tell, log: this.dependencies.log });
+      return await pull({ api, bundles, limit: settings.bundleLimit, onDownload, log });
     } catch (error) {
-      // The failure itself matters more than that it could not be told.
-      if (!(error instanceof Refusal)) await this.tell(calls, 'Error').catch(() => undefined);
+      // If the report fails too, the first error is the one to throw.
+      if (!(error instanceof Refusal)) await this.reportStatus(api, 'Error').catch(() => undefined);
       throw error;
     }
   }
 
-  private async apply(calls: NodeCalls, bundle: Polled, template: readonly string[]): Promise<boolean> {
+  private async apply(api: NodeApi, bundle: Polled, template: readonly string[]): Promise<boolean> {
     const { log, stop } = this.dependencies;
     const { mode, reportsCompliance } = this.plan;
     const { commandTimeout, outputLimit, environment } = this.settings;
@@ -156,10 +146,10 @@ export class Agent {
       entryPoint: join(folder, bundle.entryPoint),
       parametersFile: bundle.parametersFile && join(folder, bundle.parametersFile),
     });
-    await this.tell(calls, mode === 'Remediate' ? 'Remediating' : 'Testing');
+    await this.reportStatus(api, mode === 'Remediate' ? 'Remediating' : 'Testing');
     const timeout = commandTimeout.milliseconds;
     const outcome = await runCommand(command, { cwd: folder, environment, timeout, outputLimit, stop });
-    // What was broken off says nothing of the node's state.
+    // The output of a command that was stopped says nothing about the state of the node.
     if (outcome.wasStopped) throw new Error('The command was ended, because the agent ends');
     const { json, hadErrors } = toResult(outcome, command[0] ?? '');
     const { exitCode, fault } = outcome;
@@ -171,42 +161,42 @@ export class Agent {
       const operation = mode === 'Remediate' ? 'Set' : 'Test';
       await this.state.saveReport(`{"operation":"${operation}","result":${json}}`);
     }
-    await this.tell(calls, hadErrors ? 'Error' : 'Idle');
-    await this.sendReport(calls);
+    await this.reportStatus(api, hadErrors ? 'Error' : 'Idle');
+    await this.sendReport(api);
     return hadErrors;
   }
 
-  /** What is kept is sent; it is dropped when the server has it, or will never take it. */
-  private async sendReport(calls: NodeCalls): Promise<void> {
+  /** Sends the kept report, and removes it when the server has taken it or will never take it. */
+  private async sendReport(api: NodeApi): Promise<void> {
     const report = await this.state.report();
     if (report === null) return;
     try {
-      await calls.postReport(report);
+      await api.postReport(report);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.isPassing || error.status === 401) throw error;
+      if (!(error instanceof Refusal) || error.isTemporary || error.status === 401) throw error;
       this.dependencies.log.error(describe(error), 'the report is refused and dropped');
     }
     await this.state.discardReport();
   }
 
-  private async tellConfig(calls: NodeCalls): Promise<void> {
-    const reported = toReported(this.plan);
-    if (this.toldConfig === JSON.stringify(reported)) return;
-    await this.tolerate('the settings are refused', () => calls.putReportedConfig(reported));
-    this.toldConfig = JSON.stringify(reported);
+  private async reportConfig(api: NodeApi): Promise<void> {
+    const config = toReported(this.plan);
+    if (this.reportedConfig === JSON.stringify(config)) return;
+    await this.logRefusal('the settings are refused', () => api.putReportedConfig(config));
+    this.reportedConfig = JSON.stringify(config);
   }
 
-  private async tell(calls: NodeCalls, status: LcmStatus): Promise<void> {
-    await this.tolerate('the status is refused', () => calls.putStatus(status));
-    this.toldStatus = status;
+  private async reportStatus(api: NodeApi, status: LcmStatus): Promise<void> {
+    await this.logRefusal('the status is refused', () => api.putStatus(status));
+    this.reportedStatus = status;
   }
 
-  /** What is only for the server to know does not stop the cycle when the server does not want it. */
-  private async tolerate(message: string, call: () => Promise<void>): Promise<void> {
+  /** For calls that only inform the server: when it refuses them, the cycle goes on. */
+  private async logRefusal(message: string, call: () => Promise<void>): Promise<void> {
     try {
       await call();
     } catch (error) {
-      if (!(error instanceof Refusal) || error.isPassing) throw error;
+      if (!(error instanceof Refusal) || error.isTemporary) throw error;
       this.dependencies.log.warn(describe(error), message);
     }
   }
@@ -222,7 +212,7 @@ export class Agent {
   private delayAfter(error: unknown, failures: number): number {
     const { random } = this.dependencies;
     const retryAfter = error instanceof Refusal ? error.retryAfter : null;
-    return retryAfter === null ? backOff(failures, random) : obeyed(retryAfter, random);
+    return retryAfter === null ? backOff(failures, random) : delayAfterRetryAfter(retryAfter, random);
   }
 }
 
@@ -234,7 +224,7 @@ function toReported({ mode, interval, reportsCompliance }: Plan): ReportedConfig
   };
 }
 
-/** For the log: no stack, no headers, nothing that was sent. */
+/** An error for the log, without its stack, headers and anything that was sent. */
 function describe(error: unknown): Record<string, unknown> {
   if (error instanceof Refusal) {
     const { message, status, code, retryAfter } = error;
@@ -248,7 +238,7 @@ function describe(error: unknown): Record<string, unknown> {
   return { error: error instanceof Error ? error.message : String(error) };
 }
 
-/** Returns early when stopped. In parts, because a timer beyond 24 days goes off at once. */
+/** Returns early when stopped. It waits a day at a time, because a timer of more than 24 days fires at once. */
 async function wait(milliseconds: number, stop: AbortSignal): Promise<void> {
   for (let left = milliseconds; left > 0 && !stop.aborted; left -= DAY) {
     await sleep(Math.min(left, DAY), undefined, { signal: stop }).catch(() => undefined);

@@ -1,18 +1,21 @@
 /**
- * The bundles on the disk. A folder `bundles/<checksum>` is whole from the moment it has that name, `current` is a
- * link to the one in use, and `bundles/<checksum>.json` says what it is.
+ * The bundles of the node: polled, downloaded, verified, unpacked and kept on the disk. A folder `bundles/<checksum>` is
+ * complete from the moment it has that name, `bundles/<checksum>.json` describes it, and the link `current` leads to the
+ * one in use.
  */
 
-import { mkdir, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, open, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { checkPathSet, normalizePath, showText } from '../domain/safe-path.ts';
 import { flushFolder, makePrivateFolder } from '../lib/folders.ts';
 import { newId } from '../lib/ids.ts';
-import { writeSecretFile } from '../lib/secret-file.ts';
-import { type Polled, parsePolled } from './node-api.ts';
-import { readIfThere, removeUnfinished } from './state.ts';
-import { unpackBundle } from './unpack.ts';
+import type { Log } from '../lib/log.ts';
+import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
+import { type NodeApi, type Polled, parsePolled } from './node-api.ts';
+import { removeUnfinished } from './state.ts';
 
-/** The one in use, and the one before it to look back at. */
+/** The bundle in use, and the one before it for people who look for what has changed. */
 const KEPT = 2;
 const CHECKSUM = /^[0-9a-f]{64}$/;
 
@@ -27,7 +30,7 @@ export class BundleStore {
     this.folder = join(stateDir, 'bundles');
   }
 
-  /** Clears away what a killed agent has left half-unpacked. */
+  /** Removes what a killed agent has left unfinished. */
   static async open(stateDir: string): Promise<BundleStore> {
     const store = new BundleStore(stateDir);
     await makePrivateFolder(store.folder);
@@ -36,7 +39,7 @@ export class BundleStore {
     return store;
   }
 
-  /** What is in use; null when nothing is, or it is not whole. */
+  /** The bundle in use; null when there is none, or it is not complete. */
   async current(): Promise<Polled | null> {
     const checksum = await this.linked();
     return checksum === null ? null : this.describe(checksum);
@@ -46,19 +49,15 @@ export class BundleStore {
     return join(this.folder, checksum);
   }
 
-  async has({ checksum }: Pick<Polled, 'checksum'>): Promise<boolean> {
-    return (await this.describe(checksum)) !== null;
-  }
-
-  /** A path for a download, cleared away with everything unfinished. */
+  /** A path for a download. `open` removes what is left there. */
   downloadPath(): string {
     return join(this.folder, `download.${newId()}`);
   }
 
   /**
    * Unpacks a bundle under its final name.
-   * @param limit bytes of all files together
-   * @throws Error when it is unsafe, too large, or lacks a file that it is to be run with
+   * @param limit the most bytes that all files together may have
+   * @throws Error when the bundle is unsafe or too large, or has no entry point or parameters file
    */
   async install(bundle: Polled, archive: string, limit: number): Promise<void> {
     const partial = join(this.folder, `unpacking.${newId()}`);
@@ -68,7 +67,7 @@ export class BundleStore {
       for (const needed of [bundle.entryPoint, bundle.parametersFile]) {
         if (needed !== null && !paths.has(needed)) throw new Error(`The bundle lacks the file ${needed}`);
       }
-      // Only there when its description was lost; it cannot be renamed over.
+      // The folder exists if its description was lost. A rename cannot replace it.
       await rm(this.folderOf(bundle), { recursive: true, force: true });
       await rename(partial, this.folderOf(bundle));
       await flushFolder(this.folder);
@@ -79,9 +78,9 @@ export class BundleStore {
     }
   }
 
-  /** Makes an installed bundle the one in use, in one step, and removes those of long ago. */
+  /** Makes an installed bundle the one in use, in one step, and removes old bundles. */
   async switchTo(bundle: Polled): Promise<void> {
-    // Written anew, because its time tells when the bundle was last taken into use.
+    // The description is written again, because the time of its file tells when the bundle was last taken into use.
     await this.writeDescription(bundle);
     const link = `${this.link}.${newId()}`;
     await symlink(join('bundles', bundle.checksum), link, 'dir');
@@ -100,12 +99,10 @@ export class BundleStore {
     }
   }
 
-  private async describe(checksum: string): Promise<Polled | null> {
-    const isThere = await stat(this.folderOf({ checksum })).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-    const text = isThere ? await readIfThere(this.descriptionOf(checksum)) : null;
+  /** @returns null when the bundle is missing or not complete */
+  async describe(checksum: string): Promise<Polled | null> {
+    const folder = await stat(this.folderOf({ checksum })).catch(() => null);
+    const text = folder?.isDirectory() ? await readIfPresent(this.descriptionOf(checksum)) : null;
     return text === null ? null : parsePolled(text);
   }
 
@@ -117,7 +114,7 @@ export class BundleStore {
     return join(this.folder, `${checksum}.json`);
   }
 
-  /** Keeps the one in use and those used last. */
+  /** Keeps the bundle in use and the ones that were used last. */
   private async prune(): Promise<void> {
     const inUse = await this.linked();
     const names = (await readdir(this.folder)).map((name) => basename(name, '.json'));
@@ -132,10 +129,140 @@ export class BundleStore {
 
   private async lastUse(checksum: string, inUse: string | null): Promise<{ checksum: string; time: number }> {
     if (checksum === inUse) return { checksum, time: Number.POSITIVE_INFINITY };
-    const time = await stat(this.descriptionOf(checksum)).then(
-      (found) => found.mtimeMs,
-      () => 0,
-    );
-    return { checksum, time };
+    const found = await stat(this.descriptionOf(checksum)).catch(() => null);
+    return { checksum, time: found?.mtimeMs ?? 0 };
   }
+}
+
+export interface PullOptions {
+  api: NodeApi;
+  bundles: BundleStore;
+  /** The most bytes of a bundle, both packed and unpacked. */
+  limit: number;
+  onDownload: () => Promise<void>;
+  log: Log;
+}
+
+/** A version that is published between poll and download makes the two differ, which rarely happens twice in a row. */
+const ATTEMPTS = 3;
+/** RFC 9530: `Repr-Digest` is a dictionary of digests, of which SHA-256 is read here. */
+const SHA256_MEMBER = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/;
+
+/**
+ * Gets the bundle that the node should have, unless it has it already.
+ * @returns the bundle in use now; null when the server has no bundle for this node, which then keeps the one it has
+ * @throws Refusal, the system's error, or an Error for a bundle that is damaged or unsafe
+ */
+export async function pull(options: PullOptions): Promise<Polled | null> {
+  const { api, bundles, log } = options;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const current = await bundles.current();
+    const polled = await api.poll(current?.checksum ?? null);
+    if (polled === 'same') return current;
+    if (polled === 'nothing') {
+      log.info({ keeps: current?.checksum ?? null }, 'nothing to pull');
+      return null;
+    }
+    const isThere = (await bundles.describe(polled.checksum)) !== null;
+    if (!isThere && !(await fetchBundle(polled, options))) continue;
+    await bundles.switchTo(polled);
+    const { configurationName, version, checksum } = polled;
+    log.info({ configurationName, version, checksum }, 'switched');
+    return polled;
+  }
+  throw new Error('The configuration changes faster than it can be downloaded');
+}
+
+/** @returns false when the server sent another bundle than the one that was polled */
+async function fetchBundle(
+  polled: Polled,
+  { api, bundles, limit, onDownload }: PullOptions,
+): Promise<boolean> {
+  await onDownload();
+  const archive = bundles.downloadPath();
+  try {
+    const { headers, digest } = await api.downloadBundle(archive, limit);
+    if (digest === null || promisedDigest(headers['repr-digest']) !== digest) {
+      throw new Error('The bundle is not what its Repr-Digest says');
+    }
+    if (headers.etag !== `"${polled.checksum}"`) return false;
+    await bundles.install(polled, archive, limit);
+    return true;
+  } finally {
+    await rm(archive, { force: true });
+  }
+}
+
+function promisedDigest(header: string | string[] | undefined): string | null {
+  return SHA256_MEMBER.exec(String(header ?? ''))?.[1] ?? null;
+}
+
+/** A composite may contain many configurations, each of which has at most some thousand files. */
+const MAX_FILES = 100_000;
+const TYPE_MASK = 0xf000;
+const REGULAR = 0x8000;
+
+/**
+ * Files get mode 0600 and folders 0700, because parameters may be secret. Everything is flushed to the disk.
+ * @param folder an empty folder
+ * @param limit the most bytes that all files together may have
+ * @returns the paths of the files
+ * @throws Error for an unsafe path, a link or another special file, too much content, or a damaged ZIP
+ */
+export async function unpackBundle(archive: string, folder: string, limit: number): Promise<Set<string>> {
+  const zip = await openPromise(archive, { autoClose: false, strictFileNames: true });
+  try {
+    const entries = await planEntries(zip, limit);
+    const paths = [...entries.keys()];
+    checkPathSet(paths);
+    for (const [path, entry] of entries) await writeEntry(zip, entry, join(folder, path));
+    await flushFolders(folder);
+    return new Set(paths);
+  } finally {
+    zip.close();
+  }
+}
+
+/** Checks all entries before the first one is written. */
+async function planEntries(zip: ZipFile, limit: number): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+  for await (const entry of zip.eachEntry()) {
+    const path = checkedPath(entry);
+    if (entries.has(path)) throw new Error(`The bundle has the file "${showText(path)}" twice`);
+    entries.set(path, entry);
+    bytes += entry.uncompressedSize;
+    if (entries.size > MAX_FILES) throw new Error(`The bundle has more than ${MAX_FILES} files`);
+    if (bytes > limit) throw new Error(`The files of the bundle exceed ${limit} bytes`);
+  }
+  return entries;
+}
+
+function checkedPath(entry: Entry): string {
+  const path = normalizePath(entry.fileName);
+  // The server writes normalized paths, so it has not made another spelling.
+  if (path !== entry.fileName) throw new Error(`The bundle has the path "${showText(entry.fileName)}"`);
+  const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
+  if (type !== 0 && type !== REGULAR) throw new Error(`In the bundle "${showText(path)}" is no regular file`);
+  return path;
+}
+
+async function writeEntry(zip: ZipFile, entry: Entry, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'wx', 0o600);
+  try {
+    // The stream is read at once, because an error event without a listener would end the agent.
+    const content = await zip.openReadStreamPromise(entry);
+    for await (const chunk of content as AsyncIterable<Buffer>) await file.writeFile(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function flushFolders(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await flushFolders(join(folder, entry.name));
+  }
+  await flushFolder(folder);
 }

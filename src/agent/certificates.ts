@@ -1,30 +1,24 @@
-/** The agent's own certificate: made by itself, or asked for from the server's authority. Everything is PEM text. */
+/** The agent's certificate: the agent makes it, or requests it from the server's authority. Everything is PEM text. */
 
 import '../lib/reflect.ts';
-import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { DAY, MINUTE } from '../lib/clock.ts';
 
-/** A certificate with the private key that belongs to it (PKCS#8). */
+/** A certificate and its private key (PKCS#8). */
 export interface Identity {
   certificate: string;
   key: string;
 }
 
-/** Epoch milliseconds. */
-export interface Term {
-  notBefore: number;
-  notAfter: number;
-}
-
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const LIFETIME = 90 * DAY;
-/** A certificate begins a little in the past, so that a server whose clock is behind takes it at once. */
+/** A certificate starts a little in the past, so that a server whose clock is behind accepts it at once. */
 const CLOCK_SKEW = 5 * MINUTE;
-/** The upper bound of a common name (RFC 5280 appendix A, ub-common-name). */
+/** The longest common name (RFC 5280 appendix A, ub-common-name). */
 const MAX_COMMON_NAME = 64;
 
-/** A new P-256 key with a certificate that it has signed itself, for TLS clients, 90 days. */
+/** Makes a P-256 key and a self-signed certificate for TLS clients, which is valid for 90 days. */
 export async function makeSelfSigned(name: string, now: number): Promise<Identity> {
   const keys = await makeKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -39,10 +33,10 @@ export async function makeSelfSigned(name: string, now: number): Promise<Identit
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
     ],
   });
-  return { certificate: `${certificate.toString('pem').trim()}\n`, key: await exportKey(keys) };
+  return { certificate: `${certificate.toString('pem').trim()}\n`, key: exportKey(keys) };
 }
 
-/** A new P-256 key with a request (PKCS#10) for a certificate. */
+/** Makes a P-256 key and a request (PKCS#10) for a certificate. */
 export async function makeRequest(name: string): Promise<{ csr: string; key: string }> {
   const keys = await makeKeys();
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
@@ -50,10 +44,10 @@ export async function makeRequest(name: string): Promise<{ csr: string; key: str
     signingAlgorithm: ALGORITHM,
     keys,
   });
-  return { csr: `${request.toString('pem').trim()}\n`, key: await exportKey(keys) };
+  return { csr: `${request.toString('pem').trim()}\n`, key: exportKey(keys) };
 }
 
-/** Whether the two can be used together. */
+/** Whether the key is the key of the certificate. */
 export function belongTogether({ certificate, key }: Identity): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
@@ -62,28 +56,32 @@ export function belongTogether({ certificate, key }: Identity): boolean {
   }
 }
 
-export function termOf(certificate: string): Term {
+/** The validity of the certificate in epoch milliseconds. */
+export function termOf(certificate: string) {
   const { validFrom, validTo } = new X509Certificate(certificate);
   return { notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
 }
 
 export function isSelfSigned(certificate: string): boolean {
   const parsed = new X509Certificate(certificate);
-  // Not `checkIssued`: that wants a key that may sign certificates, which this one may not.
+  // `checkIssued` is no use here: it requires a key that may sign certificates.
   return parsed.issuer === parsed.subject && parsed.verify(parsed.publicKey);
 }
 
-/** SHA-256, 64 upper-case hex digits, as the server shows it. */
+/** The SHA-256 as 64 upper-case hexadecimal digits, as the server shows it. */
 export function thumbprintOf(certificate: string): string {
   return new X509Certificate(certificate).fingerprint256.replaceAll(':', '');
 }
 
 /**
- * Whether it is time for the next certificate: two thirds of its life are over, or it is older than the server
- * wants certificates to grow.
- * @param interval milliseconds; null where the server says nothing
+ * Whether it is time for the next certificate: two thirds of the validity are over, or the server wants it earlier.
+ * @param interval the age in milliseconds at which the server wants a new one; null when it does not say
  */
-export function isRotationDue({ notBefore, notAfter }: Term, interval: number | null, now: number): boolean {
+export function isRotationDue(
+  { notBefore, notAfter }: ReturnType<typeof termOf>,
+  interval: number | null,
+  now: number,
+): boolean {
   const age = now - notBefore;
   return age >= ((notAfter - notBefore) * 2) / 3 || (interval !== null && age - CLOCK_SKEW >= interval);
 }
@@ -92,9 +90,8 @@ function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
 }
 
-async function exportKey({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', privateKey));
-  return `${x509.PemConverter.encode(der, 'PRIVATE KEY').trim()}\n`;
+function exportKey({ privateKey }: webcrypto.CryptoKeyPair): string {
+  return KeyObject.from(privateKey).export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 function commonName(name: string): x509.Name {

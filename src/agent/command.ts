@@ -1,6 +1,10 @@
-/** The command that applies a configuration: started without a shell, with a time limit and bounded output. */
+/**
+ * Runs the command that applies a configuration, and makes a DSC v3 result of what it wrote. The command is started
+ * without a shell, with a time limit and a limit on its output.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { z } from 'zod';
 import { SECOND } from '../lib/clock.ts';
 
 export interface CommandOptions {
@@ -8,7 +12,7 @@ export interface CommandOptions {
   environment: Record<string, string | undefined>;
   /** Milliseconds. */
   timeout: number;
-  /** Bytes of stdout that are kept; of stderr it is the last ones, and few. */
+  /** How many bytes the command may write to stdout. */
   outputLimit: number;
   stop: AbortSignal;
 }
@@ -16,11 +20,11 @@ export interface CommandOptions {
 export interface CommandOutcome {
   exitCode: number | null;
   stdout: string;
-  /** The end of it. */
+  /** The last 4 KiB of it. */
   stderr: string;
-  /** Why its output cannot count: it was not started, took too long, or wrote too much; null when it can. */
+  /** Why the output cannot be used: the command did not start, took too long, or wrote too much. Else null. */
   fault: string | null;
-  /** It was ended because the agent ends. */
+  /** Whether the command was ended because the agent ends. */
   wasStopped: boolean;
 }
 
@@ -32,14 +36,14 @@ export interface TemplateValues {
 }
 
 const STDERR_LIMIT = 4 * 1024;
-/** How long a command that was asked to end may take to do so. */
+/** How long the command may take to end after SIGTERM. */
 const GRACE = 10 * SECOND;
-/** How long what a command has left running may hold its output open. */
+/** How long processes that the command has left behind may keep its output open. */
 const DRAIN_LIMIT = 2 * SECOND;
 
 /**
- * The command with its values. Without a parameters file the argument that names it is left out, and the option
- * right before it (`--parameters-file`) if it is the whole argument.
+ * Puts the values into the command. Without a parameters file, the argument that names it is left out. If that argument
+ * is `{parametersFile}` alone, the option before it (such as `--parameters-file`) is left out too.
  */
 export function fillTemplate(template: readonly string[], values: TemplateValues): string[] {
   const filled: string[] = [];
@@ -58,13 +62,13 @@ export function fillTemplate(template: readonly string[], values: TemplateValues
   return filled;
 }
 
-/** Runs the command to its end, whatever that is. */
+/** Runs the command until it ends. Never throws: the outcome says how it ended. */
 export function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   const [program = '', ...args] = command;
   const { cwd, environment, timeout, outputLimit, stop } = options;
   return new Promise((resolve) => {
     const run = new Run(outputLimit);
-    // A process group of its own, so that what it has started can be ended with it.
+    // The command gets a process group of its own, so that all its processes can be ended together.
     const child = spawn(program, args, {
       cwd,
       env: environment,
@@ -85,23 +89,23 @@ export function runCommand(command: readonly string[], options: CommandOptions):
     if (stop.aborted) onStop();
     else stop.addEventListener('abort', onStop, { once: true });
     child.once('exit', () => drain(child));
-    const settle = (exitCode: number | null): void => {
+    const finish = (exitCode: number | null): void => {
       clearTimeout(timer);
       stop.removeEventListener('abort', onStop);
       resolve(run.outcome(exitCode));
     };
     child.once('error', (error: NodeJS.ErrnoException) => {
       run.fault ??= `it could not be started (${error.code ?? 'unknown reason'})`;
-      if (child.pid === undefined) settle(null);
+      if (child.pid === undefined) finish(null);
     });
-    child.once('close', settle);
+    child.once('close', finish);
   });
 }
 
-/** Beyond this many milliseconds a timer goes off at once. */
+/** In milliseconds. A timer with a longer time fires at once. */
 const MAX_TIMER = 2 ** 31 - 1;
 
-/** What has come from a command so far. */
+/** Collects what a running command writes. */
 class Run {
   fault: string | null = null;
   wasStopped = false;
@@ -114,7 +118,7 @@ class Run {
     this.limit = limit;
   }
 
-  /** What exceeds the limit is read and dropped, so that the command does not stand still. */
+  /** Output beyond the limit is read and dropped, because a full pipe would block the command. */
   takeOutput(chunk: Buffer): void {
     this.length += chunk.length;
     if (this.length <= this.limit) this.output.push(chunk);
@@ -132,7 +136,7 @@ class Run {
   }
 }
 
-/** Asks the command and all it has started to end, and makes them when they do not. */
+/** Sends SIGTERM to the command and all its processes, and SIGKILL if the command has not ended in time. */
 function end(child: ChildProcess): void {
   signalGroup(child, 'SIGTERM');
   const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE);
@@ -148,11 +152,48 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** A service that the command has started may keep its pipes for ever; its end is the command's all the same. */
+/** The command has ended, but a service that it has started may keep its pipes open for ever, so they are closed here. */
 function drain(child: ChildProcess): void {
   const timer = setTimeout(() => {
     child.stdout?.destroy();
     child.stderr?.destroy();
   }, DRAIN_LIMIT);
   child.once('close', () => clearTimeout(timer));
+}
+
+/** The members of a DSC v3 result that are needed here. It may have others. */
+const RESULT = z.looseObject({
+  hadErrors: z.boolean(),
+  results: z.array(z.looseObject({})).nullish(),
+});
+
+/**
+ * The result of a command as JSON: its own output where that is a result, else one that says how the command ended. A
+ * command that ends with another code than 0 had errors, whatever it wrote.
+ */
+export function toResult(outcome: CommandOutcome, program: string): { json: string; hadErrors: boolean } {
+  const failed = outcome.fault !== null || outcome.exitCode !== 0;
+  const text = outcome.stdout.replace(/^\ufeff/, '').trim();
+  const own = parseResult(text);
+  if (own === null) return minimalResult(outcome, program, failed);
+  const hadErrors = own.hadErrors === true;
+  // The text itself is kept where nothing changes, because JavaScript would round large numbers.
+  if (hadErrors || !failed) return { json: text, hadErrors };
+  return { json: JSON.stringify({ ...own, hadErrors: true }), hadErrors: true };
+}
+
+function parseResult(text: string): { hadErrors?: unknown } | null {
+  try {
+    const value = JSON.parse(text);
+    return RESULT.safeParse(value).success ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function minimalResult({ fault, exitCode, stderr }: CommandOutcome, program: string, hadErrors: boolean) {
+  const how = fault ?? (exitCode === null ? 'it was ended by a signal' : `it ended with ${exitCode}`);
+  const message = `${program}: ${how}\n${stderr.trim()}`.trim();
+  const messages = hadErrors ? [{ name: program, type: 'hawser-agent', message, level: 'error' }] : [];
+  return { json: JSON.stringify({ messages, results: [], hadErrors }), hadErrors };
 }

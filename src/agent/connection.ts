@@ -1,4 +1,4 @@
-/** HTTPS to the one server, with the node's certificate. Nothing is sent before the server has proven who it is. */
+/** HTTPS calls to the server with the node's certificate. Nothing is sent before the server has proven its identity. */
 
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -8,13 +8,10 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { HOUR, SECOND } from '../lib/clock.ts';
 import type { Identity } from './certificates.ts';
+import type { AgentSettings } from './settings.ts';
 
-/** Where the server is and how it is recognised. */
-export interface Destination {
-  server: URL;
-  ca: string | null;
-  fingerprint: string | null;
-}
+/** The address of the server, and how the agent recognises it. */
+type Destination = Pick<AgentSettings, 'server' | 'ca' | 'fingerprint'>;
 
 export interface Received {
   status: number;
@@ -22,9 +19,9 @@ export interface Received {
   body: Buffer;
 }
 
-/** A download: its bytes are in the file, or, for any status but 200, in the body. */
+/** An answer whose body is in a file if the status is 200. */
 export interface Downloaded extends Received {
-  /** SHA-256 of the file as base64; null where none was written. */
+  /** The SHA-256 of the file as base64; null when no file was written. */
   digest: string | null;
 }
 
@@ -37,13 +34,11 @@ export class Connection {
   private readonly agent: Agent;
   private readonly stop: AbortSignal;
 
-  /** @param stop ends every call */
+  /** @param stop aborts all calls */
   constructor(destination: Destination, identity: Identity, stop: AbortSignal) {
     const { ca, fingerprint } = destination;
     const options = {
-      keepAlive: true,
-      cert: identity.certificate,
-      key: identity.key,
+      ...{ keepAlive: true, cert: identity.certificate, key: identity.key },
       ...(ca === null ? {} : { ca }),
     };
     this.destination = destination;
@@ -52,7 +47,7 @@ export class Connection {
     this.stop = stop;
   }
 
-  /** @param json sent as body; undefined for none */
+  /** @param options.json the body; undefined for none */
   async call(
     method: string,
     path: string,
@@ -63,8 +58,9 @@ export class Connection {
   }
 
   /**
-   * Writes the body of a 200 to a new file, flushed.
-   * @throws Error when it is cut off, differs from its Content-Length, or exceeds the limit (bytes)
+   * Writes the body of a 200 to a new file and flushes it.
+   * @param limit in bytes
+   * @throws Error when the body exceeds the limit, or is shorter or longer than its Content-Length
    */
   async download(path: string, file: string, limit: number): Promise<Downloaded> {
     const incoming = await this.send('GET', path, {});
@@ -89,7 +85,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const outgoing = request({
         agent: this.agent,
-        // An IPv6 address stands in brackets in a URL, and nowhere else.
+        // An IPv6 address has brackets in a URL, but must not have them here.
         host: hostname.replace(/^\[|\]$/g, ''),
         port: port === '' ? 443 : port,
         method,
@@ -108,11 +104,11 @@ export class Connection {
   }
 }
 
-/** Hands a connection on only when the server's own certificate is the one that was pinned. */
+/** Uses a connection only if the server's certificate is the pinned one. */
 class PinnedAgent extends Agent {
   private readonly fingerprint: string;
 
-  /** @param pinOnly nothing but the pin vouches for the server */
+  /** @param pinOnly whether the fingerprint alone identifies the server, without an authority */
   constructor(options: AgentOptions, fingerprint: string, pinOnly: boolean) {
     super({ ...options, rejectUnauthorized: !pinOnly });
     this.fingerprint = fingerprint;
@@ -124,7 +120,7 @@ class PinnedAgent extends Agent {
   ): undefined {
     const socket = connect(options);
     const fail = (error: Error): void => done(error);
-    // A request times its socket only from when it has one.
+    // The timeout of a request starts only when it has a socket.
     const timer = setTimeout(() => socket.destroy(new Error('The server has gone silent')), SILENCE_LIMIT);
     socket.once('close', () => clearTimeout(timer));
     socket.once('error', fail);

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-/** The agent's process: command line, settings, signals, exit codes. */
+/** The process of the agent: its command line, its signals and its exit codes. */
 
 import { parseArgs } from 'node:util';
+import { ConfigError, EXIT_CONFIG } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { makePrivateFolder } from '../lib/folders.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { Agent } from './agent.ts';
-import { lockWorkingFolder } from './lock.ts';
-import { readSettings, SettingsError } from './settings.ts';
+import { readSettings } from './settings.ts';
+import { lockWorkingFolder } from './state.ts';
 
-/** EX_USAGE and EX_CONFIG of BSD sysexits. */
+/** EX_USAGE of BSD sysexits. */
 const EXIT_USAGE = 64;
-const EXIT_CONFIG = 78;
 
 const USAGE = `usage: hawser-agent [--once] [--csr] [--config <file>]
 
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   });
   const log = createLog(settings.logLevel);
   await makePrivateFolder(settings.stateDir);
-  // Every path in the settings is absolute by now.
+  // All paths in the settings are absolute.
   process.chdir(settings.stateDir);
   await lockWorkingFolder();
   const stop = stopOnSignals(log);
@@ -44,22 +44,17 @@ async function main(): Promise<void> {
   log.info('ended');
 }
 
-function readArguments(): { once: boolean; csr: boolean; help: boolean; config: string | undefined } {
+function readArguments() {
   const flag = { type: 'boolean', default: false } as const;
   try {
-    const { values } = parseArgs({
-      options: { once: flag, csr: flag, help: flag, config: { type: 'string' } },
-    });
-    return { once: values.once, csr: values.csr, help: values.help, config: values.config };
+    return parseArgs({ options: { once: flag, csr: flag, help: flag, config: { type: 'string' } } }).values;
   } catch (error) {
-    process.stderr.write(
-      `hawser-agent: ${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`,
-    );
+    process.stderr.write(`hawser-agent: ${messageOf(error)}\n\n${USAGE}`);
     process.exit(EXIT_USAGE);
   }
 }
 
-/** Ctrl-C under npm arrives twice; asking again changes nothing, because ending takes seconds at most. */
+/** Later signals are ignored: ending takes seconds at most, and under npm Ctrl-C arrives twice. */
 function stopOnSignals(log: Log): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -72,7 +67,11 @@ function stopOnSignals(log: Log): AbortSignal {
   return controller.signal;
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 main().catch((error: unknown) => {
-  process.stderr.write(`hawser-agent: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(error instanceof SettingsError ? EXIT_CONFIG : 1);
+  process.stderr.write(`hawser-agent: ${messageOf(error)}\n`);
+  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 });

@@ -1,46 +1,41 @@
-/** The calls a node makes (api.md sections 3 and 12), typed. Answers are read loosely: members may come to be. */
+/** The calls that a node makes (api.md sections 3 and 12). Members of an answer that are not known here are ignored. */
 
 import { z } from 'zod';
-import { type Duration, parseDuration } from '../domain/duration.ts';
+import { parseDuration } from '../domain/duration.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Connection, Downloaded, Received } from './connection.ts';
 import { parseHttpDate, parseRetryAfter } from './schedule.ts';
 
-export type Mode = 'Monitor' | 'Remediate';
 export type LcmStatus = 'Idle' | 'Downloading' | 'Testing' | 'Remediating' | 'Error';
 
-/** What the server wants of the node; null where it wants nothing in particular. */
-export interface LcmConfig {
-  configurationMode: Mode | null;
-  configurationModeInterval: Duration | null;
-  reportCompliance: boolean | null;
-  certificateRotationInterval: Duration | null;
-}
+/** What the server wants of the node. Null stands for no wish, and for one that cannot be read. */
+export type LcmConfig = z.output<typeof LCM_CONFIG>;
 
-/** What the node does and tells; the interval is a duration as `parseDuration` writes it. */
+/** What the node does, as it reports it. The interval is a duration in the form that `parseDuration` writes. */
 export interface ReportedConfig {
-  configurationMode: Mode;
+  configurationMode: 'Monitor' | 'Remediate';
   configurationModeInterval: string;
   reportCompliance: boolean;
 }
 
-/** What the node should have. */
+/** The bundle that the node should have, as the answer to a poll describes it. */
 export type Polled = z.output<typeof POLLED>;
 
-const Span = z
+const Interval = z
   .string()
   .transform((text) => parseDuration(text))
-  .nullish()
+  .nullable()
   .catch(null);
 
 const LCM_CONFIG = z.object({
-  configurationMode: z.enum(['Monitor', 'Remediate']).nullish().catch(null),
-  configurationModeInterval: Span,
-  reportCompliance: z.boolean().nullish().catch(null),
-  certificateRotationInterval: Span,
+  configurationMode: z.enum(['Monitor', 'Remediate']).nullable().catch(null),
+  configurationModeInterval: Interval,
+  reportCompliance: z.boolean().nullable().catch(null),
+  certificateRotationInterval: Interval,
 });
 
 const POLLED = z.object({
-  // It becomes the name of a folder, so it is held to its form.
+  // The checksum becomes the name of a folder, so nothing but a checksum is accepted.
   checksum: z.string().regex(/^[0-9a-f]{64}$/),
   entryPoint: z.string().min(1),
   parametersFile: z.string().min(1).nullable(),
@@ -52,12 +47,12 @@ const REGISTERED = z.object({ nodeId: z.guid() });
 const CERTIFICATE = z.object({ certificate: z.string() });
 const PROBLEM = z.object({ code: z.string(), detail: z.string() }).partial();
 
-/** An answer that is no success. */
+/** The server has answered with a status that is no success. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Stable code of the problem; empty where the answer was none of Hawser's. */
+  /** The code of the problem; empty where the answer is not a problem of Hawser. */
   readonly code: string;
-  /** Milliseconds that the server wants to be left alone; null where it says nothing. */
+  /** How many milliseconds the node should wait; null where the server does not say. */
   readonly retryAfter: number | null;
 
   constructor(call: string, { status, headers, body }: Received, now: number) {
@@ -70,131 +65,115 @@ export class Refusal extends Error {
     this.retryAfter = parseRetryAfter(headers['retry-after'], serverTime ?? now);
   }
 
-  /** Whether the same call may well succeed later. */
-  get isPassing(): boolean {
+  /** Whether the same call can succeed later. */
+  get isTemporary(): boolean {
     return this.status >= 500 || this.status === 429 || this.status === 408;
   }
 }
 
-/** Codes that say that there is nothing for this node at present. */
+/** Problem codes that mean that there is no bundle for this node at present. */
 const NOTHING_TO_PULL = ['no_configuration_assigned', 'no_eligible_version'];
 
+interface SendOptions {
+  headers?: Record<string, string>;
+  /** Statuses that count as an answer although they are no success. */
+  passes?: readonly number[];
+}
+
+/** The calls of one node. All of them throw `Refusal`, or the system's error when the server cannot be reached. */
 export class NodeApi {
   private readonly connection: Connection;
-  private readonly now: () => number;
+  private readonly clock: Clock;
+  private readonly path: string;
 
-  constructor(connection: Connection, now: () => number) {
+  /** @param nodeId null before the registration, when `register` is the only call */
+  constructor(connection: Connection, clock: Clock, nodeId: string | null) {
     this.connection = connection;
-    this.now = now;
+    this.clock = clock;
+    this.path = `/api/v1/nodes/${nodeId}`;
   }
 
-  /** @returns the node's id; the same certificate under the same name gets the same one again */
+  /** @returns the node's id, which is the same each time for the same certificate and name */
   async register(registrationKey: string, fqdn: string, reported: ReportedConfig): Promise<string> {
     const body = { registrationKey, fqdn, configurationSource: 'Pull', ...reported };
     return this.read(REGISTERED, await this.send('POST', '/api/v1/nodes/register', body)).nodeId;
   }
 
-  of(nodeId: string): NodeCalls {
-    return new NodeCalls(this, nodeId);
-  }
-
-  /** @throws Refusal for anything but a success or the statuses given */
-  async send(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Received> {
-    const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-    const received = await this.connection.call(method, path, { json, headers: options.headers ?? {} });
-    return options.passes?.includes(received.status) ? received : this.accept(`${method} ${path}`, received);
-  }
-
-  async download(path: string, file: string, limit: number): Promise<Downloaded> {
-    const received = await this.connection.download(path, file, limit);
-    this.accept(`GET ${path}`, received);
-    return received;
-  }
-
-  read<T>(schema: z.ZodType<T>, { body }: Received): T {
-    const value = parseJson(schema, body);
-    if (value === null) throw new Error('The server answered with something else than the contract says');
-    return value;
-  }
-
-  close(): void {
-    this.connection.close();
-  }
-
-  private accept(call: string, received: Received): Received {
-    if (received.status >= 200 && received.status < 300) return received;
-    throw new Refusal(call, received, this.now());
-  }
-}
-
-interface SendOptions {
-  headers?: Record<string, string>;
-  /** Statuses that are answers rather than refusals. */
-  passes?: readonly number[];
-}
-
-/** The calls of one node. All throw `Refusal` and the system's errors. */
-export class NodeCalls {
-  private readonly api: NodeApi;
-  private readonly path: string;
-
-  constructor(api: NodeApi, nodeId: string) {
-    this.api = api;
-    this.path = `/api/v1/nodes/${nodeId}`;
-  }
-
   async lcmConfig(): Promise<LcmConfig> {
-    const config = this.api.read(LCM_CONFIG, await this.api.send('GET', `${this.path}/lcm-config`));
-    return {
-      configurationMode: config.configurationMode ?? null,
-      configurationModeInterval: config.configurationModeInterval ?? null,
-      reportCompliance: config.reportCompliance ?? null,
-      certificateRotationInterval: config.certificateRotationInterval ?? null,
-    };
+    return this.read(LCM_CONFIG, await this.send('GET', `${this.path}/lcm-config`));
   }
 
-  /** @returns 'same' while the checksum still holds, 'nothing' where the server has nothing for this node */
+  /**
+   * @param checksum of the bundle that the node has
+   * @returns 'same' when the node has what it should have, 'nothing' when the server has no bundle for it
+   */
   async poll(checksum: string | null): Promise<Polled | 'same' | 'nothing'> {
     const headers: Record<string, string> = checksum === null ? {} : { 'If-None-Match': `"${checksum}"` };
     const path = `${this.path}/configuration/checksum`;
     try {
-      const received = await this.api.send('GET', path, undefined, { headers, passes: [304] });
-      return received.status === 304 ? 'same' : this.api.read(POLLED, received);
+      const received = await this.send('GET', path, undefined, { headers, passes: [304] });
+      return received.status === 304 ? 'same' : this.read(POLLED, received);
     } catch (error) {
       if (error instanceof Refusal && NOTHING_TO_PULL.includes(error.code)) return 'nothing';
       throw error;
     }
   }
 
-  bundle(file: string, limit: number): Promise<Downloaded> {
-    return this.api.download(`${this.path}/configuration/bundle`, file, limit);
+  /** @param limit the most bytes that the bundle may have */
+  async downloadBundle(file: string, limit: number): Promise<Downloaded> {
+    const path = `${this.path}/configuration/bundle`;
+    const received = await this.connection.download(path, file, limit);
+    this.requireSuccess(`GET ${path}`, received);
+    return received;
   }
 
   async putStatus(lcmStatus: LcmStatus): Promise<void> {
-    await this.api.send('PUT', `${this.path}/lcm-status`, { lcmStatus });
+    await this.send('PUT', `${this.path}/lcm-status`, { lcmStatus });
   }
 
   async putReportedConfig(reported: ReportedConfig): Promise<void> {
-    await this.api.send('PUT', `${this.path}/reported-config`, reported);
+    await this.send('PUT', `${this.path}/reported-config`, reported);
   }
 
-  /** @param report as JSON */
+  /** @param report a report as JSON text */
   async postReport(report: string): Promise<void> {
-    await this.api.send('POST', `${this.path}/reports`, report);
+    await this.send('POST', `${this.path}/reports`, report);
   }
 
   async announce(certificate: string): Promise<void> {
-    await this.api.send('POST', `${this.path}/rotate-certificate`, { certificate });
+    await this.send('POST', `${this.path}/rotate-certificate`, { certificate });
   }
 
-  /** @returns the certificate that was issued, PEM */
+  /** @returns the issued certificate as PEM */
   async requestCertificate(csr: string): Promise<string> {
-    const received = await this.api.send('POST', `${this.path}/rotate-certificate`, { csr });
-    return this.api.read(CERTIFICATE, received).certificate;
+    return this.read(CERTIFICATE, await this.send('POST', `${this.path}/rotate-certificate`, { csr }))
+      .certificate;
+  }
+
+  private async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    { headers = {}, passes = [] }: SendOptions = {},
+  ): Promise<Received> {
+    const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+    const received = await this.connection.call(method, path, { json, headers });
+    if (!passes.includes(received.status)) this.requireSuccess(`${method} ${path}`, received);
+    return received;
+  }
+
+  private requireSuccess(call: string, received: Received): void {
+    if (received.status < 200 || received.status > 299) throw new Refusal(call, received, this.clock.now());
+  }
+
+  private read<T>(schema: z.ZodType<T>, { body }: Received): T {
+    const value = parseJson(schema, body);
+    if (value === null) throw new Error('The answer of the server does not follow the contract');
+    return value;
   }
 }
 
-/** What a poll has said, from JSON that was kept; null for anything else. */
+/** Reads the kept answer of a poll from JSON; null when the text is not one. */
 export function parsePolled(json: string): Polled | null {
   return parseJson(POLLED, Buffer.from(json));
 }

@@ -1,47 +1,47 @@
-/** When the agent calls: spread out, so that a fleet that was started together does not stay together. */
+/** When the agent polls. The times are spread, so that nodes that started together do not poll together. */
 
 import { DAY, MINUTE, SECOND } from '../lib/clock.ts';
 
-/** A number from 0 up to, but not including, 1. */
+/** Returns a number from 0 up to, but not including, 1. */
 export type Random = () => number;
 
-/** Share of the interval by which a poll comes earlier or later. */
+/** The share of the interval by which a poll can come earlier or later. */
 const JITTER = 0.1;
 const SHORTEST_INTERVAL = 1 * SECOND;
 const FIRST_BACK_OFF = 5 * SECOND;
 const LONGEST_BACK_OFF = 15 * MINUTE;
-/** Nobody means a longer one; it would be a mistake that takes a node out of service. */
+/** A longer wait would be a mistake that takes a node out of service. */
 const LONGEST_RETRY_AFTER = DAY;
 
-/** The three forms of RFC 9110 5.6.7 end in a time; the obsolete ones are read too, as it asks. */
+/** The three forms of a date in RFC 9110 5.6.7, which asks readers to accept the obsolete ones too. */
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4}|[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d) \d\d:\d\d:\d\d(?: GMT| \d{4})$/;
 
-/** Milliseconds until the first poll after a start: within a tenth of the interval. */
+/** Milliseconds until the first poll after a start: at most a tenth of the interval. */
 export function firstDelay(interval: number, random: Random): number {
   return random() * JITTER * interval;
 }
 
-/** Milliseconds until the next poll after a good one: the interval, a tenth more or less. */
+/** Milliseconds until the next poll after a success: the interval, up to a tenth more or less. */
 export function nextDelay(interval: number, random: Random): number {
   return Math.max(interval, SHORTEST_INTERVAL) * (1 - JITTER + 2 * JITTER * random());
 }
 
-/** Milliseconds until the next try after so many failures in a row: doubling, capped, the upper half at random. */
+/** Milliseconds until the next try: each failure doubles the time up to a limit, and its upper half is random. */
 export function backOff(failures: number, random: Random): number {
-  // The exponent is bounded, because 2 to the power of some thousand is Infinity.
+  // The exponent is limited, because 2 to the power of some thousand is Infinity.
   const ceiling = Math.min(FIRST_BACK_OFF * 2 ** Math.min(failures - 1, 20), LONGEST_BACK_OFF);
   return ceiling * (0.5 + 0.5 * random());
 }
 
-/** Milliseconds to wait where the server has named a time: never less, at most a tenth more. */
-export function obeyed(retryAfter: number, random: Random): number {
+/** Milliseconds to wait when the server has named a time: never less, and at most a tenth more. */
+export function delayAfterRetryAfter(retryAfter: number, random: Random): number {
   return Math.max(retryAfter, SHORTEST_INTERVAL) * (1 + JITTER * random());
 }
 
 /**
- * `Retry-After` (RFC 9110 10.2.3) in milliseconds; null where it is absent or unreadable.
- * @param now the server's own clock where it has told it, so that one that differs from ours does no harm
+ * `Retry-After` (RFC 9110 10.2.3) in milliseconds; null when it is missing or unreadable.
+ * @param now the time of the server's clock if it is known, because ours may differ
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
@@ -54,7 +54,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 /** An HTTP date as epoch milliseconds; null for any other text. */
 export function parseHttpDate(value: string): number | null {
   if (!HTTP_DATE.test(value)) return null;
-  // The form of asctime names no zone; it is UTC like the others.
+  // The form of asctime names no time zone. It is UTC, like the others.
   const time = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   return Number.isNaN(time) ? null : time;
 }

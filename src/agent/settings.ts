@@ -1,26 +1,19 @@
-/** The agent's settings: from a JSON file and HAWSER_AGENT_* variables, which win; read once, validated, frozen. */
+/** The agent's settings, from a JSON file and from HAWSER_AGENT_* variables, which win. They are read once and frozen. */
 
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { ConfigError } from '../config.ts';
 import { parseDuration } from '../domain/duration.ts';
-import { normalizeHostName } from '../domain/host-name.ts';
+import { normalizeHostName } from '../domain/names.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 
 const PREFIX = 'HAWSER_AGENT_';
 const KIB = 1024;
 const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: KIB ** 2, gib: KIB ** 3 };
 
-/** A setting that cannot be used: one line that names it, its fault, and what is allowed. */
-export class SettingsError extends Error {
-  constructor(name: string, fault: string, allowed: string) {
-    super(`${name}: ${fault}; allowed: ${allowed}`);
-    this.name = 'SettingsError';
-  }
-}
-
-/** Text that a reader turns into a value, or null where it is none. */
+/** Text that a reader turns into a value. The reader returns null for text that it cannot use. */
 function text<T>(allowed: string, read: (value: string) => T | null) {
   return z.string({ error: `not text; allowed: ${allowed}` }).transform((value, context) => {
     const found = read(value);
@@ -50,59 +43,44 @@ const Command = z
   })
   .refine(([program]) => program !== undefined && program !== '', `empty; allowed: ${COMMAND_FORM}`);
 
-const SETTINGS = {
+/** Null stands for a setting that is not given. */
+const optional = <T extends z.ZodType>(schema: T) => schema.optional().transform((value) => value ?? null);
+
+const Settings = z.strictObject({
   server: text('a URL such as https://hawser.example.org:8443', readServer),
-  caFile: Path.optional(),
-  fingerprint: text('the SHA-256 of a certificate, 64 hex digits', readFingerprint).optional(),
-  registrationKey: z.string().min(1).optional(),
-  registrationKeyFile: Path.optional(),
+  caFile: optional(Path),
+  /** SHA-256 of the server's own certificate, 64 lower-case hex digits. */
+  fingerprint: optional(text('the SHA-256 of a certificate, 64 hex digits', readFingerprint)),
+  registrationKey: optional(z.string().min(1)),
+  registrationKeyFile: optional(Path),
   stateDir: Path.default('./agent-state'),
   name: text('a host name', normalizeHostName).prefault(hostname()),
   interval: Duration.prefault('00:15:00'),
   mode: choice('Monitor', 'Remediate').default('Monitor'),
-  command: Command.optional(),
+  /** A program and its arguments, which may contain `{operation}`, `{entryPoint}` and `{parametersFile}`. */
+  command: optional(Command),
   commandTimeout: Duration.prefault('01:00:00'),
   outputLimit: Bytes.prefault('4MiB'),
   bundleLimit: Bytes.prefault('256MiB'),
+  /** Whether the server's authority issues the certificates. */
   csr: Flag.default(false),
   logLevel: choice(...LOG_LEVELS).default('info'),
-};
-const Settings = z.strictObject(SETTINGS);
-const MEMBERS = Object.keys(SETTINGS);
+});
+const MEMBERS = Object.keys(Settings.shape);
 
 type Environment = Record<string, string | undefined>;
-type Given = z.output<typeof Settings>;
 
-/** Paths are absolute, sizes bytes. What is null was not given. */
-export interface AgentSettings
-  extends Pick<
-    Given,
-    | 'server'
-    | 'stateDir'
-    | 'name'
-    | 'interval'
-    | 'mode'
-    | 'commandTimeout'
-    | 'outputLimit'
-    | 'bundleLimit'
-    | 'logLevel'
-  > {
-  /** PEM of the authorities to trust in place of the system's. */
+/** Paths are absolute, sizes are in bytes, and null stands for a setting that was not given. */
+export interface AgentSettings extends z.output<typeof Settings> {
+  /** PEM of the authorities that are trusted in place of those of the system. */
   ca: string | null;
-  /** SHA-256 of the server's own certificate, 64 lower-case hex digits. */
-  fingerprint: string | null;
-  registrationKey: string | null;
-  /** Program and arguments with `{operation}`, `{entryPoint}` and `{parametersFile}` in them. */
-  command: readonly string[] | null;
-  /** Whether the server's authority issues the certificates. */
-  csr: boolean;
-  /** What the command gets to see: no setting of the agent's own. */
+  /** The environment of the command, without the settings of the agent. */
   environment: Environment;
 }
 
 /**
- * @param given what the command line says: it wins over everything
- * @throws SettingsError on a bad, doubled, missing or unknown setting
+ * @param given the settings of the command line, which win over all others
+ * @throws ConfigError when a setting is wrong, missing, unknown or given twice
  */
 export function readSettings(
   env: Environment,
@@ -113,29 +91,25 @@ export function readSettings(
   const parsed = Settings.safeParse(values);
   if (!parsed.success) throw faultOf(parsed.error, names);
   const settings = parsed.data;
-  if (settings.registrationKey !== undefined && settings.registrationKeyFile !== undefined) {
-    throw new SettingsError(
-      nameOf(names, 'registrationKey'),
-      'given twice, also as a file',
-      'one of the two',
-    );
+  const { registrationKey, registrationKeyFile, caFile } = settings;
+  if (registrationKey !== null && registrationKeyFile !== null) {
+    throw new ConfigError(nameOf(names, 'registrationKey'), 'given twice, also as a file', 'one of the two');
   }
-  const fileName = (member: string) => nameOf(names, member);
   return Object.freeze({
     ...settings,
     stateDir: resolve(settings.stateDir),
-    ca: settings.caFile === undefined ? null : readText(fileName('caFile'), settings.caFile),
-    fingerprint: settings.fingerprint ?? null,
+    ca: caFile && readText(nameOf(names, 'caFile'), caFile),
     registrationKey:
-      settings.registrationKey ?? readKey(fileName('registrationKeyFile'), settings.registrationKeyFile),
-    command: settings.command ?? null,
+      registrationKeyFile === null
+        ? registrationKey
+        : readKey(nameOf(names, 'registrationKeyFile'), registrationKeyFile),
     environment: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX))),
   });
 }
 
 interface Collected {
   values: Record<string, unknown>;
-  /** Where each member was given, for messages. */
+  /** The places where the members were given, for messages. */
   names: Map<string, string>;
 }
 
@@ -144,7 +118,7 @@ function collect(env: Environment, file: string | undefined): Collected {
   const names = new Map<string, string>();
   if (file !== undefined && file !== '') {
     for (const [member, value] of Object.entries(readObject(file))) {
-      // Paths in the file mean the same wherever the agent is started.
+      // Paths in the file are relative to the file, so that they do not depend on where the agent is started.
       const isPath = PATHS.has(member) && typeof value === 'string' && value !== '';
       values[member] = isPath ? resolve(dirname(file), value) : value;
       names.set(member, `${file}, ${member}`);
@@ -154,7 +128,7 @@ function collect(env: Environment, file: string | undefined): Collected {
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || name === `${PREFIX}CONFIG`) continue;
     const member = known.get(name);
-    if (member === undefined) throw new SettingsError(name, 'no such setting', [...known.keys()].join(', '));
+    if (member === undefined) throw new ConfigError(name, 'no such setting', [...known.keys()].join(', '));
     if (value === undefined || value === '') continue;
     values[member] = STRUCTURED.has(member) ? readJson(value) : value;
     names.set(member, name);
@@ -163,10 +137,10 @@ function collect(env: Environment, file: string | undefined): Collected {
 }
 
 const PATHS = new Set(['caFile', 'registrationKeyFile', 'stateDir']);
-/** Settings that are JSON in the environment too. */
+/** Settings whose variables are JSON. */
 const STRUCTURED = new Set(['command', 'csr']);
 
-/** `stateDir` is `HAWSER_AGENT_STATE_DIR` in the environment. */
+/** The name of the variable, such as `HAWSER_AGENT_STATE_DIR` for `stateDir`. */
 function toVariable(member: string): string {
   return PREFIX + member.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
@@ -175,33 +149,32 @@ function nameOf(names: Collected['names'], member: string): string {
   return names.get(member) ?? toVariable(member);
 }
 
-function faultOf(error: z.ZodError, names: Collected['names']): SettingsError {
+function faultOf(error: z.ZodError, names: Collected['names']): ConfigError {
   const issue = error.issues[0];
   if (issue?.code === 'unrecognized_keys') {
     const member = issue.keys[0] ?? '';
-    return new SettingsError(nameOf(names, member), 'no such setting', MEMBERS.join(', '));
+    return new ConfigError(nameOf(names, member), 'no such setting', MEMBERS.join(', '));
   }
   const name = nameOf(names, String(issue?.path[0] ?? ''));
   if (name === `${PREFIX}SERVER` && !names.has('server')) {
-    return new SettingsError(name, 'missing', 'a URL such as https://hawser.example.org:8443');
+    return new ConfigError(name, 'missing', 'a URL such as https://hawser.example.org:8443');
   }
   const [fault = '', allowed = 'text'] = (issue?.message ?? '').split('; allowed: ');
-  return new SettingsError(name, fault, allowed);
+  return new ConfigError(name, fault, allowed);
 }
 
 function readText(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    throw new SettingsError(name, 'the file cannot be read', 'the path of a readable file');
+    throw new ConfigError(name, 'the file cannot be read', 'the path of a readable file');
   }
 }
 
-/** The first line, so that an editor's newline does no harm. */
-function readKey(name: string, path: string | undefined): string | null {
-  if (path === undefined) return null;
+/** Reads the first line alone, because editors end a file with a newline. */
+function readKey(name: string, path: string): string {
   const key = readText(name, path).split(/\r?\n/, 1)[0] ?? '';
-  if (key === '') throw new SettingsError(name, 'the file is empty', 'a file with the key in its first line');
+  if (key === '') throw new ConfigError(name, 'the file is empty', 'a file with the key in its first line');
   return key;
 }
 
@@ -209,10 +182,10 @@ function readObject(file: string): Record<string, unknown> {
   const value = readJson(readText('the settings file', file));
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new SettingsError(file, 'not a JSON object', 'one object whose members are settings');
+  throw new ConfigError(file, 'not a JSON object', 'one object whose members are settings');
 }
 
-/** Text that is no JSON stays text, for the check to refuse. */
+/** Text that is not JSON stays as it is, and fails the validation later. */
 function readJson(value: string): unknown {
   try {
     return JSON.parse(value);

@@ -1,6 +1,6 @@
 /**
- * Tells the caches of this process what was changed, by itself or by another process on the same database. A look
- * costs some 2 µs while nothing was committed, and is taken once per turn of the event loop.
+ * Tells the caches of this process what was changed, by itself or by another process on the same database. A check costs
+ * some 2 µs while nothing was committed, and is made once per turn of the event loop.
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
@@ -8,9 +8,9 @@ import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 export type ChangeKind = 'certificates' | 'configurations' | 'composites' | 'parameters';
 
 export interface ChangeListener {
-  /** @param key a certificate's thumbprint, or the name of a configuration or composite whose repository moved */
+  /** @param key is a certificate's thumbprint, or the name of a configuration or composite whose refs have moved */
   onChange(kind: ChangeKind, key: string): void;
-  /** More has happened than is still known: everything may have changed. */
+  /** Everything may have changed, because some changes are no longer listed. */
   onLost(): void;
 }
 
@@ -32,7 +32,7 @@ export class ChangeFeed {
   private seenAccessGeneration = 0;
   private isCurrent = false;
 
-  /** @param handle one that does not write: SQLite counts for it the commits of all others */
+  /** @param handle must not write: SQLite tells a handle of the commits of all other handles only */
   constructor(handle: SqliteHandle) {
     this.dataVersion = handle.prepare<[], number>('pragma data_version').pluck();
     this.position = handle.prepare<[], Position>(SELECT_POSITION).raw();
@@ -42,12 +42,12 @@ export class ChangeFeed {
     this.seenChange = this.position.get()?.[3] ?? 0;
   }
 
-  /** The generation as of the last look. */
+  /** The generation at the last check. */
   get generation(): number {
     return this.seenGeneration;
   }
 
-  /** Differs after every change of who may do what: roles, grants, users, and credentials that were ended. */
+  /** Rises with every change of access rights: of roles, grants and users, and when credentials are ended. */
   get accessGeneration(): number {
     return this.seenAccessGeneration;
   }
@@ -57,14 +57,14 @@ export class ChangeFeed {
   }
 
   /**
-   * Brings the caches up to all that was committed before this turn of the event loop. An answer that acknowledges a
-   * write leaves its process after the commit, so whoever has it is heard in a later turn, here and elsewhere.
+   * Tells the caches of all that was committed before this turn of the event loop. An answer that acknowledges a write
+   * leaves its process after the commit, so a client that has the answer is heard in a later turn, in every process.
    */
   catchUp(): void {
     if (this.isCurrent) return;
     this.isCurrent = true;
-    setImmediate(this.lapse);
-    // Before the rows are read: what is committed in between is seen next time.
+    setImmediate(this.markStale);
+    // The version is read before the rows, so that a commit in between is noticed by the next check.
     const version = this.dataVersion.get() ?? 0;
     if (version === this.seenVersion) return;
     this.seenVersion = version;
@@ -72,23 +72,23 @@ export class ChangeFeed {
     this.seenGeneration = generation;
     this.seenAccessGeneration = accessGeneration;
     if (newest === this.seenChange) return;
-    if (oldest > this.seenChange + 1 || newest < this.seenChange) this.lose(newest);
-    else this.pass();
+    if (oldest > this.seenChange + 1 || newest < this.seenChange) this.reportLost(newest);
+    else this.reportChanges();
   }
 
-  /** Must be called after each write of this process, which may have happened within the turn. */
-  readonly lapse = (): void => {
+  /** Must be called after each write of this process, because the write may have happened within the turn. */
+  readonly markStale = (): void => {
     this.isCurrent = false;
   };
 
-  private pass(): void {
+  private reportChanges(): void {
     for (const [seq, kind, key] of this.changes.all(this.seenChange)) {
       this.seenChange = seq;
       for (const listener of this.listeners) listener.onChange(kind, key);
     }
   }
 
-  private lose(newest: number): void {
+  private reportLost(newest: number): void {
     this.seenChange = newest;
     for (const listener of this.listeners) listener.onLost();
   }

@@ -1,12 +1,13 @@
-/** Driver errors, translated once: a broken uniqueness rule becomes the caller's conflict, a full disk says so. */
+/** Translates the driver's errors in one place: broken uniqueness rules, a full disk, a database that is held. */
 
 import SqliteDatabase from 'better-sqlite3';
-import { DISK_RETRY_AFTER } from '../lib/disk-faults.ts';
+import { diskFull, unavailableFor } from '../lib/disk-faults.ts';
 import { HawserError } from '../lib/errors.ts';
 
 /**
- * Runs a write and gives `conflict` in place of a broken uniqueness rule on `column` (`table.column`).
- * @throws HawserError the given conflict, or what `translateDatabaseError` makes of another fault
+ * Runs a write.
+ * @param column is written as `table.column`
+ * @throws the given conflict if the write breaks the uniqueness of the column, or any other error unchanged
  */
 export async function orConflict<T>(
   column: string,
@@ -29,37 +30,30 @@ function breaksUniqueness(error: unknown, column: string): boolean {
   );
 }
 
-/** Whether a write was refused because another row still refers to the one it would remove. */
+/** Whether a write was refused because another row still refers to the row that it would delete. */
 export function breaksReference(error: unknown): boolean {
   return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
 }
 
-/** Whether another process holds the database, so that nothing of the statement was done. */
+/** Whether the statement did nothing because another process holds the database. */
 export function isHeld(error: unknown): boolean {
   return error instanceof SqliteDatabase.SqliteError && /^SQLITE_BUSY(?:_|$)/.test(error.code);
 }
 
-/** Ends a start. */
+/** The error that ends a start. */
 export function databaseHeld(): HawserError {
   const message = 'HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again';
   return new HawserError('unavailable', 'unavailable', message);
 }
 
-/** Result codes, with all that extend them (sqlite.org/rescode.html), of faults that pass or can be mended meanwhile. */
+/** Result codes, with their extended forms (sqlite.org/rescode.html), of faults that pass or can be repaired meanwhile. */
 const PASSING = /^SQLITE_(?:BUSY|IOERR|READONLY|CANTOPEN|PROTOCOL|NOMEM)(?:_|$)/;
 
-/** Gives faults of the disk and of a busy database their own kinds; anything else comes back unchanged. */
+/** Gives faults of the disk and of a busy database kinds of their own. Any other error comes back unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (!(error instanceof SqliteDatabase.SqliteError)) return error;
-  if (error.code === 'SQLITE_FULL') {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause: error });
-  }
-  if (PASSING.test(error.code)) {
-    const message = isHeld(error)
-      ? 'Another process holds the database; try again'
-      : 'The database cannot be used at the moment';
-    const options = { cause: error, retryAfter: DISK_RETRY_AFTER };
-    return new HawserError('unavailable', 'unavailable', message, options);
-  }
-  return error;
+  if (error.code === 'SQLITE_FULL') return diskFull(error);
+  if (!PASSING.test(error.code)) return error;
+  const held = 'Another process holds the database; try again';
+  return unavailableFor(isHeld(error) ? held : 'The database cannot be used at the moment', error);
 }

@@ -1,6 +1,6 @@
 /**
- * Writes that arrive together share one transaction, and so one flush of the disk. While a batch is being written the
- * next one gathers; nobody waits for company that may not come.
+ * Writes that arrive together share one transaction, and so one flush of the disk. While a batch is being written, the
+ * next one gathers. No write waits for others to arrive.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,25 +10,25 @@ import { isHeld, translateDatabaseError } from './errors.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, PAUSE } from './writer.ts';
 
-/** A batch keeps the writer, and the event loop, for some milliseconds at most. */
+/** With these bounds a batch holds the writing connection and the event loop for some milliseconds at most. */
 const MAX_ITEMS = 256;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export interface GroupCommitOptions<T, R> {
   /**
    * Writes a batch.
-   * @returns for each item, in order, what its caller gets: a value, or the error of that item alone
+   * @returns the result of each item, in order: a value, or the error of that item alone
    */
   write(trx: Transaction<Schema>, items: readonly T[]): Promise<readonly (R | Error)[]>;
-  /** About how much there is to write, in bytes. */
+  /** The approximate size of an item, in bytes. */
   sizeOf(item: T): number;
-  /** Told of each commit how many items shared it. */
+  /** Is called after each commit with the number of items that shared it. */
   onCommit?(items: number): void;
 }
 
 interface Waiting<T, R> {
   item: T;
-  /** As `performance.now()` counts: until then it is tried again while another process holds the database. */
+  /** Until this time, as `performance.now()` counts, the write is repeated while another process holds the database. */
   until: number;
   resolve(value: R): void;
   reject(error: unknown): void;
@@ -40,15 +40,15 @@ export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
   private isDraining = false;
 
-  /** @param db one that fails at once while another process holds the database: each item has a time of its own */
+  /** @param db must fail at once while another process holds the database, because each item has its own time limit */
   constructor(db: Kysely<Schema>, options: GroupCommitOptions<T, R>) {
     this.db = db;
     this.options = options;
   }
 
   /**
-   * Resolves once the commit that holds the item is on the disk; items are written in the order in which they come.
-   * @throws what `write` gave for this item, or what its transaction failed with
+   * Resolves once the commit that holds the item is on the disk. Items are written in the order in which they come.
+   * @throws what `write` gave for this item, or the error that its transaction failed with
    */
   submit(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ export class GroupCommit<T, R> {
   private async drain(): Promise<void> {
     this.isDraining = true;
     do {
-      // The end of this turn of the event loop: what else has come in by then is of the same batch.
+      // All items that arrive before the end of this turn of the event loop share the batch.
       await new Promise((resolve) => setImmediate(resolve));
       await this.commit(this.takeBatch());
     } while (this.waiting.length > 0);
@@ -90,14 +90,14 @@ export class GroupCommit<T, R> {
       }
     } catch (error) {
       if (isHeld(error)) return this.putBack(batch, error);
-      // A fault of the disk is everybody's. Of any other, whichever caused it must not take its neighbours along.
+      // A fault of the disk concerns all items. Any other fault is one item's, and the others must not fail with it.
       const isShared = translateDatabaseError(error) instanceof HawserError;
       if (batch.length > 1 && !isShared) for (const waiting of batch) await this.commit([waiting]);
       else for (const { reject } of batch) reject(error);
     }
   }
 
-  /** To the front of the queue, but for those that have been tried for long enough. */
+  /** Puts the batch back to the front of the queue, except for items whose time is over. */
   private async putBack(batch: readonly Waiting<T, R>[], error: unknown): Promise<void> {
     const now = performance.now();
     this.waiting.unshift(...batch.filter(({ until }) => until > now));

@@ -1,4 +1,4 @@
-/** The database seen by somebody who must change nothing, beside a running server or without one. */
+/** Reads the database without changing anything, beside a running server or without one. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,32 +10,33 @@ import type { Schema } from './schema.ts';
 
 export interface InspectedDatabase {
   read: Kysely<Schema>;
-  /** Bytes, of the file without its log. */
+  /** The size of the file in bytes, without its log. */
   size: number;
-  /** What SQLite finds broken in the file, one line each; empty when it is whole. Reads all of it. */
+  /** The faults that SQLite finds in the file, one line each. This reads the whole file. */
   integrityFaults(): string[];
-  /** Rows that refer to a row that is not there, counted by both tables. */
+  /** The number of rows that refer to a missing row, for each pair of tables. */
   foreignKeyFaults(): { table: string; parent: string; rows: number }[];
   migrations(): MigrationState;
   close(): Promise<void>;
 }
 
 export interface MigrationState {
-  /** What the next start will bring. */
+  /** The migrations that the next start will run. */
   pending: readonly string[];
-  /** Of a newer release than this one. */
+  /** Migrations of a newer release than this one. */
   unknown: readonly string[];
 }
 
 const MAX_FAULTS = 20;
 
 /**
- * Opens `hawser.db` in the folder; null where there is none.
+ * Opens `hawser.db` in the folder.
  *
- * A handle that only reads would make the files of the write-ahead log where they are absent, and leave them. So where
- * nobody has the database open, it is one that may write, is told to refuse every statement that would, and takes the
- * log's files away again when it closes, as SQLite does by itself.
- * @throws the driver's error when the file cannot be opened
+ * A read-only handle would make the files of the write-ahead log if they are absent, and would leave them. So if nobody
+ * has the database open, the handle may write but is told to refuse every statement that would. SQLite then deletes the
+ * log's files when the handle is closed.
+ * @returns null if there is no database
+ * @throws the driver's error if the file cannot be opened
  */
 export function inspectDatabase(dataDir: string): InspectedDatabase | null {
   const file = join(dataDir, DATABASE_FILE);
@@ -53,7 +54,7 @@ export function inspectDatabase(dataDir: string): InspectedDatabase | null {
     integrityFaults: () => listIntegrityFaults(handle),
     foreignKeyFaults: () => countForeignKeyFaults(handle),
     migrations: () => compareMigrations(handle),
-    // Not the driver of Kysely: it has opened nothing before the first statement, and closes nothing then.
+    // Kysely's driver would close nothing if no statement was run, because it opens at the first statement.
     close: async () => void handle.close(),
   };
 }

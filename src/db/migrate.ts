@@ -1,4 +1,4 @@
-/** Brings the tables to the newest form. Each step runs once, in order, in one transaction. */
+/** Brings the tables to the newest form. Each migration runs once, in order, and all of them in one transaction. */
 
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { internal } from '../lib/errors.ts';
@@ -30,12 +30,12 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0011-access-changes': accessChangesMigration,
 };
 
-/** The steps of this release, in their order. */
+/** The names of the migrations of this release, in their order. */
 export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS);
 
 /**
- * @throws HawserError `migration_failed` when a step fails, or unavailable where another process holds the database; it
- *   is then as it was before
+ * Runs all migrations that have not run yet. After an error the database is as it was before.
+ * @throws HawserError `migration_failed` if a migration fails, or unavailable if another process holds the database
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });

@@ -1,7 +1,7 @@
 /**
- * What a poll asks of the database: who holds this certificate, what is assigned to it, and the generation. Read once
- * and then remembered until the change feed names the certificate. Prepared once and run on the bare handle, because
- * Kysely prepares each statement anew (some 50 µs).
+ * What a poll reads from the database: the node that holds a certificate, its assignment, and the generation. A node is
+ * read once and remembered until the change feed names its certificate. The statements are prepared once and run on the
+ * bare handle, because Kysely prepares a statement each time (some 50 µs).
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
@@ -9,7 +9,7 @@ import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-/** What a node is given: exactly one of the two ids is set. */
+/** What a node is given. Exactly one of the two ids is set. */
 export interface Assignment {
   configurationId: string | null;
   compositeId: string | null;
@@ -19,24 +19,24 @@ export interface Assignment {
 
 export interface KnownNode {
   nodeId: string;
-  /** Epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
   assignment: Assignment | null;
   generation: number;
 }
 
-/** A scope that speaks for a node: Default, one of its tagged values, or the node itself. */
+/** A scope that applies to a node: Default, one of its tagged values, or the node itself. */
 export interface ScopeLink {
   scopeTypeId: string;
   scopeTypeName: string;
-  /** Null of Default; of Node the node's fqdn. */
+  /** The value is null for Default, and the fqdn for Node. */
   scopeValue: string | null;
   precedence: number;
 }
 
 type ScopeRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
 
-/** An array, because to make an object of as many names costs as much as to find the row. */
+/** A row is an array, because making an object with as many names costs as much as finding the row. */
 type Row = [
   nodeId: string,
   certificateNotAfter: number,
@@ -47,7 +47,7 @@ type Row = [
   generation: number,
 ];
 
-/** Without the nodes themselves: a certificate goes with its node. */
+/** The table of nodes is not needed, because a certificate is deleted with its node. */
 const SELECT = `select c.node_id, c.not_after, a.configuration_id, a.composite_id, a.major_version,
     a.prerelease_channel, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id
@@ -66,8 +66,8 @@ const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
   order by t.precedence`;
 
 /**
- * More than a fleet has: in a cache that is smaller, nodes that poll in turn would push each other out. A node takes some
- * 400 bytes here.
+ * This is more than a fleet has, because in a smaller cache nodes that poll in turn would push each other out. A node
+ * takes some 400 bytes here.
  */
 export const MAX_NODES = 250_000;
 
@@ -77,10 +77,10 @@ export class NodeLookup {
   private readonly byId: Statement<[string], Row>;
   private readonly announced: Statement<[string, string, string]>;
   private readonly scopes: Statement<[string], ScopeRow>;
-  /** Those who hold a current certificate, by its thumbprint, for as long as the feed tells no other. */
+  /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
 
-  /** @param handle one that does not write */
+  /** @param handle must not write */
   constructor(handle: SqliteHandle, feed: ChangeFeed) {
     this.feed = feed;
     this.statement = handle.prepare<[string], Row>(`${SELECT} c.thumbprint = ?`).raw();
@@ -94,8 +94,8 @@ export class NodeLookup {
   }
 
   /**
-   * The node whose current certificate this is; null where it is none's.
-   * @param thumbprint SHA-256 in upper-case hex
+   * The node whose current certificate this is, or null.
+   * @param thumbprint is the SHA-256 in upper-case hexadecimal digits
    */
   byThumbprint(thumbprint: string): KnownNode | null {
     this.feed.catchUp();
@@ -106,18 +106,18 @@ export class NodeLookup {
       : this.find(thumbprint);
   }
 
-  /** The same facts for a node that somebody else asks about. */
+  /** The same facts, for requests of users about a node. */
   byNodeId(nodeId: string): KnownNode | null {
     const row = this.byId.get(nodeId);
     return row ? toKnownNode(row) : null;
   }
 
-  /** Whether the node has announced the certificate of these two thumbprints, by either; in time or not. */
+  /** Whether the node has announced a certificate by one of its two thumbprints, no matter how long ago. */
   hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): boolean {
     return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
   }
 
-  /** The scopes of a node in the order of merging; none of an unknown node. */
+  /** The scopes of a node in the order of merging. An unknown node has none. */
   scopesOf(nodeId: string): ScopeLink[] {
     return this.scopes.all(nodeId).map(toScopeLink);
   }

@@ -1,20 +1,20 @@
 /**
- * Opens the database: one handle that writes, one that only reads, and the prepared reads of the poll.
- * WAL with synchronous=FULL: a commit that returned survives a power cut, and readers never wait for it, nor for another
+ * Opens the database: one handle that writes, one that only reads, and the prepared reads of the poll. In WAL mode with
+ * synchronous=FULL a commit that has returned survives a power cut. Readers wait neither for a commit nor for another
  * process that holds the database.
  */
 
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { Kysely, SqliteDialect, type Transaction } from 'kysely';
+import { Kysely, type LogEvent, SqliteDialect, type Transaction } from 'kysely';
+import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
 import type { Schema } from './schema.ts';
-import { WriteHealth } from './write-health.ts';
 import { PATIENCE, Writer } from './writer.ts';
 import { UNWATCHED, WriterDialect, type WriteWatch } from './writer-dialect.ts';
 
@@ -27,32 +27,33 @@ export interface Database {
    * they are tried again for 5 s.
    */
   write: Kysely<Schema>;
-  /** As `write`, but fails at once while another process holds the database: for what can be noted later as well. */
+  /** Like `write`, but fails at once while another process holds the database. It is for notes that can be written later. */
   writeNow: Kysely<Schema>;
-  /** For everything else; it sees all that was committed before the statement began. */
+  /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
-  /** To be caught up with before anything is answered from memory. */
+  /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
   /**
-   * Resolves once the database can be written. To be called before locks are taken under which is written, so that
-   * those who want the same lock wait for another process together, and before refs are moved that a row follows.
-   * @throws HawserError unavailable where another process has held it for 5 s
+   * Resolves once the database can be written. It is called before a lock is taken for writing, so that all callers who
+   * want the same lock wait for another process at the same time. It is also called before refs are moved that belong to
+   * a row.
+   * @throws HawserError unavailable if another process has held the database for 5 s
    */
   requireWritable(): Promise<void>;
-  /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
+  /** The code of the error that writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** The database's name in the data folder. */
+/** The name of the database file in the data folder. */
 export const DATABASE_FILE = 'hawser.db';
 
 /**
  * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
- * @param watch told of each write, of everything from the migrations on
- * @param locks given where other processes of this server write to it too
- * @throws HawserError unavailable where another process has held it for 5 s, or what `migrate` throws
+ * @param watch is told of each write, including those of the migrations
+ * @param locks are given if other processes of this server write to the database too
+ * @throws HawserError unavailable if another process has held the database for 5 s, or what `migrate` throws
  */
 export async function openDatabase(
   dataDir: string,
@@ -67,10 +68,10 @@ export async function openDatabase(
   const writing = (patience: number) =>
     new Kysely<Schema>({
       dialect: new WriterDialect(writer, { patience, watch }),
-      // Told of each statement once it has run, commits included.
+      // Kysely calls this after each statement, and after each commit.
       log(event) {
         health.note(event, handle.inTransaction);
-        changes?.lapse();
+        changes?.markStale();
       },
     });
   const write = writing(PATIENCE);
@@ -112,9 +113,9 @@ export async function openDatabase(
  */
 const READERS_PATIENCE = 20;
 
-/** @throws HawserError unavailable where another process has held the database for 5 s */
+/** @throws HawserError unavailable if another process has held the database for 5 s */
 function openWriter(file: string): SqliteHandle {
-  // Until it is open SQLite itself waits: nobody is served yet.
+  // SQLite itself may wait here, because nobody is served yet.
   const handle = new SqliteDatabase(file, { timeout: PATIENCE });
   try {
     chmodSync(file, 0o600);
@@ -132,4 +133,34 @@ function tune(handle: SqliteHandle, patience: number): SqliteHandle {
   handle.pragma(`busy_timeout = ${patience}`);
   handle.pragma('cache_size = -16384');
   return handle;
+}
+
+/** A statement that ends a write, once it has succeeded. */
+const WRITE = /^\s*(?:commit|insert|update|delete)/i;
+
+/** Whether the database can be written, as its last write has shown. After a failure, one more write finds out. */
+class WriteHealth {
+  private fault: string | null = null;
+
+  /**
+   * Is told of each statement of the writing handle, once it has run.
+   * @param isOpen tells whether a transaction goes on, so that nothing is on the disk yet
+   */
+  note(event: LogEvent, isOpen: boolean): void {
+    if (event.level === 'error') this.noteFailure(event.error);
+    else if (!isOpen && WRITE.test(event.query.sql)) this.fault = null;
+  }
+
+  noteFailure(error: unknown): void {
+    const failure = translateDatabaseError(error);
+    if (failure instanceof HawserError) this.fault = failure.code;
+  }
+
+  async faultOf(write: Kysely<Schema>): Promise<string | null> {
+    if (this.fault === null) return null;
+    // SQLite would write nothing for an update to the same value. This one costs each cached answer one check.
+    const probe = write.updateTable('generation').set((row) => ({ value: row('value', '+', 1) }));
+    await probe.execute().catch(() => undefined);
+    return this.fault;
+  }
 }

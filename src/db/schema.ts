@@ -1,11 +1,10 @@
 /**
- * Row types of the database. Times are epoch milliseconds, flags 0 or 1, ids lower-case UUIDs.
- * `*_key` columns hold a name brought to one case, so that uniqueness does not depend on case.
+ * Row types of the database. Times are epoch milliseconds, flags are 0 or 1, ids are lower-case UUIDs.
+ * `*_key` columns hold a name in one case, so that uniqueness does not depend on case.
  */
 
 import type { Generated } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
-import type { ReportTables } from './report-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -13,7 +12,7 @@ export interface UsersTable {
   username_key: string;
   email: string;
   account_type: 'User' | 'ServiceAccount';
-  /** scrypt-kdf output as base64; null for service accounts. */
+  /** The output of scrypt-kdf as base64; null for service accounts. */
   password_hash: string | null;
   is_active: number;
   require_password_change: number;
@@ -33,16 +32,6 @@ export interface RolesTable {
   modified_at: number;
 }
 
-export interface RolePermissionsTable {
-  role_id: string;
-  permission: string;
-}
-
-export interface UserRolesTable {
-  user_id: string;
-  role_id: string;
-}
-
 export interface GroupsTable {
   id: string;
   name: string;
@@ -50,44 +39,6 @@ export interface GroupsTable {
   description: string | null;
   created_at: number;
   modified_at: number;
-}
-
-export interface GroupMembersTable {
-  group_id: string;
-  user_id: string;
-}
-
-export interface GroupRolesTable {
-  group_id: string;
-  role_id: string;
-}
-
-export interface SessionsTable {
-  /** SHA-256 of the cookie's value. */
-  token_hash: string;
-  user_id: string;
-  created_at: number;
-  expires_at: number;
-}
-
-export interface AccessTokensTable {
-  id: string;
-  user_id: string;
-  name: string;
-  prefix: string;
-  token_hash: string;
-  /** JSON array of scope names in the order given. */
-  scopes: string;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
-  created_at: number;
-}
-
-export interface LoginAttemptsTable {
-  address: string;
-  window_start: number;
-  attempts: number;
 }
 
 export interface RegistrationKeysTable {
@@ -109,7 +60,7 @@ export interface ConfigurationsTable {
   name_key: string;
   description: string | null;
   use_server_managed_parameters: number;
-  /** Whether a repository of parameters was ever made: one that is missing then is a loss, not a beginning. */
+  /** Whether a repository of parameters was ever made. If so, a missing one is damage. */
   has_parameters: Generated<number>;
   created_at: number;
   updated_at: number;
@@ -136,13 +87,7 @@ export interface ConfigurationSettingsTable {
   retention_keep_release_versions: number | null;
 }
 
-/** A server-wide setting that differs from its default; the value is JSON. */
-export interface ServerSettingsTable {
-  name: string;
-  value: string;
-}
-
-/** A repository that is to be removed: its row is gone already. */
+/** A repository that is to be deleted. Its row is deleted already. */
 export interface RepositoryRemovalsTable {
   kind: 'configurations' | 'composites' | 'parameters';
   name: string;
@@ -181,9 +126,9 @@ export interface ScopeValuesTable {
   updated_at: number;
 }
 
-/** Append-only. Never a secret in any column. */
+/** Rows are only ever added, apart from old ones that are deleted. No column ever holds a secret. */
 export interface AuditEntriesTable {
-  /** Rises with the order of writing. */
+  /** Later rows have higher numbers. */
   seq: Generated<number>;
   id: string;
   timestamp: number;
@@ -208,54 +153,89 @@ export interface ExternalGroupMappingsTable {
   created_at: number;
 }
 
-/** One row each: rises with every change that can alter what a node gets, or what a user may do. */
-export interface GenerationTable {
-  id: number;
-  value: number;
-}
-
-/** One run of a cleanup, whatever came of it. */
+/** One run of a cleanup, whatever its result. */
 export interface RetentionRunsTable {
-  /** Rises with the order of the runs. */
+  /** Later runs have higher numbers. */
   seq: Generated<number>;
   id: string;
   started_at: number;
-  /** Null while it runs, and after an end of the server until the next start. */
+  /** Null while it runs. If the server ends meanwhile, it stays null until the next start. */
   completed_at: number | null;
   version_type: 'Configuration' | 'Composite' | 'Parameter' | 'Report' | 'StatusEvent';
   is_scheduled: number;
   is_dry_run: number;
   deleted_count: number;
   kept_count: number;
-  /** Why it failed or did less than it should; fit to be shown. */
+  /** Why it failed or did less than it should. The text may be shown to users. */
   error: string | null;
-  /** Whether the server ended meanwhile, so that the schedule is to begin again. */
+  /** Whether the server ended meanwhile. The schedule starts again then. */
   was_interrupted: number;
 }
 
-/** What caches must hear of; see change-feed.ts. */
-export interface ChangesTable {
+export interface ReportsTable {
+  /** Later rows have higher numbers. */
   seq: Generated<number>;
-  kind: string;
-  key: string;
+  id: string;
+  node_id: string;
+  timestamp: number;
+  operation: 'Get' | 'Set' | 'Test' | 'Export';
+  /** Null if the report does not say. */
+  in_desired_state: number | null;
+  had_errors: number;
+  /** The JSON text exactly as the node sent it. */
+  result: string;
 }
 
-export interface Schema extends NodeTables, ReportTables {
+/** The number of reports of one outcome. Triggers keep these counts. */
+export interface ReportCountsTable {
+  /** The length of the counted spans of time in milliseconds; 0 means all times together. */
+  span: number;
+  /** The number of the span, counted from the epoch. */
+  period: number;
+  operation: ReportsTable['operation'];
+  /** 0 or 1, or -1 if the reports do not say, because a primary key holds no null. */
+  in_desired_state: number;
+  had_errors: number;
+  count: number;
+}
+
+export interface Schema extends NodeTables {
+  reports: ReportsTable;
+  report_counts: ReportCountsTable;
   users: UsersTable;
   roles: RolesTable;
-  role_permissions: RolePermissionsTable;
-  user_roles: UserRolesTable;
+  role_permissions: { role_id: string; permission: string };
+  user_roles: { user_id: string; role_id: string };
   groups: GroupsTable;
-  group_members: GroupMembersTable;
-  group_roles: GroupRolesTable;
-  sessions: SessionsTable;
-  access_tokens: AccessTokensTable;
-  login_attempts: LoginAttemptsTable;
+  group_members: { group_id: string; user_id: string };
+  group_roles: { group_id: string; role_id: string };
+  sessions: {
+    /** The SHA-256 of the cookie's value. */
+    token_hash: string;
+    user_id: string;
+    created_at: number;
+    expires_at: number;
+  };
+  access_tokens: {
+    id: string;
+    user_id: string;
+    name: string;
+    prefix: string;
+    token_hash: string;
+    /** A JSON array of scope names in the order given. */
+    scopes: string;
+    expires_at: number | null;
+    last_used_at: number | null;
+    revoked_at: number | null;
+    created_at: number;
+  };
+  login_attempts: { address: string; window_start: number; attempts: number };
   registration_keys: RegistrationKeysTable;
   configurations: ConfigurationsTable;
   composites: CompositesTable;
   configuration_settings: ConfigurationSettingsTable;
-  server_settings: ServerSettingsTable;
+  /** A server-wide setting that differs from its default; the value is JSON. */
+  server_settings: { name: string; value: string };
   repository_removals: RepositoryRemovalsTable;
   grants: GrantsTable;
   scope_types: ScopeTypesTable;
@@ -263,7 +243,10 @@ export interface Schema extends NodeTables, ReportTables {
   audit_entries: AuditEntriesTable;
   external_group_mappings: ExternalGroupMappingsTable;
   retention_runs: RetentionRunsTable;
-  changes: ChangesTable;
-  generation: GenerationTable;
-  access_generation: GenerationTable;
+  /** Changes that caches must be told of; see change-feed.ts. */
+  changes: { seq: Generated<number>; kind: string; key: string };
+  /** The one row's value rises with every change that can alter what a node gets. */
+  generation: { id: number; value: number };
+  /** The one row's value rises with every change that can alter what a user may do. */
+  access_generation: { id: number; value: number };
 }

@@ -1,8 +1,8 @@
-/** A copy of the database for a backup: of one moment, taken beside a server that goes on writing. */
+/** Copies the database for a backup. The copy is of one moment, and the server may go on writing meanwhile. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import SqliteDatabase, { type Options, type Database as SqliteHandle } from 'better-sqlite3';
 import { internal, notFound } from '../lib/errors.ts';
 import { translateDatabaseError } from './errors.ts';
 import { DATABASE_FILE } from './open.ts';
@@ -11,19 +11,21 @@ import type { RepositoryRemovalsTable } from './schema.ts';
 /** A configuration or composite, and a repository that its row needs. */
 export type Owner = RepositoryRemovalsTable & { id: string };
 
-/** What the copy says of the repositories that belong to it. */
+/** What the copy says about the repositories that belong to it. */
 export interface Snapshot {
-  /** The name of the newest migration that it has been through. */
+  /** The name of its newest migration. */
   migration: string;
   /** The repositories that its rows need, with the id of the configuration or composite they belong to. */
   owners: readonly Owner[];
-  /** Whether the first password of `admin` holds still. */
+  /** Whether `admin` still has the first password. */
   hasFirstPassword: boolean;
-  /** Repositories whose rows are gone, and which are about to go. */
+  /** Repositories whose rows are deleted, and which are to be deleted too. */
   removals: readonly RepositoryRemovalsTable[];
 }
 
-/** Some at a time, so that signals are heard in between; the server does not wait for any of it. */
+/** The handle is not read-only, because a read-only one could not delete the WAL files again if no server runs. */
+const SOURCE: Options = { fileMustExist: true, timeout: 5_000 };
+/** Pages that are copied at a time. Signals are handled in between. The server does not wait for the copy. */
 const PAGES_AT_ONCE = 2_000;
 const FIRST_PASSWORD = "SELECT require_password_change FROM users WHERE username_key = 'admin'";
 const OWNERS = `
@@ -32,8 +34,8 @@ const OWNERS = `
   UNION ALL SELECT 'composites', name, id FROM composites`;
 
 /**
- * Copies `hawser.db` of the folder to `target`, a new file, without the sessions: a restore is an old state, in which
- * those that have ended since must not be open again.
+ * Copies `hawser.db` of the folder to `target`, a new file. Sessions are left out, because a restore brings back an old
+ * state, in which sessions that have ended since must not be open again.
  * @throws HawserError `database_missing`, `database_damaged`, or what `translateDatabaseError` makes of a fault
  */
 export async function takeSnapshot(dataDir: string, target: string): Promise<Snapshot> {
@@ -48,9 +50,9 @@ export async function takeSnapshot(dataDir: string, target: string): Promise<Sna
 }
 
 /**
- * Takes configurations and composites out of the copy, as if they had been deleted before it was made.
- * @param owners of the snapshot
- * @returns null, with nothing changed, when the server's database still has one of them
+ * Deletes configurations and composites from the copy, as if they had been deleted before it was made.
+ * @param owners are some of the snapshot's owners
+ * @returns null, with nothing changed, if the server's database still has one of them
  */
 export function forgetDeleted(
   dataDir: string,
@@ -59,12 +61,11 @@ export function forgetDeleted(
 ): Snapshot | null {
   if (owners.some((owner) => isThere(dataDir, owner))) return null;
   const gone = new Set(owners.map(({ id }) => id));
-  const copy = new SqliteDatabase(target);
-  try {
+  withDatabase(target, {}, (copy) => {
     copy.pragma('foreign_keys = ON');
     copy.transaction(() => {
       for (const id of gone) {
-        // Whatever was assigned had to be unassigned before it could be deleted.
+        // The server deletes only what no node is assigned to, so the assignments were deleted as well.
         copy
           .prepare('DELETE FROM assignments WHERE configuration_id = @id OR composite_id = @id')
           .run({ id });
@@ -72,30 +73,24 @@ export function forgetDeleted(
           copy.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
       }
     })();
-  } finally {
-    copy.close();
-  }
+  });
   return { ...snapshot, owners: snapshot.owners.filter(({ id }) => !gone.has(id)) };
 }
 
 function isThere(dataDir: string, { kind, id }: Owner): boolean {
-  const source = new SqliteDatabase(join(dataDir, DATABASE_FILE), { fileMustExist: true, timeout: 5_000 });
-  try {
+  return withDatabase(join(dataDir, DATABASE_FILE), SOURCE, (source) => {
     source.pragma('query_only = ON');
     const table = kind === 'composites' ? 'composites' : 'configurations';
     return source.prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id) !== undefined;
-  } finally {
-    source.close();
-  }
+  });
 }
 
 /**
- * Within a transaction that only reads, so that all steps see the same moment: without it, SQLite would begin anew
- * whenever somebody writes in between. In WAL mode it keeps no writer waiting.
+ * Copies within a read transaction, so that all steps see the same moment. Without it SQLite would start again whenever
+ * somebody writes in between. In WAL mode the transaction keeps no writer waiting.
  */
 async function copyDatabase(file: string, target: string): Promise<void> {
-  // Not opened read-only: such a handle cannot put WAL files away again where no server runs.
-  const source = new SqliteDatabase(file, { fileMustExist: true, timeout: 5_000 });
+  const source = new SqliteDatabase(file, SOURCE);
   try {
     source.pragma('query_only = ON');
     source.exec('BEGIN');
@@ -108,23 +103,27 @@ async function copyDatabase(file: string, target: string): Promise<void> {
 }
 
 function readCopy(target: string): Snapshot {
-  const copy = new SqliteDatabase(target);
-  try {
-    // One file, without a WAL beside it; the server turns it back.
+  return withDatabase(target, {}, (copy) => {
+    // This makes one file without a WAL beside it. The server changes the mode back.
     copy.pragma('journal_mode = DELETE');
     if (copy.pragma('quick_check', { simple: true }) !== 'ok')
       throw internal('database_damaged', 'The database is damaged; a copy of it would be no backup.');
     copy.exec('DELETE FROM sessions');
-    const migration = copy.prepare('SELECT MAX(name) FROM kysely_migration').pluck().get() as string;
-    const mustChange = copy.prepare(FIRST_PASSWORD).pluck().get() === 1;
     return {
-      migration,
-      hasFirstPassword: mustChange,
+      migration: copy.prepare('SELECT MAX(name) FROM kysely_migration').pluck().get() as string,
+      hasFirstPassword: copy.prepare(FIRST_PASSWORD).pluck().get() === 1,
       owners: readRows<Owner>(copy, OWNERS),
       removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
     };
+  });
+}
+
+function withDatabase<T>(file: string, options: Options, work: (handle: SqliteHandle) => T): T {
+  const handle = new SqliteDatabase(file, options);
+  try {
+    return work(handle);
   } finally {
-    copy.close();
+    handle.close();
   }
 }
 

@@ -1,4 +1,4 @@
-/** Kysely's SQLite dialect for the one handle that writes: in turns, patient as far as it is told to be, and timed. */
+/** Kysely's SQLite dialect for the one writing handle. Writes take turns, are repeated for a time, and are measured. */
 
 import {
   CompiledQuery,
@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import type { Turn, Writer } from './writer.ts';
 
-/** Both in milliseconds; whoever holds the connection has a statement or a transaction, and its flush of the disk. */
+/** Is told how long a statement or transaction waited for the connection, and how long it held it, with its flush. */
 export interface WriteWatch {
   onWriteWaited(milliseconds: number): void;
   onWritten(milliseconds: number): void;
@@ -19,7 +19,7 @@ export interface WriteWatch {
 export const UNWATCHED: WriteWatch = { onWriteWaited: () => undefined, onWritten: () => undefined };
 
 export interface WriterOptions {
-  /** Milliseconds for which a write is tried again while another process holds the database. */
+  /** Milliseconds for which a write is repeated while another process holds the database. */
   patience: number;
   watch: WriteWatch;
 }
@@ -43,7 +43,7 @@ export class WriterDialect extends SqliteDialect {
   }
 }
 
-/** SQLite undoes changes of tables with the transaction they are in, though Kysely does not count on it. */
+/** SQLite rolls back changes of tables with their transaction, which Kysely does not assume by default. */
 class UndoingAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -61,7 +61,7 @@ class WriterDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  /** Kysely asks for it for a single statement or a whole transaction. */
+  /** Kysely acquires a connection for a single statement or a whole transaction. */
   acquireConnection(): Promise<Turn> {
     return this.writer.begin(this.options.patience);
   }
@@ -73,7 +73,7 @@ class WriterDriver implements Driver {
     this.options.watch.onWritten(turn.held);
   }
 
-  /** At once: one that reads first could not write any more after another process has written. */
+  /** Locks at once, because a transaction that reads first cannot write after another process has written. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
@@ -82,11 +82,11 @@ class WriterDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
-  /** Not where SQLite has done so by itself, as for a disk that is full: the failure would hide what it failed with. */
+  /** SQLite rolls back by itself after some faults, such as a full disk. A second rollback would fail and hide them. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.writer.handle.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 
-  /** Whoever opened the handle closes it. */
+  /** Does nothing, because whoever opened the handle closes it. */
   async destroy(): Promise<void> {}
 }

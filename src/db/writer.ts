@@ -1,6 +1,6 @@
 /**
- * Whose turn it is on the one handle that writes. While another process holds the database, a write is tried again
- * without holding up the event loop, which SQLite's own waiting would, and without keeping its turn meanwhile.
+ * Gives writes their turns on the one writing handle. While another process holds the database, a write is repeated. It
+ * does not block the event loop meanwhile, as SQLite's own waiting would, and gives its turn to others.
  */
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +8,14 @@ import type { Database as SqliteHandle } from 'better-sqlite3';
 import { CompiledQuery, type DatabaseConnection, type QueryResult, SqliteDriver } from 'kysely';
 import { DATABASE_WRITES } from '../domain/lock-names.ts';
 import { LocalLocks, type Locks, type Release } from '../lib/locks.ts';
-import { TurnTime } from '../lib/pace.ts';
+import { TurnBudget } from '../lib/pace.ts';
 import { isHeld } from './errors.ts';
 
-/** Milliseconds for which a write is tried again, from when it was asked for. */
+/** Milliseconds for which a write is repeated, counted from when it was asked for. */
 export const PATIENCE = 5_000;
-/** Milliseconds between two tries. A try costs some 12 µs. */
+/** Milliseconds between two attempts. An attempt costs some 12 µs. */
 export const PAUSE = 20;
-/** Milliseconds of writes in one turn of the event loop. */
+/** Milliseconds that writes may take in one turn of the event loop. */
 const TURN = 10;
 
 const BEGIN = CompiledQuery.raw('begin immediate');
@@ -23,12 +23,12 @@ const ROLLBACK = CompiledQuery.raw('rollback');
 
 export class Writer {
   readonly handle: SqliteHandle;
-  /** Whose turn it is: of this process, or of all that write to the file for one server. */
+  /** The locks of this process, or of all processes of one server that write to the file. */
   readonly locks: Locks;
   private readonly driver: SqliteDriver;
   private connection: Promise<DatabaseConnection> | undefined;
   private pausing: Promise<void> | null = null;
-  private readonly time = new TurnTime(TURN);
+  private readonly time = new TurnBudget(TURN);
 
   constructor(handle: SqliteHandle, locks: Locks | null) {
     this.handle = handle;
@@ -37,8 +37,8 @@ export class Writer {
   }
 
   /**
-   * Waits for a turn, which must be ended.
-   * @param patience milliseconds for which its statements are tried again while another process holds the database
+   * Waits for a turn. The caller must end it.
+   * @param patience is the time in milliseconds for which statements are repeated while another process holds the database
    */
   async begin(patience: number): Promise<Turn> {
     const turn = new Turn(this, performance.now() + patience);
@@ -47,8 +47,8 @@ export class Writer {
   }
 
   /**
-   * Resolves once the database can be written, though another process may take hold of it right after that.
-   * @throws the driver's error when it could not for 5 s
+   * Resolves once the database can be written. Another process may lock it right after that.
+   * @throws the driver's error if it could not be written for 5 s
    */
   async requireFree(): Promise<void> {
     const turn = await this.begin(PATIENCE);
@@ -60,12 +60,12 @@ export class Writer {
     }
   }
 
-  /** Set while the database was found held so short a time ago that it is not worth a try. */
+  /** Set if the database was found held a short time ago, so that a new attempt must wait. */
   get pause(): Promise<void> | null {
     return this.pausing;
   }
 
-  /** Lets reads and polls go first once many writes have followed each other. */
+  /** Lets reads and polls go first after many writes in one turn of the event loop. */
   async giveWay(): Promise<void> {
     if (this.time.isSpent) await nextTurn();
   }
@@ -74,7 +74,7 @@ export class Writer {
     this.time.spend(milliseconds);
   }
 
-  /** All who wait do so together, so that of a thousand one alone tries first. */
+  /** All waiting writes share one pause. Of a thousand of them only one makes the next attempt. */
   beginPause(): Promise<void> {
     this.pausing ??= sleep(PAUSE).then(() => {
       this.pausing = null;
@@ -82,22 +82,22 @@ export class Writer {
     return this.pausing;
   }
 
-  /** Carries out a statement in the name of whoever has the turn. */
+  /** Carries out a statement for the write that has the turn. */
   async run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.connection ??= this.connect();
     return (await this.connection).executeQuery<R>(query);
   }
 
-  /** Kysely's own driver is asked for its one connection once, and keeps the way from a query to SQLite. */
+  /** Kysely's own driver gives its connection once. It knows how to run a query on SQLite. */
   private async connect(): Promise<DatabaseConnection> {
     await this.driver.init();
     return this.driver.acquireConnection();
   }
 }
 
-/** What Kysely takes for a connection: the handle, for a single statement or a whole transaction. */
+/** A connection in Kysely's sense: the use of the handle for a single statement or a whole transaction. */
 export class Turn implements DatabaseConnection {
-  /** Both in milliseconds: without the handle, and with it. */
+  /** Milliseconds spent waiting for the handle, and holding it. */
   waited = 0;
   held = 0;
   private readonly writer: Writer;
@@ -114,7 +114,7 @@ export class Turn implements DatabaseConnection {
     while (this.release === null) {
       while (this.writer.pause !== null && !this.isOver) await this.writer.pause;
       const release = await this.writer.locks.acquire(DATABASE_WRITES, 'alone');
-      // Whoever had the turn before may have found the database held.
+      // The write before this one may have found the database held.
       if (this.writer.pause === null || this.isOver) this.release = release;
       else release();
     }
@@ -122,7 +122,7 @@ export class Turn implements DatabaseConnection {
     this.waited += this.lap();
   }
 
-  /** Does nothing the second time. */
+  /** Ends the turn. A second call does nothing. */
   end(): void {
     if (this.release === null) return;
     this.release();
@@ -132,7 +132,7 @@ export class Turn implements DatabaseConnection {
     this.writer.noteHeld(held);
   }
 
-  /** SQLite has done nothing of what it finds the database held for, so that it can be tried again. */
+  /** A statement that found the database held has done nothing, so it can be repeated. */
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     for (;;) {
       try {
@@ -141,7 +141,7 @@ export class Turn implements DatabaseConnection {
         if (!isHeld(error) || this.isOver) throw error;
       }
       const pause = this.writer.beginPause();
-      // A transaction that has begun cannot give way; in WAL mode it does not come to this.
+      // A transaction that has begun cannot give its turn away. In WAL mode this does not happen.
       if (this.writer.handle.inTransaction) await pause;
       else {
         this.end();

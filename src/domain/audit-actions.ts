@@ -1,4 +1,4 @@
-/** What the audit trail records, and on which type of resource: one entry per change and per refusal named here. */
+/** The actions that the audit trail records, each with the type of its resource. */
 
 export const AUDIT_ACTIONS = {
   'session.created': 'User',

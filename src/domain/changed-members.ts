@@ -1,10 +1,10 @@
-/** Which members of a thing a change alters, as the audit trail shows it. */
+/** Finds the members that a change alters, in the form that the audit trail shows. */
 
 export type ChangedMembers = Record<string, { from: unknown; to: unknown }>;
 
 /**
- * Old and new value of each member of `change` that differs from `before`; undefined ones stay as they are.
- * @returns null where nothing differs, so that nothing is to be written
+ * The old and new value of each member of `change` that differs from `before`. Undefined members are not changed.
+ * @returns null if nothing differs, so that nothing has to be written
  */
 export function changedMembers(before: object, change: object): ChangedMembers | null {
   const old = new Map(Object.entries(before));

@@ -1,4 +1,4 @@
-/** What changes for the authors of parameter files from one version of a configuration's schema to another. */
+/** What changes for the authors of parameter files between two versions of a configuration's schema. */
 
 import type { FieldError } from '../lib/errors.ts';
 import { printJson } from './json-text.ts';
@@ -9,9 +9,9 @@ import {
   type ParameterDefinitions,
 } from './parameter-schema.ts';
 import type { Float, Value } from './value.ts';
-import { numberOf, valueKey } from './value-equality.ts';
+import { numberOf, valueKey } from './value.ts';
 
-/** In the order in which the changes of one parameter are told. */
+/** All types of changes, in the order in which the changes of one parameter are listed. */
 export const CHANGE_TYPES = [
   'ParameterRemoved',
   'ParameterAdded',
@@ -37,7 +37,7 @@ export type ChangeType = (typeof CHANGE_TYPES)[number];
 export interface Change {
   parameterName: string;
   changeType: ChangeType;
-  /** Types by name, values as JSON text, exact; null where there was none. */
+  /** A type by its name, a value as exact JSON text; null if there is none. */
   oldValue: string | null;
   newValue: string | null;
   description: string;
@@ -48,10 +48,10 @@ export interface SchemaChanges {
   nonBreakingChanges: Change[];
 }
 
-/** A stored parameter file of which the newer schema was asked. */
+/** A stored parameter file, checked with the newer schema. */
 export interface AffectedParameterFile {
   scopeTypeName: string;
-  /** Null for the Default scope. */
+  /** Null means the Default scope. */
   scopeValue: string | null;
   version: string;
   needsMigration: boolean;
@@ -74,53 +74,21 @@ interface Pair {
 
 type Found = Omit<Change, 'parameterName'> & { isBreaking: boolean };
 
-type Bound = 'minValue' | 'maxValue' | 'minLength' | 'maxLength';
+/** The bounds in the order in which their changes are listed, with their names in descriptions. */
+const BOUNDS = [
+  ['minValue', 'The least value'],
+  ['maxValue', 'The greatest value'],
+  ['minLength', 'The least length'],
+  ['maxLength', 'The greatest length'],
+] as const;
 
-interface BoundRule {
-  bound: Bound;
-  noun: string;
-  raised: ChangeType;
-  lowered: ChangeType;
-  /** A minimum shuts values out when it rises, a maximum when it falls. */
-  isMinimum: boolean;
-}
-
-const BOUND_RULES: readonly BoundRule[] = [
-  {
-    bound: 'minValue',
-    noun: 'The least value',
-    raised: 'MinValueIncreased',
-    lowered: 'MinValueDecreased',
-    isMinimum: true,
-  },
-  {
-    bound: 'maxValue',
-    noun: 'The greatest value',
-    raised: 'MaxValueIncreased',
-    lowered: 'MaxValueDecreased',
-    isMinimum: false,
-  },
-  {
-    bound: 'minLength',
-    noun: 'The least length',
-    raised: 'MinLengthIncreased',
-    lowered: 'MinLengthDecreased',
-    isMinimum: true,
-  },
-  {
-    bound: 'maxLength',
-    noun: 'The greatest length',
-    raised: 'MaxLengthIncreased',
-    lowered: 'MaxLengthDecreased',
-    isMinimum: false,
-  },
-];
+type Bound = (typeof BOUNDS)[number][0];
 
 const REDACTED = '<redacted>';
 
 /**
- * Every change between two schemas, by parameter name, then in the order of `CHANGE_TYPES`. What a secure
- * parameter allows or defaults to is told as `<redacted>`.
+ * Every change between two schemas, by parameter name, then in the order of `CHANGE_TYPES`. The values of a secure
+ * parameter are shown as `<redacted>`.
  */
 export function compareSchemas(older: ParameterDefinitions, newer: ParameterDefinitions): SchemaChanges {
   const changes: SchemaChanges = { breakingChanges: [], nonBreakingChanges: [] };
@@ -132,6 +100,16 @@ export function compareSchemas(older: ParameterDefinitions, newer: ParameterDefi
   return changes;
 }
 
+function breaking(changeType: ChangeType, description: string, [oldValue, newValue]: Values): Found {
+  return { changeType, isBreaking: true, oldValue, newValue, description };
+}
+
+function harmless(changeType: ChangeType, description: string, values: Values): Found {
+  return { ...breaking(changeType, description, values), isBreaking: false };
+}
+
+type Values = readonly [oldValue: string | null, newValue: string | null];
+
 function* compareParameter(
   name: string,
   before: ParameterDefinition | undefined,
@@ -142,94 +120,79 @@ function* compareParameter(
     yield* compareTypes(pair);
     yield* compareDefaults(pair);
     yield* compareAllowedValues(pair);
-    for (const rule of BOUND_RULES) yield* compareBounds(pair, rule);
+    for (const [bound, noun] of BOUNDS) yield* compareBounds(pair, bound, noun);
   } else if (before) {
-    yield {
-      changeType: 'ParameterRemoved',
-      isBreaking: true,
-      oldValue: before.type,
-      newValue: null,
-      description: `Parameter "${name}" was removed.`,
-    };
+    yield breaking('ParameterRemoved', `Parameter "${name}" was removed.`, [before.type, null]);
+  } else if (after && isRequired(after)) {
+    yield breaking('ParameterAdded', `Required parameter "${name}" was added.`, [null, after.type]);
   } else if (after) {
-    yield {
-      changeType: 'ParameterAdded',
-      isBreaking: isRequired(after),
-      oldValue: null,
-      newValue: after.type,
-      description: `${isRequired(after) ? 'Required' : 'Optional'} parameter "${name}" was added.`,
-    };
+    yield harmless('ParameterAdded', `Optional parameter "${name}" was added.`, [null, after.type]);
   }
 }
 
 function* compareTypes({ name, before, after }: Pair): Generator<Found> {
   if (before.type === after.type) return;
-  yield {
-    changeType: 'TypeChanged',
-    isBreaking: true,
-    oldValue: before.type,
-    newValue: after.type,
-    description: `The type of parameter "${name}" changed from ${before.type} to ${after.type}.`,
-  };
+  const description = `The type of parameter "${name}" changed from ${before.type} to ${after.type}.`;
+  yield breaking('TypeChanged', description, [before.type, after.type]);
 }
 
 function* compareDefaults(pair: Pair): Generator<Found> {
   const { name, before, after } = pair;
   if (isRequired(before) === isRequired(after)) return;
-  const print = printerFor(pair);
-  const values = { oldValue: print(before.defaultValue), newValue: print(after.defaultValue) };
-  if (isRequired(after)) {
-    const description = `Parameter "${name}" lost its default value and is now required.`;
-    yield { changeType: 'BecameRequired', isBreaking: true, ...values, description };
-  } else {
-    const description = `Parameter "${name}" got a default value and is no longer required.`;
-    yield { changeType: 'BecameOptional', isBreaking: false, ...values, description };
-  }
+  const values = printBoth(pair, 'defaultValue');
+  if (isRequired(after))
+    yield breaking(
+      'BecameRequired',
+      `Parameter "${name}" lost its default value and is now required.`,
+      values,
+    );
+  else
+    yield harmless(
+      'BecameOptional',
+      `Parameter "${name}" got a default value and is no longer required.`,
+      values,
+    );
 }
 
 function* compareAllowedValues(pair: Pair): Generator<Found> {
   const { name, before, after } = pair;
   const [old, now] = [before.allowedValues, after.allowedValues];
-  const print = printerFor(pair);
-  const values = () => ({ oldValue: print(old), newValue: print(now) });
+  const values = printBoth(pair, 'allowedValues');
   if (old && now) {
     const [oldKeys, newKeys] = [new Set(old.map(valueKey)), new Set(now.map(valueKey))];
     if (lacksAny(newKeys, oldKeys)) {
       const description = `Parameter "${name}" no longer allows all the values that it allowed.`;
-      yield { changeType: 'AllowedValuesReduced', isBreaking: true, ...values(), description };
+      yield breaking('AllowedValuesReduced', description, values);
     }
     if (lacksAny(oldKeys, newKeys)) {
       const description = `Parameter "${name}" allows values that it did not allow.`;
-      yield { changeType: 'AllowedValuesExpanded', isBreaking: false, ...values(), description };
+      yield harmless('AllowedValuesExpanded', description, values);
     }
   } else if (now) {
-    const description = `Parameter "${name}" now allows certain values only.`;
-    yield { changeType: 'AllowedValuesAdded', isBreaking: true, ...values(), description };
+    yield breaking('AllowedValuesAdded', `Parameter "${name}" now allows certain values only.`, values);
   } else if (old) {
     const description = `Parameter "${name}" is no longer limited to certain values.`;
-    yield { changeType: 'AllowedValuesRemoved', isBreaking: false, ...values(), description };
+    yield harmless('AllowedValuesRemoved', description, values);
   }
 }
 
-/** A bound that comes shuts values out, one that goes lets values in, so a dropped maximum counts as raised. */
-function* compareBounds(
-  { name, before, after }: Pair,
-  { bound, noun, raised, lowered, isMinimum }: BoundRule,
-): Generator<Found> {
+/** A new bound shuts values out and a dropped bound lets values in, so a dropped maximum counts as increased. */
+function* compareBounds({ name, before, after }: Pair, bound: Bound, noun: string): Generator<Found> {
   const [old, now] = [before[bound], after[bound]];
+  const isMinimum = bound.startsWith('min');
   const none = isMinimum ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const [from, to] = [boundValue(old, none), boundValue(now, none)];
   if (from <= to && from >= to) return;
   const isRaised = to > from;
   const how =
     now === undefined ? 'dropped' : old === undefined ? 'introduced' : isRaised ? 'raised' : 'lowered';
-  yield {
-    changeType: isRaised ? raised : lowered,
-    isBreaking: isRaised === isMinimum,
-    oldValue: printBound(old),
-    newValue: printBound(now),
-    description: `${noun} of parameter "${name}" was ${how}.`,
-  };
+  const change = isRaised === isMinimum ? breaking : harmless;
+  const changeType = `${capitalize(bound)}${isRaised ? 'Increased' : 'Decreased'}` as const;
+  yield change(changeType, `${noun} of parameter "${name}" was ${how}.`, [printBound(old), printBound(now)]);
+}
+
+function capitalize<T extends string>(text: T): Capitalize<T> {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}` as Capitalize<T>;
 }
 
 function boundValue(bound: number | bigint | Float | undefined, none: number): number | bigint {
@@ -242,17 +205,18 @@ function printBound(bound: number | bigint | Float | undefined): string | null {
   return typeof bound === 'number' ? String(bound) : printJson(bound);
 }
 
-/** Whether one of the wanted is missing. */
+/** Whether one of the wanted keys is missing. */
 function lacksAny(keys: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
   for (const key of wanted) if (!keys.has(key)) return true;
   return false;
 }
 
-/** What was secret in one version stays so in the other's eyes. */
-function printerFor({ before, after }: Pair): (value: Value | undefined) => string | null {
+/** A value that is secret in one of the two versions is shown in neither of them. */
+function printBoth({ before, after }: Pair, member: 'defaultValue' | 'allowedValues'): Values {
   const isSecret = isSecure(before.type) || isSecure(after.type);
-  return (value) => {
+  const print = (value: Value | undefined) => {
     if (value === undefined) return null;
     return isSecret ? REDACTED : printJson(value);
   };
+  return [print(before[member]), print(after[member])];
 }

@@ -1,5 +1,6 @@
-/** `composite.json`, the one file of a composite's version: its entry point and its children. */
+/** `composite.json`, the one file of a composite's version, and the entry point that is generated from it. */
 
+import { stringify } from 'yaml';
 import { z } from 'zod';
 import { isId } from '../lib/ids.ts';
 import { isResourceName } from './names.ts';
@@ -8,43 +9,36 @@ import { isVersion, isVersionName } from './version-order.ts';
 
 export const COMPOSITE_FILE = 'composite.json';
 
-/** Each node's poll after a change walks through all of them. */
+/** The number of children is bounded, because a node's poll after a change walks through all of them. */
 export const MAX_CHILDREN = 1_000;
 
-export interface CompositeChild {
-  /** Names the item in the API; stays the same as long as the child stays in the composite. */
-  id: string;
-  /** Name of the child's configuration. */
-  configuration: string;
+const Child = z.object({
+  /** The id names the child in the API. It stays the same as long as the child stays in the composite. */
+  id: z.string().refine(isId),
+  /** The name of the child's configuration. */
+  configuration: z.string().refine(isResourceName),
   /** The pinned version; null follows the child's highest published one. */
-  version: string | null;
-  order: number;
-}
-
-export interface CompositeDocument {
-  entryPoint: string;
-  /** By order, equal orders by name. */
-  children: readonly CompositeChild[];
-}
+  version: z
+    .string()
+    .refine((text) => isVersion(text) || isVersionName(text))
+    .nullable(),
+  order: z.int().min(0),
+});
 
 const Document = z.object({
   entryPoint: z.string().refine(isNormalPath),
-  children: z
-    .array(
-      z.object({
-        id: z.string().refine(isId),
-        configuration: z.string().refine(isResourceName),
-        version: z
-          .string()
-          .refine((text) => isVersion(text) || isVersionName(text))
-          .nullable(),
-        order: z.int().min(0),
-      }),
-    )
-    .max(MAX_CHILDREN),
+  children: z.array(Child).max(MAX_CHILDREN),
 });
 
-/** The document in its stored form: stable to the byte, so that equal content has one Git object. */
+export type CompositeChild = z.infer<typeof Child>;
+
+export interface CompositeDocument {
+  entryPoint: string;
+  /** The children by their order, and by name if their orders are equal. */
+  children: readonly CompositeChild[];
+}
+
+/** The document in its stored form. Equal content has equal bytes, so that it is one Git object. */
 export function printComposite({ entryPoint, children }: CompositeDocument): string {
   const items = [...children].sort(byOrder).map(({ id, configuration, version, order }) => ({
     id,
@@ -55,7 +49,7 @@ export function printComposite({ entryPoint, children }: CompositeDocument): str
   return `${JSON.stringify({ entryPoint, children: items }, null, 2)}\n`;
 }
 
-/** Reads what `printComposite` or an author's own hand has written; null where it is no such document. */
+/** Reads a document that `printComposite` or an author has written; null if it is not valid. */
 export function parseComposite(text: string): CompositeDocument | null {
   try {
     const { entryPoint, children } = Document.parse(JSON.parse(text));
@@ -69,7 +63,7 @@ export function parseComposite(text: string): CompositeDocument | null {
   }
 }
 
-/** Whether a child's folder would stand where the generated entry point, or a folder above it, stands in any case. */
+/** Whether a child's folder clashes with the generated entry point or a folder above it, without regard to case. */
 export function takesEntryPoint(entryPoint: string, childName: string): boolean {
   return foldPath(entryPoint.split('/', 1)[0] ?? '') === foldPath(childName);
 }
@@ -84,4 +78,35 @@ function isNormalPath(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
+const INCLUDE = 'Microsoft.DSC/Include';
+
+export interface IncludedChild {
+  name: string;
+  /** The path of the child's entry point inside the bundle. */
+  configurationFile: string;
+  /** The path of the child's merged parameters inside the bundle, or null. */
+  parametersFile: string | null;
+}
+
+/**
+ * The generated entry point of a composite's bundle: a DSC v3 document that includes each child in order. It is YAML 1.2,
+ * or JSON if the name of the entry point says so. All strings are quoted, because a child may be named `1.0`.
+ */
+export function printIncludeDocument(entryPoint: string, children: readonly IncludedChild[]): string {
+  const resources = children.map(({ name, configurationFile, parametersFile }) => ({
+    name,
+    type: INCLUDE,
+    properties: parametersFile === null ? { configurationFile } : { configurationFile, parametersFile },
+  }));
+  const document = { $schema: SCHEMA, resources };
+  if (/\.json$/i.test(entryPoint)) return `${JSON.stringify(document, null, 2)}\n`;
+  return stringify(document, {
+    version: '1.2',
+    defaultStringType: 'QUOTE_DOUBLE',
+    defaultKeyType: 'PLAIN',
+    lineWidth: 0,
+  });
 }

@@ -1,6 +1,6 @@
-/** Names of certificates as text: OpenSSL and .NET write the same one in different spellings. */
+/** Compares names of certificates, which OpenSSL and .NET write in different spellings. */
 
-/** Where .NET and OpenSSL have names of their own for a type of attribute. */
+/** Types of attributes for which .NET and OpenSSL use different names. */
 const SAME_TYPE: Readonly<Record<string, string>> = {
   S: 'ST',
   E: 'EMAILADDRESS',
@@ -12,14 +12,14 @@ const HEX_PAIR = /^[0-9A-Fa-f]{2}/;
 const ESCAPABLE = new Set(' "#+,;<=>\\');
 
 /**
- * Whether two texts name the same subject. The order of the parts, the case, runs of spaces and the manner of
- * escaping (RFC 4514 with backslashes, .NET with quotation marks) do not count.
+ * Whether two texts name the same subject. The order of the parts, the case, runs of spaces and the way of escaping
+ * (backslashes in RFC 4514, quotation marks in .NET) do not count.
  */
 export function isSameName(one: string, other: string): boolean {
   return normalize(one) === normalize(other);
 }
 
-/** Parts are kept apart by a character that no name is shown with. */
+/** The parts are separated by a character that no name contains. */
 function normalize(name: string): string {
   return splitParts(name).map(normalizePart).filter(Boolean).sort().join('\0');
 }
@@ -35,7 +35,7 @@ function normalizePart(part: string): string {
   return type === '' && value === '' ? '' : `${SAME_TYPE[type] ?? type}=${value}`;
 }
 
-/** Attributes of the name, their values without quotation marks and escapes. */
+/** The attributes of the name, with their values without quotation marks and escapes. */
 function splitParts(name: string): string[] {
   const parts: Buffer[][] = [[]];
   const append = (bytes: Buffer) => parts.at(-1)?.push(bytes);
@@ -56,7 +56,7 @@ function splitParts(name: string): string[] {
   return parts.map((bytes) => Buffer.concat(bytes).toString('utf8'));
 }
 
-/** What a backslash stands for with what follows it; null where it is only itself, as in .NET's spelling. */
+/** The bytes that an escape stands for. Null means that the backslash is only itself, as in .NET's spelling. */
 function readEscape(next: string): { bytes: Buffer; length: number } | null {
   const pair = HEX_PAIR.exec(next)?.[0];
   if (pair !== undefined) return { bytes: Buffer.from(pair, 'hex'), length: 2 };

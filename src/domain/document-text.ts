@@ -1,23 +1,23 @@
-/** What the readers of YAML and of JSON share: decoding, the place of a fault, and the limits. */
+/** What the readers of YAML and JSON share: decoding, the place of a fault, and the limits. */
 
 import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { isMapping, type Mapping, type Value } from './value.ts';
 
-/** Characters of a document. Reading YAML takes some seconds for a million, when an enemy has chosen them. */
+/** The greatest length of a document in characters. A million of them, chosen by an attacker, take some seconds to read. */
 export const MAX_LENGTH = 1_000_000;
 
-/** Levels of mappings and lists, the document itself being the first; readers, merging and printers recurse. */
+/** The greatest number of levels, of which the document is the first. Readers, merging and printers recurse. */
 export const MAX_DEPTH = 100;
 
-/** Longest text of a number: turning digits into an integer costs more than linear time. */
+/** The greatest length of a number. Turning digits into an integer costs more than linear time. */
 export const MAX_NUMBER_LENGTH = 1_000;
 
 const LONGEST_EXCERPT = 80;
 
 /**
- * The text of a document, without the byte order mark that it may start with.
+ * Decodes a document, without the byte order mark that it may start with.
  *
- * @throws HawserError `validation_failed` with `invalid_utf8` at the first byte that is no UTF-8, or with `too_large`
+ * @throws HawserError `validation_failed` with `invalid_utf8` at the first byte that is not UTF-8, or with `too_large`
  */
 export function decodeDocument(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
@@ -54,7 +54,7 @@ export function placeOf(text: string, offset: number): string {
   return `Line ${line}, column ${offset - start + 1}`;
 }
 
-/** A document that would cost others too much: a problem of its own, told like any fault of the whole text. */
+/** The error for a document that would cost too much. It has its own code, and points to the whole text. */
 export function tooComplex(message: string): HawserError {
   return invalid('too_complex', message, [{ path: '', message, code: 'too_complex' }]);
 }
@@ -68,7 +68,7 @@ export function requireMapping(text: string, offset: number, value: Value): Mapp
   return refuse(text, offset, 'not_a_mapping', 'The document must be a mapping of names to values.');
 }
 
-/** Half of a surrogate pair cannot be written as UTF-8, so no output could carry it. */
+/** Half of a surrogate pair is refused, because it cannot be written as UTF-8. */
 export function requireWellFormed(text: string, offset: number, value: string): string {
   if (!/\p{Surrogate}/u.test(value)) return value;
   return refuse(text, offset, 'invalid_text', 'The text holds half of a surrogate pair.');
@@ -79,13 +79,13 @@ export function requireShortNumber(text: string, offset: number, digits: string)
   return refuse(text, offset, 'number_too_long', `A number has at most ${MAX_NUMBER_LENGTH} characters.`);
 }
 
-/** Text of a document as a message may quote it. */
+/** The text in the form in which a message may quote it. */
 export function excerpt(text: string): string {
   const quoted = JSON.stringify(text.slice(0, LONGEST_EXCERPT));
   return text.length > LONGEST_EXCERPT ? `${quoted.slice(0, -1)}…"` : quoted;
 }
 
-/** The first U+FFFD in `text` that the decoder has put in the place of bytes which are no UTF-8. */
+/** The offset of the first U+FFFD in `text` that the decoder has put in place of bytes that are not UTF-8. */
 function findReplaced(text: string, bytes: Uint8Array): number {
   let done = 0;
   let byte = 0;

@@ -1,61 +1,40 @@
 /**
- * Durations: read as .NET's TimeSpan in its constant form (`[d.]hh:mm:ss[.fffffff]`, what DSC agents send) or as
- * ISO 8601 (`PT15M`), always written as the former.
+ * Durations. They are read as .NET's TimeSpan in its constant form (`[d.]hh:mm:ss[.fffffff]`, which DSC agents send) or as
+ * ISO 8601 (`PT15M`), and are always written as the former.
  */
 
-/** .NET counts time in ticks of 100 ns, and its TimeSpan ends at 2^63 - 1 of them (about 29,227 years). */
+/** The longest TimeSpan. .NET counts time in ticks of 100 ns, and its TimeSpan ends at about 29,227 years. */
 const MAX_TICKS = 2n ** 63n - 1n;
 const SECOND = 10_000_000n;
 const MINUTE = 60n * SECOND;
 const HOUR = 60n * MINUTE;
 const DAY = 24n * HOUR;
-const WEEK = 7n * DAY;
 const TICKS_PER_MILLISECOND = 10_000;
 
-const TIME_SPAN = /^(?:(\d{1,8})\.)?([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,7}))?$/;
+const TIME_SPAN =
+  /^(?:(?<days>\d{1,8})\.)?(?<hours>[01]\d|2[0-3]):(?<minutes>[0-5]\d):(?<seconds>[0-5]\d)(?:\.(?<fraction>\d{1,7}))?$/;
 
-/** Years and months have no fixed length and are left out; a fraction only in seconds, as XML Schema has it. */
+/** Years and months are left out, as they have no fixed length. Only seconds have a fraction, as in XML Schema. */
 const ISO_8601 =
-  /^P(?=[\dT])(?:(\d{1,15})W)?(?:(\d{1,15})D)?(?:T(?=\d)(?:(\d{1,15})H)?(?:(\d{1,15})M)?(?:(\d{1,15})(?:[.,](\d{1,7}))?S)?)?$/;
+  /^P(?=[\dT])(?:(?<weeks>\d{1,15})W)?(?:(?<days>\d{1,15})D)?(?:T(?=\d)(?:(?<hours>\d{1,15})H)?(?:(?<minutes>\d{1,15})M)?(?:(?<seconds>\d{1,15})(?:[.,](?<fraction>\d{1,7}))?S)?)?$/;
+
+const UNITS = { weeks: 7n * DAY, days: DAY, hours: HOUR, minutes: MINUTE, seconds: SECOND };
 
 export interface Duration {
-  /** `[d.]hh:mm:ss[.fffffff]`, days and fraction only where they are not zero. */
+  /** The form is `[d.]hh:mm:ss[.fffffff]`; days and fraction are left out if they are zero. */
   text: string;
-  /** The same in milliseconds, with a fraction where the text is finer than that. */
+  /** The duration in milliseconds, with a fraction if the text is more precise. */
   milliseconds: number;
 }
 
-/** The duration, or null for text that is none, is not positive, or exceeds .NET's TimeSpan. */
+/** The duration, or null if the text is no duration, is not positive, or exceeds .NET's TimeSpan. */
 export function parseDuration(text: string): Duration | null {
-  const ticks = timeSpanTicks(text) ?? isoTicks(text);
-  if (ticks === null || ticks <= 0n || ticks > MAX_TICKS) return null;
+  const groups = (TIME_SPAN.exec(text) ?? ISO_8601.exec(text))?.groups;
+  if (groups === undefined) return null;
+  let ticks = BigInt((groups['fraction'] ?? '').padEnd(7, '0'));
+  for (const [name, unit] of Object.entries(UNITS)) ticks += BigInt(groups[name] ?? 0) * unit;
+  if (ticks <= 0n || ticks > MAX_TICKS) return null;
   return { text: formatTicks(ticks), milliseconds: Number(ticks) / TICKS_PER_MILLISECOND };
-}
-
-function timeSpanTicks(text: string): bigint | null {
-  const match = TIME_SPAN.exec(text);
-  if (match === null) return null;
-  const [, days, hours, minutes, seconds, fraction] = match;
-  return (
-    times(days, DAY) + times(hours, HOUR) + times(minutes, MINUTE) + times(seconds, SECOND) + part(fraction)
-  );
-}
-
-function isoTicks(text: string): bigint | null {
-  const match = ISO_8601.exec(text);
-  if (match === null) return null;
-  const [, weeks, days, hours, minutes, seconds, fraction] = match;
-  const date = times(weeks, WEEK) + times(days, DAY);
-  return date + times(hours, HOUR) + times(minutes, MINUTE) + times(seconds, SECOND) + part(fraction);
-}
-
-function times(digits: string | undefined, unit: bigint): bigint {
-  return BigInt(digits ?? 0) * unit;
-}
-
-/** Digits behind the decimal point of seconds as ticks. */
-function part(fraction: string | undefined): bigint {
-  return BigInt((fraction ?? '').padEnd(7, '0'));
 }
 
 function formatTicks(ticks: bigint): string {

@@ -1,12 +1,12 @@
-/** Cuts a member's own text out of a JSON text, so that it can be kept as it came: numbers, order, spacing. */
+/** Cuts the text of a member out of a JSON text, so that its numbers, order and spacing are kept. */
 
 const SPACE = /[ \t\n\r]*/y;
-/** What follows a number, `true`, `false` or `null`. */
+/** Matches what follows a number, `true`, `false` or `null`. */
 const END_OF_SCALAR = /[,\]}\s]|$/g;
 
 /**
- * The text of a member's value; of a name that is given twice the last one, as `JSON.parse` has it.
- * @param json an object, known to be well-formed and to have the member
+ * The text of a member's value. If the name occurs twice, the last one counts, as in `JSON.parse`.
+ * @param json is the text of an object that is known to be well-formed and to have the member
  */
 export function memberText(json: string, name: string): string {
   let found: string | null = null;
@@ -32,7 +32,7 @@ function endOfValue(json: string, start: number): number {
   return END_OF_SCALAR.exec(json)?.index ?? json.length;
 }
 
-/** Counts brackets, of either kind at once since the text is well-formed. */
+/** Counts brackets of both kinds together, because the text is known to be well-formed. */
 function endOfBrackets(json: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -55,7 +55,7 @@ function endOfString(json: string, start: number): number {
   return quote + 1;
 }
 
-/** Whether an odd number of backslashes stands before. */
+/** Whether an odd number of backslashes comes before this place. */
 function isEscaped(json: string, at: number): boolean {
   let before = at;
   while (json[before - 1] === '\\') before -= 1;

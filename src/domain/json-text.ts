@@ -1,4 +1,4 @@
-/** Reads and writes JSON (RFC 8259) without the losses of `JSON`: large integers, `1.0`, and keys given twice. */
+/** Reads and writes JSON (RFC 8259) exactly. `JSON` would lose large integers, `1.0`, and keys that occur twice. */
 
 import {
   excerpt,
@@ -28,10 +28,10 @@ export function readJson(text: string): Mapping {
 }
 
 /**
- * Writes exact JSON: integers by all their digits, floats by theirs. What JSON has no number for becomes a string as
- * YAML writes it: `".inf"`, `"-.inf"`, `".nan"`.
+ * Writes exact JSON, with all digits of integers and floats. Values for which JSON has no number become strings in the
+ * spelling of YAML: `".inf"`, `"-.inf"`, `".nan"`.
  *
- * @param indent spaces for each level; without them all stands on one line
+ * @param indent is the number of spaces for each level; 0 writes everything on one line
  */
 export function printJson(value: Value, indent = 0): string {
   return print(value, indent > 0 ? '\n' : '', ' '.repeat(indent));
@@ -102,7 +102,7 @@ class JsonReader {
     return list;
   }
 
-  /** The items between the bracket that stands here and `end`. */
+  /** Reads the items between the bracket at this place and `end`. */
   private readItems(end: string, depth: number, readItem: () => void): void {
     if (depth > MAX_DEPTH)
       this.refuseAt(this.at, 'too_deep', `The document is more than ${MAX_DEPTH} levels deep.`);

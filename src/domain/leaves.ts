@@ -1,15 +1,15 @@
-/** The leaves of parameter documents, which are bounded in number and by their paths (rights.md section 6). */
+/** Counts the leaves of parameter documents. Their number and the length of their paths are bounded (rights.md 6). */
 
 import { isMapping, type Mapping, type Value } from './value.ts';
 
-/** This many leaves a document may have, and what the documents of a node make together. */
+/** The greatest number of leaves of a document, and of all documents of a node together. */
 export const MAX_LEAVES = 20_000;
 
-/** The JSON Pointers (RFC 6901) of all leaves together, from the document's root, in bytes of UTF-8. */
+/** The greatest length of the JSON Pointers (RFC 6901) of all leaves together, in bytes of UTF-8. */
 export const MAX_POINTER_BYTES = 2 * 1024 * 1024;
 
 /**
- * Counts leaves with the bytes of their pointers, and builds none of those. A leaf is whatever is not a mapping with
+ * Counts leaves and the bytes of their pointers, without building the pointers. A leaf is any value but a mapping with
  * keys: a list is one leaf, and so is an empty mapping.
  */
 export class LeafCount {
@@ -20,14 +20,14 @@ export class LeafCount {
     return this.leaves > MAX_LEAVES || this.pointerBytes > MAX_POINTER_BYTES;
   }
 
-  /** @param pointerBytes of the leaf's pointer */
+  /** @param pointerBytes is the length of the leaf's pointer */
   add(pointerBytes: number): void {
     this.leaves += 1;
     this.pointerBytes += pointerBytes;
   }
 
   /**
-   * Adds the leaves of what stands at a pointer. Stops at the first one beyond the bounds, so that aliases cannot make
+   * Adds the leaves of the value at a pointer. It stops at the first leaf beyond the bounds, so that aliases cannot make
    * it cost more than that.
    */
   addAll(value: Value, pointerBytes: number): void {
@@ -35,7 +35,7 @@ export class LeafCount {
     else this.add(pointerBytes);
   }
 
-  /** As `addAll` of a whole document, which is no leaf itself, not even without keys. */
+  /** Does the same for a whole document, which is never a leaf itself, even if it has no keys. */
   addKeys(mapping: Mapping, pointerBytes: number): void {
     for (const [key, item] of mapping) {
       if (this.isBeyond) return;
@@ -44,7 +44,7 @@ export class LeafCount {
   }
 }
 
-/** The bytes that a key adds to a pointer: the slash, and `~` and `/` as two characters each. */
+/** The number of bytes that a key adds to a pointer: a slash, then the key with `~` and `/` as two characters each. */
 export function tokenBytes(key: string): number {
   let bytes = 1 + key.length;
   for (let at = 0; at < key.length; at += 1) {
@@ -56,7 +56,7 @@ export function tokenBytes(key: string): number {
   return bytes;
 }
 
-/** Each half of a pair counts for two of its four bytes. */
+/** A surrogate pair has four bytes in UTF-8, so each half counts as two. */
 function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdfff;
 }

@@ -1,27 +1,27 @@
 /**
- * The names of all locks (lib/locks.ts). Whoever holds several took them in this order, so that no two wait for each
- * other: a resource, a name, the parameter writes, a repository, the database.
+ * The names of all locks (lib/locks.ts). Several locks are always taken in this order, so that there is no deadlock: a
+ * resource, a name, the parameter writes, a repository, the database.
  */
 
 type Kind = 'configurations' | 'composites' | 'parameters';
 
-/** Held while a resource of the API is checked against If-Match and written. */
+/** This lock is held while a resource of the API is checked against If-Match and written. */
 export const resourceLock = (path: string) => `resource ${path}`;
 
-/** Held over the making and the end of a configuration or composite, each of which takes several steps. */
+/** This lock is held while a configuration or composite is created or deleted, which takes several steps. */
 export const nameLock = (kind: Kind, name: string) => `name ${kind}/${name.toLowerCase()}`;
 
-/** Shared by all who write parameter files; held alone by those who change scope types that files may be of. */
+/** All writers of parameter files share this lock. A change of scope types that files may belong to holds it alone. */
 export const PARAMETER_WRITES = 'parameter writes';
 
-/** Held while refs and objects of a repository are written. */
+/** This lock is held while refs and objects of a repository are written. */
 export const repositoryLock = ({ kind, name }: { kind: Kind; name: string }) => `repository ${kind}/${name}`;
 
-/** Held while a cleanup of a type runs; the repositories that it deletes from are locked one after the other. */
+/** This lock is held while a cleanup of a type runs. The repositories that it deletes from are locked one by one. */
 export const cleanupLock = (versionType: string) => `cleanup ${versionType}`;
 
-/** Held while the files of TLS are read, and made where they are absent. */
+/** This lock is held while the files of TLS are read, and made if they are absent. */
 export const TLS_FILES = 'TLS files';
 
-/** Held for a write transaction by one of several processes. */
+/** One of several processes holds this lock during a write transaction. */
 export const DATABASE_WRITES = 'database';

@@ -1,35 +1,35 @@
-/** Merges the parameters of a node's scopes, and says of each leaf which scope set it. */
+/** Merges the parameters of a node's scopes, and records for each leaf which scope set it. */
 
 import { conflict } from '../lib/errors.ts';
 import { LeafCount, MAX_LEAVES, MAX_POINTER_BYTES, tokenBytes } from './leaves.ts';
 import { escapeToken, isMapping, type Mapping, type Value } from './value.ts';
 
 export interface SourceValue {
-  /** Index into the merged sources. */
+  /** The index of the source. */
   source: number;
   value: Value;
 }
 
-/** Where a leaf's value comes from. */
+/** The source of a leaf's value. */
 export interface LeafProvenance extends SourceValue {
-  /** What earlier sources hold at exactly the leaf's pointer, a mapping as a whole too; the nearest first. */
+  /** The values of earlier sources at exactly the leaf's pointer, which may be whole mappings; the nearest comes first. */
   overridden: readonly SourceValue[];
 }
 
 export interface Merged {
   merged: Mapping;
-  /** By JSON Pointer (RFC 6901), in the order of the merged document. */
+  /** The leaves by their JSON Pointers (RFC 6901), in the order of the merged document. */
   provenance: ReadonlyMap<string, LeafProvenance>;
 }
 
 /**
- * Merges sources, the later ones over the earlier ones. Mappings merge key by key at every depth; anything else
- * replaces what stands there, and is replaced, as a whole. So an empty mapping changes nothing in a mapping, and takes
- * the place of anything else. Keys stand in the order of their first appearance.
+ * Merges sources, the later ones over the earlier ones. Mappings merge key by key at every depth. Any other value
+ * replaces the earlier value, and is replaced, as a whole. So an empty mapping changes nothing in a mapping, and replaces
+ * any other value. Keys keep the order of their first appearance.
  *
- * A leaf is whatever is not a mapping with keys: a list is one leaf, and so is an empty mapping, except for the
- * document itself. Value and provenance come from the same step, so that they cannot differ.
- * @throws HawserError conflict `parameter_merge_failed` when they make more leaves, or longer paths, than there may be
+ * A leaf is any value but a mapping with keys: a list is one leaf, and so is an empty mapping, except for the document
+ * itself. Value and provenance come from the same step, so they cannot differ.
+ * @throws HawserError conflict `parameter_merge_failed` if there are too many leaves, or their paths are too long
  */
 export function mergeMappings(sources: readonly Mapping[]): Merged {
   const provenance = new Map<string, LeafProvenance>();
@@ -37,8 +37,8 @@ export function mergeMappings(sources: readonly Mapping[]): Merged {
 }
 
 /**
- * The merged document alone, by the same steps in half the time: after a publishing for all nodes there may be one to
- * merge for each of them. What a single source sets is the very value that stands there.
+ * Makes the merged document alone, by the same steps in half the time. After a publish for all nodes there may be one
+ * merge for each node. A value that only one source sets is used as it is, not copied.
  */
 export function mergeUntraced(sources: readonly Mapping[]): Mapping {
   return new Merging(null).mergeAll(sources);
@@ -49,14 +49,14 @@ interface Layer {
   value: Mapping;
 }
 
-/** Where a value stands: its JSON Pointer, if anybody asks where values come from, and the bytes of that. */
+/** The place of a value: its JSON Pointer, which is empty if provenance is not traced, and the bytes of the pointer. */
 interface Place {
   pointer: string;
   bytes: number;
 }
 
 class Merging {
-  /** Null: nobody asks where a value comes from. */
+  /** Null means that provenance is not traced. */
   private readonly trace: Map<string, LeafProvenance> | null;
   private readonly count = new LeafCount();
 
@@ -70,8 +70,8 @@ class Merging {
   }
 
   /**
-   * Merges what the sources hold at a place. Those before the source `first` lie under something that has replaced
-   * them: they no longer count, but show as overridden. The last one in `held` counts.
+   * Merges the values that the sources hold at a place, the last of which counts most. Values of sources before `first`
+   * were replaced by a later value further up; they do not count, but are listed as overridden.
    */
   private mergeHeld(held: SourceValue[], first: number, place: Place): Value {
     const only = held.length === 1 && this.trace === null ? held[0] : undefined;
@@ -81,7 +81,7 @@ class Merging {
     }
     const base = held.findLastIndex(({ source, value }) => source < first || !isMapping(value)) + 1;
     const live = held[base];
-    // Only mappings stand from `base` on; if all are empty, the last of them is a leaf.
+    // From `base` on there are only mappings. If all of them are empty, the last one is a leaf.
     if (live && held.some(({ value }, at) => at >= base && isMapping(value) && value.size > 0))
       return this.mergeKeys(held.filter(isLayer), live.source, place);
     const { source, value } = held.pop() as SourceValue;
@@ -103,7 +103,7 @@ class Merging {
         }
         const inner = this.trace === null ? '' : `${pointer}/${escapeToken(key)}`;
         merged.set(key, this.mergeHeld(held, first, { pointer: inner, bytes: bytes + tokenBytes(key) }));
-        // Here, so that merging ends as soon as it is too much, however much more there is.
+        // The check is in the loop, so that merging ends as soon as the bounds are passed.
         if (this.count.isBeyond) throw beyondBounds();
       }
     }

@@ -1,4 +1,4 @@
-/** Checks parameter documents against a configuration's definitions: types and lengths by ajv, the rest exactly. */
+/** Checks parameter documents against definitions. ajv checks types and lengths; the rest is checked here, exactly. */
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FieldError } from '../lib/errors.ts';
@@ -12,30 +12,41 @@ import {
   type ParameterType,
   SIZED_TYPES,
 } from './parameter-schema.ts';
-import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
-import { isNumber, numberOf, valueKey } from './value-equality.ts';
+import {
+  escapeToken,
+  Float,
+  isMapping,
+  isNumber,
+  type Mapping,
+  numberOf,
+  type Value,
+  valueKey,
+} from './value.ts';
 
-/** More would tell nobody more. */
+/** The greatest number of errors in an answer. More of them would help nobody. */
 export const MAX_ERRORS = 100;
 
-/** What is wrong with one value. The message never repeats the value, which may be secret. */
+/** A fault of one value. The message never repeats the value, which may be secret. */
 export type ValueFault = Omit<FieldError, 'path'>;
 
 export interface CheckOptions {
-  /** One scope's file: what it lacks may stand in another's, so nothing is required of it. */
+  /** Whether the document is one scope's file. Nothing is required of it, because another scope may give the rest. */
   partial: boolean;
 }
 
-export const TYPE_RULES: Record<ParameterType, string> = {
+/** What a value must be, by the type of its parameter in JSON Schema. */
+const TYPE_RULES: Record<(typeof JSON_TYPES)[ParameterType], string> = {
   string: 'Must be a string',
-  secureString: 'Must be a string',
-  int: 'Must be an integer, written without a fraction or an exponent',
-  bool: 'Must be true or false',
+  integer: 'Must be an integer, written without a fraction or an exponent',
+  boolean: 'Must be true or false',
   object: 'Must be a mapping',
-  secureObject: 'Must be a mapping',
   array: 'Must be a list',
-  float: 'Must be a finite number',
+  number: 'Must be a finite number',
 };
+
+export function typeRule(type: ParameterType): string {
+  return TYPE_RULES[JSON_TYPES[type]];
+}
 
 const LENGTH_FAULTS: Record<string, (limit: number) => ValueFault> = {
   minLength: (limit) => ({ code: 'min_length', message: `Must have at least ${count(limit, 'character')}` }),
@@ -50,8 +61,8 @@ const UNKNOWN: ValueFault = {
 };
 
 /**
- * Everything that is wrong with a parameter document, in the order of the document, what is missing last; at most
- * `MAX_ERRORS`. A configuration without definitions (null) takes any.
+ * All faults of a parameter document, at most `MAX_ERRORS`, in the order of the document; missing parameters come last.
+ * A configuration without definitions (null) accepts any document.
  */
 export function checkParameters(
   definitions: ParameterDefinitions | null,
@@ -69,14 +80,14 @@ export function checkParameters(
   return errors;
 }
 
-/** Everything that is wrong with a value for a parameter of this definition. */
+/** All faults of a value for a parameter of this definition. */
 export function checkValue(definition: ParameterDefinition, value: Value): ValueFault[] {
   const { type, minLength, maxLength } = definition;
   const validate = validatorOf(type);
-  if (validate({ value: standIn(value), minLength, maxLength })) return exactFaults(definition, value);
+  if (validate({ value: placeholderOf(value), minLength, maxLength })) return exactFaults(definition, value);
   return (validate.errors ?? []).map(
     ({ keyword, params }) =>
-      LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: TYPE_RULES[type] },
+      LENGTH_FAULTS[keyword]?.(params['limit']) ?? { code: 'type', message: typeRule(type) },
   );
 }
 
@@ -103,8 +114,8 @@ const ajv = new Ajv2020({ allErrors: true, $data: true });
 const validators = new Map<ParameterType, ValidateFunction>();
 
 /**
- * One validator for all parameters of a type, which finds the bounds beside the value: to compile one for each
- * parameter would hold up the server for seconds where a schema has thousands.
+ * One validator for all parameters of a type. It finds the bounds beside the value. Compiling a validator for each
+ * parameter would block the server for seconds if a schema has thousands of them.
  */
 function validatorOf(type: ParameterType): ValidateFunction {
   const known = validators.get(type);
@@ -121,16 +132,16 @@ function validatorOf(type: ParameterType): ValidateFunction {
 }
 
 /**
- * What ajv sees of a value: enough to tell its type and its length. It knows no bigint, and takes `1.0` for an
- * integer, which DSC does not; of what lies deeper no definition says anything.
+ * A value for ajv in place of the real one, with the same type and length. ajv knows no bigint, and takes `1.0` for an
+ * integer, which DSC does not. The content of mappings is left out, because definitions say nothing about it.
  */
-function standIn(value: Value): unknown {
+function placeholderOf(value: Value): unknown {
   if (typeof value === 'bigint') return 1;
   if (value instanceof Float) return Number.isFinite(value.value) ? 0.5 : value.value;
   return isMapping(value) ? {} : value;
 }
 
-/** For a value of the right type: ajv would compare numbers rounded, and objects by what they inherit. */
+/** Checks a value of the right type. ajv would round numbers, and compare inherited members of objects. */
 function exactFaults({ minValue, maxValue, allowedValues }: ParameterDefinition, value: Value): ValueFault[] {
   const faults: ValueFault[] = [];
   if (isNumber(value)) {

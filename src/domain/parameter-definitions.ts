@@ -1,7 +1,7 @@
-/** Reads the `parameters` block of a DSC v3 configuration document into definitions, and says what is wrong in it. */
+/** Reads the `parameters` block of a DSC v3 configuration document into definitions, and finds its faults. */
 
 import { type FieldError, invalid } from '../lib/errors.ts';
-import { checkValue, MAX_ERRORS, TYPE_RULES, type ValueFault } from './parameter-checks.ts';
+import { checkValue, MAX_ERRORS, typeRule, type ValueFault } from './parameter-checks.ts';
 import {
   PARAMETER_TYPES,
   type ParameterDefinition,
@@ -9,21 +9,20 @@ import {
   type ParameterType,
   SIZED_TYPES,
 } from './parameter-schema.ts';
-import { escapeToken, Float, isMapping, type Mapping, type Value } from './value.ts';
-import { isNumber, numberOf } from './value-equality.ts';
+import { escapeToken, Float, isMapping, isNumber, type Mapping, numberOf, type Value } from './value.ts';
 
 const TYPE_BY_FOLDED_NAME = new Map(PARAMETER_TYPES.map((type) => [type.toLowerCase(), type]));
 
 const RANGED_TYPES: readonly ParameterType[] = ['int', 'float'];
 
-/** Notes a fault of the definition's member. */
+/** Records a fault of a member of the definition. */
 type Report = (member: string, fault: ValueFault) => void;
 
 /**
- * The definitions of a configuration document; null where it has no `parameters` block. A member that is null
- * counts as absent, as it does for DSC, and one that is unknown, such as `metadata`, is passed over.
+ * The definitions of a configuration document; null if it has no `parameters` block. A member that is null counts as
+ * absent, as it does for DSC. Unknown members, such as `metadata`, are ignored.
  *
- * @throws HawserError `validation_failed` with a path for each fault (`/parameters/port/minValue`).
+ * @throws HawserError `validation_failed` with a path for each fault (`/parameters/port/minValue`)
  */
 export function readParameterDefinitions(document: Mapping): ParameterDefinitions | null {
   const block = document.get('parameters') ?? null;
@@ -42,7 +41,7 @@ export function readParameterDefinitions(document: Mapping): ParameterDefinition
   return definitions;
 }
 
-/** Null where there is not so much as a type; what else is faulty is reported and left out. */
+/** Null if there is no type. Other faulty members are reported and left out. */
 function readDefinition(source: Value, report: Report): ParameterDefinition | null {
   if (!isMapping(source)) {
     report('', { code: 'type', message: 'Must be a mapping with a type' });
@@ -96,14 +95,14 @@ function readRange(source: Mapping, definition: ParameterDefinition, report: Rep
     if (bound === null) continue;
     if (!RANGED_TYPES.includes(type)) report(`/${member}`, notApplicable(type));
     else if (isBound(bound, type)) definition[member] = bound;
-    else report(`/${member}`, { code: 'type', message: TYPE_RULES[type] });
+    else report(`/${member}`, { code: 'type', message: typeRule(type) });
   }
   const { minValue, maxValue } = definition;
   if (minValue !== undefined && maxValue !== undefined && numberOf(minValue) > numberOf(maxValue))
     report('/minValue', { code: 'empty_range', message: 'Must not be above maxValue' });
 }
 
-/** DSC bounds integers by integers. */
+/** DSC requires the bounds of integers to be integers. */
 function isBound(bound: Value, type: ParameterType): bound is bigint | Float {
   if (!(bound instanceof Float)) return isNumber(bound);
   return type === 'float' && Number.isFinite(bound.value);
@@ -123,7 +122,7 @@ function readAllowedValues(source: Mapping, definition: ParameterDefinition, rep
   });
 }
 
-/** A text that opens with a bracket is an expression, or escapes one: what comes of it only DSC can tell. */
+/** A text that begins with a bracket is an expression, or escapes one. Only DSC knows its value, so it is not checked. */
 function readDefaultValue(source: Mapping, definition: ParameterDefinition, report: Report): void {
   const value = source.get('defaultValue') ?? null;
   if (value === null) return;

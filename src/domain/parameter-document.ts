@@ -1,4 +1,4 @@
-/** Parameter documents: bytes as an author sent them become values, and values what a schema validator takes. */
+/** Turns the bytes of parameter documents into values, and values into the types of a schema validator. */
 
 import { decodeDocument, isList, tooComplex } from './document-text.ts';
 import { readJson } from './json-text.ts';
@@ -9,10 +9,10 @@ import { readYaml } from './yaml-reader.ts';
 export type DocumentType = 'yaml' | 'json';
 
 /**
- * Reads a document. One that is declared JSON must be JSON by RFC 8259, though most such documents would be YAML too.
+ * Reads a document. A document that is declared as JSON must be JSON by RFC 8259, though most of them are YAML too.
  *
- * @throws HawserError `validation_failed`, its one error naming line and column; for the codes see `readYaml` and
- *   `readJson`, before them `invalid_utf8` and `too_large`
+ * @throws HawserError `validation_failed` with one error that names line and column. Its code is `invalid_utf8`,
+ *   `too_large`, or one of those of `readYaml` and `readJson`
  */
 export function readDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
   const text = decodeDocument(bytes);
@@ -21,7 +21,7 @@ export function readDocument(bytes: Uint8Array, contentType: DocumentType): Mapp
 
 /**
  * Reads a parameter document.
- * @throws HawserError as `readDocument`, and as `requireFewLeaves`
+ * @throws the errors of `readDocument` and `requireFewLeaves`
  */
 export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentType): Mapping {
   const document = readDocument(bytes, contentType);
@@ -29,7 +29,7 @@ export function parseParameterDocument(bytes: Uint8Array, contentType: DocumentT
   return document;
 }
 
-/** @throws HawserError invalid `too_complex` for more leaves, or longer paths to them, than a document may have */
+/** @throws HawserError invalid `too_complex` if the document has too many leaves, or their paths are too long */
 export function requireFewLeaves(document: Mapping): void {
   const count = new LeafCount();
   count.addKeys(document, 0);
@@ -41,7 +41,7 @@ export function requireFewLeaves(document: Mapping): void {
 
 /**
  * The value in the types that a JSON Schema validator knows: objects without a prototype, arrays and numbers. Integers
- * beyond 2^53 become the nearest number, so this is for judging a value, never for storing it.
+ * beyond 2^53 become the nearest number, so the result is for checks only, and must never be stored.
  */
 export function toPlain(value: Value): unknown {
   if (typeof value === 'bigint') return Number(value);

@@ -1,43 +1,14 @@
-/** What a configuration says of its parameters, and the JSON Schema of their documents that follows from it. */
+/** A configuration's definitions of its parameters, and the JSON Schema of parameter documents made of them. */
 
 import { toPlain } from './parameter-document.ts';
 import type { Float, Value } from './value.ts';
-import { numberOf } from './value-equality.ts';
+import { numberOf } from './value.ts';
 
-/** In the spelling that answers carry; DSC's own `securestring` and `secureobject` are read as well. */
-export const PARAMETER_TYPES = [
-  'string',
-  'secureString',
-  'int',
-  'bool',
-  'object',
-  'secureObject',
-  'array',
-  'float',
-] as const;
-
-export type ParameterType = (typeof PARAMETER_TYPES)[number];
-
-export interface ParameterDefinition {
-  type: ParameterType;
-  /** Absent where the parameter is required. May be an expression such as `[concat('a', 'b')]`. */
-  defaultValue?: Value;
-  /** Never empty. */
-  allowedValues?: readonly Value[];
-  /** Characters of text, items of a list. */
-  minLength?: number;
-  maxLength?: number;
-  minValue?: bigint | Float;
-  maxValue?: bigint | Float;
-  description?: string;
-}
-
-/** By the parameters' names, which are plain data. */
-export type ParameterDefinitions = ReadonlyMap<string, ParameterDefinition>;
-
-type JsonObject = Record<string, unknown>;
-
-export const JSON_TYPES: Record<ParameterType, string> = {
+/**
+ * The types of parameters in the spelling of our answers, with their types in JSON Schema. DSC's own spellings
+ * `securestring` and `secureobject` are read as well.
+ */
+export const JSON_TYPES = {
   string: 'string',
   secureString: 'string',
   int: 'integer',
@@ -46,9 +17,32 @@ export const JSON_TYPES: Record<ParameterType, string> = {
   secureObject: 'object',
   array: 'array',
   float: 'number',
-};
+} as const;
 
-/** Those that have a length. */
+export type ParameterType = keyof typeof JSON_TYPES;
+
+export const PARAMETER_TYPES = Object.keys(JSON_TYPES) as ParameterType[];
+
+export interface ParameterDefinition {
+  type: ParameterType;
+  /** Absent if the parameter is required. It may be an expression such as `[concat('a', 'b')]`. */
+  defaultValue?: Value;
+  /** The list is never empty. */
+  allowedValues?: readonly Value[];
+  /** Lengths count characters of a text or items of a list. */
+  minLength?: number;
+  maxLength?: number;
+  minValue?: bigint | Float;
+  maxValue?: bigint | Float;
+  description?: string;
+}
+
+/** Definitions by the parameters' names, which may be any text, also `__proto__`. */
+export type ParameterDefinitions = ReadonlyMap<string, ParameterDefinition>;
+
+type JsonObject = Record<string, unknown>;
+
+/** The types that have a length. */
 export const SIZED_TYPES: readonly ParameterType[] = ['string', 'secureString', 'array'];
 
 export function isSecure(type: ParameterType): boolean {
@@ -59,16 +53,16 @@ export function isRequired(definition: ParameterDefinition): boolean {
   return definition.defaultValue === undefined;
 }
 
-/** JSON Schema's words for the bounds of a length. */
+/** The keywords of JSON Schema for the bounds of a length. */
 export function lengthKeywords(type: ParameterType): [least: string, most: string] {
   return type === 'array' ? ['minItems', 'maxItems'] : ['minLength', 'maxLength'];
 }
 
 /**
- * The JSON Schema (2020-12) of parameter documents. Members beside `parameters` are free, as DSC passes over
- * them; `parameters` itself must be there, as DSC takes no document without it. What a secure parameter has for
- * a default or allows is left out. JavaScript prints numbers as doubles: integers beyond 2^53 and floats of more
- * digits show rounded in here, while the server's own checks are exact.
+ * The JSON Schema (2020-12) of parameter documents. Members beside `parameters` are free, because DSC ignores them.
+ * `parameters` itself is required, because DSC accepts no document without it. Default and allowed values of secure
+ * parameters are left out. JavaScript prints numbers as doubles, so integers beyond 2^53 and floats with more digits are
+ * rounded here, while the server's own checks are exact.
  */
 export function toJsonSchema(definitions: ParameterDefinitions): JsonObject {
   const properties = jsonObject();
@@ -103,13 +97,13 @@ function describeValues({ allowedValues, defaultValue }: ParameterDefinition): J
   };
 }
 
-/** JSON has no infinity: a bound of 400 digits would be printed as null. */
+/** JSON has no infinity, so a bound of 400 digits would be printed as null. */
 function boundOf(bound: bigint | Float): number {
   const number = Number(numberOf(bound));
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, number));
 }
 
-/** Without a prototype, `__proto__` is a key like any other. */
+/** The object has no prototype, so `__proto__` is a key like any other. */
 function jsonObject(): JsonObject {
   return Object.create(null);
 }

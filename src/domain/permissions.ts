@@ -29,7 +29,7 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS) as Permission[];
 /** What a grant can be held on. */
 export type GrantKind = 'configuration' | 'composite' | 'parameters';
 
-/** Per kind: the token scope that lets a token use its owner's grants, and the permission above all grants. */
+/** For each kind, the token scope that lets a token use its owner's grants, and the permission above all grants. */
 export const GRANT_RULES: Record<GrantKind, { scope: string; override: Permission }> = {
   configuration: { scope: 'configurations.grants', override: 'configurations.admin-override' },
   composite: {
@@ -48,17 +48,17 @@ export const TOKEN_SCOPES: ReadonlySet<string> = new Set([
 export type GrantLevel = 'Read' | 'Modify' | 'Manage';
 const LADDER: readonly GrantLevel[] = ['Read', 'Modify', 'Manage'];
 
-/** Whether holding `held` is enough for `needed`; nothing held is enough for nothing. */
+/** Whether the level that is held is enough for the level that is needed. Null means that none is held. */
 export function reaches(held: GrantLevel | null, needed: GrantLevel): boolean {
   return held !== null && LADDER.indexOf(held) >= LADDER.indexOf(needed);
 }
 
-/** The highest of several levels, null of none. */
+/** The highest of several levels, or null if there are none. */
 export function highestLevel(levels: readonly GrantLevel[]): GrantLevel | null {
   return levels.reduce<GrantLevel | null>((best, level) => (reaches(best, level) ? best : level), null);
 }
 
-/** The lower of two levels; none is lower than any. */
+/** The lower of two levels. Null is lower than any level. */
 export function lowerLevel(one: GrantLevel | null, other: GrantLevel | null): GrantLevel | null {
   return other === null || reaches(one, other) ? other : one;
 }
@@ -70,7 +70,7 @@ export interface BuiltInRole {
   permissions: readonly Permission[];
 }
 
-/** Fixed ids, the same on every server, so that code and scripts can name these roles. */
+/** The ids are the same on every server, so that code and scripts can name these roles. */
 export const ADMINISTRATOR_ROLE_ID = '00000000-0000-0000-0000-000000000011';
 export const OPERATOR_ROLE_ID = '00000000-0000-0000-0000-000000000012';
 

@@ -1,24 +1,24 @@
-/** What a report says of its node: the result of a DSC v3 operation in, the verdict and the node's status out. */
+/** Judges a report: takes the result of a DSC v3 operation and gives the verdict and the node's status. */
 
 export const REPORT_OPERATIONS = ['Get', 'Set', 'Test', 'Export'] as const;
 export type ReportOperation = (typeof REPORT_OPERATIONS)[number];
 
 export type NodeStatus = 'Unknown' | 'Compliant' | 'NonCompliant' | 'Error';
 
-/** As much of DSC's output as the verdict looks at. */
+/** The part of DSC's output that the verdict depends on. */
 export interface DscResult {
   hadErrors: boolean;
   results?: readonly unknown[] | null | undefined;
 }
 
 export interface Verdict {
-  /** Null: the operation asks nothing of the state, or no resource says anything. */
+  /** Null means that the operation does not test the state, or that no resource reports it. */
   inDesiredState: boolean | null;
-  /** Null: the node's status stays as it is. */
+  /** Null means that the node's status stays as it is. */
   nodeStatus: NodeStatus | null;
 }
 
-/** Only a Test and a Set say anything; a Set of which no resource says otherwise has set the desired state. */
+/** Only a Test and a Set tell the state. A Set has reached the desired state unless a resource says otherwise. */
 export function judgeReport(operation: ReportOperation, { hadErrors, results }: DscResult): Verdict {
   if (operation === 'Get' || operation === 'Export') return { inDesiredState: null, nodeStatus: null };
   const said = stateOf(results ?? []);
@@ -32,8 +32,8 @@ function statusOf(inDesiredState: boolean | null): NodeStatus {
 }
 
 /**
- * False if one resource says false, true if at least one says true and none false, null if none says anything. With
- * a stack of its own: a report of a few megabytes can nest its groups deeper than calls can.
+ * False if one resource says false, true if at least one says true and none false, null if none says anything. The
+ * function does not recurse, because a report of a few megabytes can nest its groups deeper than the call stack allows.
  */
 function stateOf(results: readonly unknown[]): boolean | null {
   const groups = [results];

@@ -1,18 +1,18 @@
-/** Which versions a cleanup removes (api.md section 8). Pure. */
+/** Which versions a cleanup removes (api.md section 8). */
 
 import { DAY } from '../lib/clock.ts';
-import { isVersion, parseVersion } from './version-order.ts';
+import { isPrerelease, isStable } from './version-order.ts';
 
 export interface RetentionRule {
-  /** So many of the newest stay, however old. */
+  /** The number of newest versions that stay, however old they are. */
   keepVersions: number;
-  /** Whatever is younger stays, however many there are. */
+  /** Versions younger than this many days stay, however many there are. */
   keepDays: number;
-  /** Whether all that are no prereleases stay. */
+  /** Whether all published versions that are no prereleases stay. */
   keepReleaseVersions: boolean;
 }
 
-/** What a configuration sets for itself; null means inherited. */
+/** The settings of a configuration. Null means that the server's value counts. */
 export type OwnRetention = { [K in keyof RetentionRule]: RetentionRule[K] | null } & {
   enabled: boolean | null;
 };
@@ -20,17 +20,17 @@ export type OwnRetention = { [K in keyof RetentionRule]: RetentionRule[K] | null
 export interface RetentionCandidate {
   version: string;
   isPublished: boolean;
-  /** When it was published or, of a draft, made; milliseconds. */
+  /** When it was published, or made if it is a draft, in epoch milliseconds. */
   at: number;
 }
 
 export interface PlannedRemoval<T> {
   candidate: T;
-  /** In words, for whoever reads the answer. */
+  /** A text for the reader of the answer. */
   reason: string;
 }
 
-/** The rule for a configuration: its own values win. Null: nothing of it is ever cleaned up. */
+/** The rule for a configuration, in which its own values win. Null means that nothing of it is cleaned up. */
 export function ruleFor(rule: RetentionRule, own: OwnRetention): RetentionRule | null {
   if (own.enabled === false) return null;
   return {
@@ -41,12 +41,12 @@ export function ruleFor(rule: RetentionRule, own: OwnRetention): RetentionRule |
 }
 
 /**
- * Those of one group that go: beyond the newest `keepVersions`, at least `keepDays` old, and neither a release that is
- * to be kept nor protected. Beside what is `inUse` that is the newest published one and, where `main` stands at it, the
- * highest stable published one.
- * @param highestFirst the group, where of several of one moment the higher is the newer
- * @param inUse versions that some node gets or something is pinned to
- * @param hasMain whether the repository has a branch `main`, as those of parameters have not
+ * The versions of one group that a cleanup removes. They are beyond the newest `keepVersions`, at least `keepDays` old,
+ * no releases that are to be kept, and not protected. Versions `inUse` are protected, and so is the newest published
+ * version, and the highest stable published version if `main` is there.
+ * @param highestFirst is the group; of several versions of the same moment the higher one counts as newer
+ * @param inUse are versions that some node gets or something is pinned to
+ * @param hasMain tells whether the repository has a branch `main`, which repositories of parameters do not have
  */
 export function planRemovals<T extends RetentionCandidate>(
   highestFirst: readonly T[],
@@ -62,17 +62,10 @@ export function planRemovals<T extends RetentionCandidate>(
     .slice(rule.keepVersions)
     .filter((candidate) => candidate.at <= oldest && !needed.has(candidate))
     .filter(({ version }) => !inUse.has(version))
-    .filter((candidate) => !(rule.keepReleaseVersions && isRelease(candidate)))
+    .filter(
+      (candidate) => !(rule.keepReleaseVersions && candidate.isPublished && !isPrerelease(candidate.version)),
+    )
     .map((candidate) => ({ candidate, reason: reasonOf(candidate, rule) }));
-}
-
-/** A version that is no SemVer cannot be told to be a prerelease, so it is none. */
-function isRelease({ version, isPublished }: RetentionCandidate): boolean {
-  return isPublished && (parseVersion(version)?.prerelease.length ?? 0) === 0;
-}
-
-function isStable(version: string): boolean {
-  return isVersion(version) && parseVersion(version)?.prerelease.length === 0;
 }
 
 function reasonOf({ isPublished }: RetentionCandidate, { keepVersions, keepDays }: RetentionRule): string {

@@ -1,7 +1,7 @@
 /**
- * Paths that authors give to files, brought to the one form in which they are stored: relative, `/` between
- * segments, NFC. What is refused here would be unsafe or ambiguous somewhere on the way: in a Git tree, in a
- * checkout on Windows or macOS, or in the ZIP that a node unpacks.
+ * Brings the paths of authors' files to the form in which they are stored: relative, with `/` between segments, in NFC.
+ * Paths are refused that would be unsafe or ambiguous in a Git tree, in a checkout on Windows or macOS, or in the ZIP that
+ * a node unpacks.
  */
 
 import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
@@ -24,8 +24,8 @@ const MODULES_ALIAS = { plain: /^gitmod~[1-4]$/, hash: 'gi7eba' };
 const ATTRIBUTES_ALIAS = { plain: /^gitatt~[1-4]$/, hash: 'gi7d29' };
 
 /**
- * The stored form of a path as it came in (a `\` is taken as `/`).
- * Throws 400 `invalid_path`, its message naming the fault and showing the path escaped.
+ * The stored form of a path as an author gave it. A `\` is read as `/`.
+ * @throws HawserError `invalid_path` with a message that names the fault and shows the path escaped
  */
 export function normalizePath(raw: string): string {
   const path = raw.replaceAll('\\', '/').normalize('NFC');
@@ -34,7 +34,7 @@ export function normalizePath(raw: string): string {
   return path;
 }
 
-/** Text of unknown origin made fit for a message: control and invisible characters escaped, cut to 100. */
+/** Makes a text fit for a message: escapes control and invisible characters and cuts it to 100 characters. */
 export function showText(text: string): string {
   const escaped = text
     .slice(0, SHOWN_CHARACTERS + 1)
@@ -45,24 +45,24 @@ export function showText(text: string): string {
 }
 
 /**
- * The key under which two paths are one file on some file system. Lower, then upper case by Unicode's full
- * mappings, because APFS and case-insensitive ext4 fold fully: there `straße` is `STRASSE` and `ſ` is `s`, and
- * lower case alone would keep those (and the final sigma) apart. It may join a few names that Windows keeps
- * apart (dotless `ı` and `i`), which costs an author a rename, where the opposite would lose a file.
+ * Two paths with the same key are one file on some file system. The key is the path in lower, then upper case by Unicode's
+ * full mappings, because APFS and case-insensitive ext4 fold fully: there `straße` is `STRASSE` and `ſ` is `s`. Lower case
+ * alone would keep these (and the final sigma) apart. The key may join a few names that Windows keeps apart (dotless `ı`
+ * and `i`). That costs an author a rename; the opposite would lose a file.
  */
 export function foldPath(path: string): string {
   return path.normalize('NFC').toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/** Normalised paths that go together: each is looked up once, so the work grows with their bytes alone. */
+/** A set of normalised paths without clashes. Each path is looked up once, so the work grows linearly with their bytes. */
 export class PathSet {
-  /** Both by folded paths; of a folder the first file below it. */
+  /** Files and folders by their folded paths. The value of a folder is the first file below it. */
   private readonly files = new Map<string, string>();
   private readonly folders = new Map<string, string>();
 
   /**
-   * @throws HawserError `invalid_path` where the path is that of a file before without regard to case, or a file stands
-   *   where another path needs a folder. Folders that differ in case alone merge harmlessly.
+   * @throws HawserError `invalid_path` if an earlier file has the same path without regard to case, or if a file is where
+   *   another path needs a folder. Folders that differ only in case merge harmlessly.
    */
   add(path: string): void {
     const key = foldPath(path);
@@ -73,7 +73,7 @@ export class PathSet {
     this.files.set(key, path);
     for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
       const folder = key.slice(0, slash);
-      // Those above it are known too.
+      // The folders above it are known too.
       if (this.folders.has(folder)) return;
       const file = this.files.get(folder);
       if (file !== undefined) throw fileAndFolder(file, path);
@@ -82,20 +82,21 @@ export class PathSet {
   }
 }
 
-/** @throws HawserError `invalid_path`, as `PathSet` does */
+/** @throws HawserError `invalid_path` if paths clash, see `PathSet` */
 export function checkPathSet(paths: readonly string[]): void {
   const set = new PathSet();
   for (const path of paths) set.add(path);
 }
 
 /**
- * Refuses a `.gitattributes` with a line that Git will not read: `git fsck` calls that an error
- * (gitattributesLineLength), and a clone with `transfer.fsckObjects` would fail on it for good.
+ * Refuses a `.gitattributes` with a line that is too long for Git. `git fsck` calls that an error
+ * (gitattributesLineLength), and a clone with `transfer.fsckObjects` would always fail on it.
  */
 export function checkGitAttributes(path: string, content: Uint8Array): void {
   if (!/(?:^|\/)\.gitattributes$/i.test(path)) return;
   for (let start = 0; content.length - start >= MAX_ATTRIBUTE_LINE; ) {
-    // Not line by line, of which an upload may have fifty million: all that end before this one are short enough.
+    // An upload may have fifty million lines, so this looks only for the last newline within the limit. All lines that
+    // end before it are short enough.
     const newline = content.lastIndexOf(0x0a, start + MAX_ATTRIBUTE_LINE - 1);
     if (newline < start)
       throw invalidField('/files', `"${showText(path)}" has a line of ${MAX_ATTRIBUTE_LINE} bytes or more`);
@@ -113,7 +114,7 @@ function clash(first: string, second: string, how: string): HawserError {
 
 function wholeFault(path: string): string | null {
   if (path === '') return 'is empty';
-  // U+FFFD is what a decoder leaves of bytes that are no UTF-8: the true name is lost.
+  // A decoder puts U+FFFD in place of bytes that are not UTF-8, so the true name is lost.
   if (/[\p{Cs}\ufffd]/u.test(path)) return 'is not valid UTF-8';
   if (/\p{Cc}/u.test(path)) return 'has a control character';
   if (path.startsWith('/')) return 'is absolute';
@@ -144,7 +145,7 @@ function segmentFault(segment: string): string | null {
   return DEVICE.test(base) ? 'has a segment that is a device name on Windows' : null;
 }
 
-/** Names that mean something to Git under any spelling (its verify_path and fsck_tree; tried with 2.39). */
+/** Refuses names that have a meaning for Git in any spelling (its verify_path and fsck_tree; tried with 2.39). */
 function gitFault(segment: string): string | null {
   const name = segment.replace(HFS_IGNORED, '').toLowerCase();
   if (name === '' || name === '.' || name === '..') return 'has a segment of invisible characters';
@@ -152,13 +153,13 @@ function gitFault(segment: string): string | null {
   // Its content is the author's, and `git fsck` and `clone --recurse-submodules` act on it: a hostile URL or
   // name in it breaks both. A version holds no submodules, so nothing is lost by refusing the file.
   if (/^\.gitmodules[. ]*$/.test(name) || isAlias(name, MODULES_ALIAS)) return 'names a ".gitmodules" file';
-  // The plain name is welcome; under another one its content would escape checkGitAttributes.
+  // The plain name is allowed. Under another spelling the content would escape checkGitAttributes.
   const disguised = name === '.gitattributes' && segment.toLowerCase() !== name;
   if (disguised || isAlias(name, ATTRIBUTES_ALIAS)) return 'names ".gitattributes" in another spelling';
   return null;
 }
 
-/** Hashed short names: eight characters, a prefix of the hash, then `~` and a number. */
+/** A hashed short name has eight characters: a prefix of the hash, then `~` and a number. */
 function isAlias(name: string, alias: { plain: RegExp; hash: string }): boolean {
   if (alias.plain.test(name)) return true;
   const prefix = name.length === 8 ? /^([a-z0-9]*)~[1-9]\d*$/.exec(name)?.[1] : undefined;

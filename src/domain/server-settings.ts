@@ -1,77 +1,55 @@
-/** Server-wide settings (api.md section 13): their names, types and defaults. */
+/** The server-wide settings (api.md section 13) with their names, types and defaults. */
 
 export type ParameterValidationMode = 'None' | 'Warn' | 'Strict';
 
-export interface ValidationSettings {
-  requireSemVer: boolean;
-  defaultParameterValidationMode: ParameterValidationMode;
-  /** Whether a configuration may set requireSemVer for itself. */
-  allowConfigurationOverride: boolean;
-  /** Whether a configuration may set the validation mode for itself. */
-  allowParameterValidationOverride: boolean;
-}
-
-export const DEFAULT_VALIDATION: ValidationSettings = {
+export const DEFAULT_VALIDATION = {
   requireSemVer: true,
-  defaultParameterValidationMode: 'Strict',
+  defaultParameterValidationMode: 'Strict' as ParameterValidationMode,
+  /** Whether a configuration may set requireSemVer for itself. */
   allowConfigurationOverride: true,
+  /** Whether a configuration may set the validation mode for itself. */
   allowParameterValidationOverride: true,
 };
 
-export interface ServerSettings {
-  /** How old an agent lets its certificate grow; a duration as `parseDuration` writes it. */
-  certificateRotationInterval: string;
-  /** A node is stale when it has not called for this many of its own intervals. */
-  stalenessMultiplier: number;
-}
+export type ValidationSettings = typeof DEFAULT_VALIDATION;
 
-export const DEFAULT_SERVER: ServerSettings = {
+export const DEFAULT_SERVER = {
+  /** How old an agent lets its certificate grow; a duration as `parseDuration` writes it. */
   certificateRotationInterval: '60.00:00:00',
+  /** A node is stale if it has not called for this many of its own intervals. */
   stalenessMultiplier: 2,
 };
 
-/** What a node is told where nothing is desired of it in particular; null means no default either. */
-export interface LcmDefaults {
-  defaultConfigurationMode: 'Monitor' | 'Remediate' | null;
-  /** A duration as `parseDuration` writes it. */
-  defaultConfigurationModeInterval: string | null;
-  defaultReportCompliance: boolean | null;
-}
+export type ServerSettings = typeof DEFAULT_SERVER;
 
-export const DEFAULT_LCM: LcmDefaults = {
-  defaultConfigurationMode: null,
-  defaultConfigurationModeInterval: null,
-  defaultReportCompliance: null,
+/** What a node is told to do if nothing else is set for it. Null means that there is no default either. */
+export const DEFAULT_LCM = {
+  defaultConfigurationMode: null as 'Monitor' | 'Remediate' | null,
+  /** A duration as `parseDuration` writes it. */
+  defaultConfigurationModeInterval: null as string | null,
+  defaultReportCompliance: null as boolean | null,
 };
 
-/** What a cleanup keeps that is not told otherwise (api.md section 8), and whether one runs by itself. */
-export interface RetentionSettings {
-  /** Whether cleanups run on a schedule. */
-  enabled: boolean;
-  keepVersions: number;
-  keepDays: number;
-  keepReleaseVersions: boolean;
-  scheduleIntervalHours: number;
-  /** Per node, as the three below. */
-  reportKeepCount: number;
-  reportKeepDays: number;
-  statusEventKeepCount: number;
-  statusEventKeepDays: number;
-}
+export type LcmDefaults = typeof DEFAULT_LCM;
 
-export const DEFAULT_RETENTION: RetentionSettings = {
+/** What a cleanup keeps if nothing else is set (api.md section 8), and whether cleanups run on a schedule. */
+export const DEFAULT_RETENTION = {
+  /** Whether cleanups run on a schedule. */
   enabled: false,
   keepVersions: 10,
   keepDays: 90,
   keepReleaseVersions: true,
   scheduleIntervalHours: 24,
+  /** This and the next three are numbers per node. */
   reportKeepCount: 1_000,
   reportKeepDays: 30,
   statusEventKeepCount: 200,
   statusEventKeepDays: 7,
 };
 
-/** What a configuration sets for itself; null means inherited. */
+export type RetentionSettings = typeof DEFAULT_RETENTION;
+
+/** The settings of a configuration. Null means that the server's setting counts. */
 export interface ValidationOverrides {
   requireSemVer: boolean | null;
   parameterValidationMode: ParameterValidationMode | null;
@@ -83,7 +61,7 @@ export interface EffectiveValidation {
   parameterValidationMode: ParameterValidationMode;
 }
 
-/** An override counts only while the server allows it, so that forbidding it acts at once. */
+/** An override counts only while the server allows it, so a change of that takes effect at once. */
 export function effectiveValidation(
   server: ValidationSettings,
   own: ValidationOverrides,

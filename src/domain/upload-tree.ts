@@ -1,29 +1,29 @@
-/** The files of one upload by their paths, checked as they come, so that too many of them cost no more than enough. */
+/** Checks the paths of the files of one upload as they come, so that an upload with too many files ends early. */
 
 import { HawserError, invalid, tooLarge } from '../lib/errors.ts';
 import { normalizePath, PathSet, showText } from './safe-path.ts';
 
-/** Whatever the setting allows: what a version holds is read and shown as a whole. */
+/** These bounds hold whatever the settings allow, because the list of a version's files is read and shown as a whole. */
 export const MAX_FILES = 20_000;
 export const MAX_FOLDERS = 20_000;
-/** The file name included. */
+/** The greatest number of segments of a path, including the file name. */
 const MAX_SEGMENTS = 64;
 
 export class UploadTree {
   private readonly limit: number;
   private readonly paths = new PathSet();
-  /** By their paths as they are written: two that differ in case are two. */
+  /** The folders by their exact paths. Two that differ only in case count as two. */
   private readonly folders = new Set<string>();
   private files = 0;
 
-  /** @param limit how many files the settings allow */
+  /** @param limit is the number of files that the settings allow */
   constructor(limit: number) {
     this.limit = limit;
   }
 
   /**
-   * @returns the path in the form in which it is stored
-   * @throws HawserError `invalid_path`, also for more than 64 segments and where it clashes with one before;
+   * Adds a file. @returns its path in the form in which it is stored
+   * @throws HawserError `invalid_path`, also for more than 64 segments or a clash with an earlier path;
    *   `payload_too_large` beyond the limit; `too_many_files` beyond 20,000 files or folders
    */
   add(raw: string): string {
@@ -39,7 +39,7 @@ export class UploadTree {
   private addFolders(path: string): void {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end);
-      // Those above it are known too.
+      // The folders above it are known too.
       if (this.folders.has(folder)) return;
       this.folders.add(folder);
       if (this.folders.size > MAX_FOLDERS) throw tooMany(`${MAX_FOLDERS} folders`);
@@ -48,7 +48,7 @@ export class UploadTree {
 }
 
 /**
- * The stored form of a path at which something is to be written.
+ * The stored form of the path of a new file.
  * @throws HawserError `invalid_path`, as `normalizePath` does, and for more than 64 segments
  */
 export function normalizeNewPath(raw: string): string {

@@ -1,6 +1,10 @@
-/** Which of a configuration's published versions a node gets (api.md, "Which version a node gets"). */
+/**
+ * Which of a configuration's published versions a node gets (api.md, "Which version a node gets"), and which parameter
+ * files and schemas go with it (api.md section 6).
+ */
 
 import type { SemVer } from 'semver';
+import { firstIndex } from '../lib/binary-search.ts';
 import { majorOf, parseVersion } from './version-order.ts';
 
 const MAX_CHANNEL_LENGTH = 64;
@@ -8,10 +12,10 @@ const MAX_CHANNEL_LENGTH = 64;
 /** Stands for the major number of versions that have none. */
 const NO_MAJOR = -1;
 
-export interface VersionWish {
-  /** Only this major version; null for any. */
+export interface VersionConstraint {
+  /** The major version that is admitted; null admits any. */
   majorVersion: number | null;
-  /** Prereleases too, from this one on: `beta` admits `beta`, `beta.2` and `rc`. Null for stable ones only. */
+  /** Admits prereleases from this one on: `beta` admits `beta`, `beta.2` and `rc`. Null admits stable versions only. */
   prereleaseChannel: string | null;
 }
 
@@ -21,13 +25,13 @@ export function isChannel(text: string): boolean {
 }
 
 /**
- * The highest version that the wish admits, or null. The list holds published versions, highest first. Those
- * that are no SemVer stand at its end, newest first; the first of them is given only where no major version
- * is asked for and nothing SemVer fits.
+ * The highest version that the constraint admits, or null. The list holds published versions, highest first. Versions
+ * that are no SemVer stand at its end, newest first. The first of them is given only if no major version is asked for
+ * and no SemVer version fits.
  */
 export function chooseVersion<T extends { version: string }>(
   publishedHighestFirst: readonly T[],
-  { majorVersion, prereleaseChannel }: VersionWish,
+  { majorVersion, prereleaseChannel }: VersionConstraint,
 ): T | null {
   const list = publishedHighestFirst;
   const channel = prereleaseChannel === null ? null : channelVersion(prereleaseChannel);
@@ -40,20 +44,12 @@ export function chooseVersion<T extends { version: string }>(
   return (majorVersion === null ? list[end] : null) ?? null;
 }
 
-/** Where the versions of this major number, or of lower ones, begin: by halving, as parsing takes its time. */
+/** The index at which the versions of this major number, or of lower ones, begin. */
 function firstNotAbove(list: readonly { version: string }[], major: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const found = majorOf(list[middle]?.version ?? '') ?? NO_MAJOR;
-    if (found > major) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(list, ({ version }) => (majorOf(version) ?? NO_MAJOR) <= major);
 }
 
-/** Asked of SemVer versions only; those without a hyphen before any build metadata are stable. */
+/** Takes SemVer versions only. A version without a hyphen before its build metadata is stable. */
 function isAdmitted(version: string, channel: SemVer | null): boolean {
   if (!/^[^+]*-/.test(version)) return true;
   return channel !== null && (parseVersion(version)?.comparePre(channel) ?? -1) >= 0;
@@ -63,4 +59,46 @@ function isAdmitted(version: string, channel: SemVer | null): boolean {
 function channelVersion(channel: string): SemVer | null {
   // A `+` would smuggle build metadata in.
   return channel.includes('+') ? null : parseVersion(`0.0.0-${channel}`);
+}
+
+interface Versioned {
+  version: string;
+}
+
+export interface ChosenFile<T> {
+  file: T;
+  /** Whether the file's major is lower than the configuration's. */
+  isFallback: boolean;
+}
+
+/**
+ * The parameter file that a scope gives. This is the highest version that the node's channel admits of the configuration
+ * version's major, else of the nearest lower major, else null. A configuration version that is no SemVer has no major
+ * and gets the highest of all.
+ */
+export function chooseParameterFile<T extends Versioned>(
+  publishedHighestFirst: readonly T[],
+  constraint: { configurationVersion: string; prereleaseChannel: string | null },
+): ChosenFile<T> | null {
+  const { prereleaseChannel } = constraint;
+  const major = majorOf(constraint.configurationVersion);
+  const same = chooseVersion(publishedHighestFirst, { majorVersion: major, prereleaseChannel });
+  if (same !== null || major === null) return same && { file: same, isFallback: false };
+  const lower = publishedHighestFirst.filter(({ version }) => (majorOf(version) ?? major) < major);
+  const file = chooseVersion(lower, { majorVersion: null, prereleaseChannel });
+  return file && { file, isFallback: true };
+}
+
+/**
+ * The version whose schema a file of this major is checked with. This is the highest published version of the major,
+ * else the highest of it, else the same of the nearest lower major, else null.
+ */
+export function chooseSchemaVersion<T extends Versioned & { isPublished: boolean }>(
+  highestFirst: readonly T[],
+  major: number,
+): T | null {
+  const candidates = highestFirst.filter(({ version }) => (majorOf(version) ?? major + 1) <= major);
+  const nearest = majorOf(candidates[0]?.version ?? '');
+  const ofMajor = candidates.filter(({ version }) => majorOf(version) === nearest);
+  return ofMajor.find(({ isPublished }) => isPublished) ?? ofMajor[0] ?? null;
 }

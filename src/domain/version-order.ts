@@ -1,26 +1,26 @@
 /**
- * What names a version, and which is higher. A SemVer version follows Semantic Versioning 2.0.0 (semver.org),
- * without a leading `v`. Where a configuration does not ask for SemVer, a version may have any plain name;
- * such ones stand below all SemVer ones and have no major number, no prerelease and no channel.
- * All functions but `parseVersion`, `isVersion` and `isVersionName` take versions that have passed those.
+ * The names of versions and their order. A SemVer version follows Semantic Versioning 2.0.0 (semver.org), without a
+ * leading `v`. If a configuration does not require SemVer, a version may have any plain name. Such versions are below all
+ * SemVer versions and have no major number, no prerelease and no channel.
+ * All functions but `parseVersion`, `isVersion` and `isVersionName` take versions that these three have accepted.
  */
 
 import { inc, parse, type SemVer } from 'semver';
 import { invalidField } from '../lib/errors.ts';
 
 /**
- * A version names refs, and a loose ref is a file: `v<version>` and what a lock or a temporary file appends
- * must fit into the 255 bytes of a file name.
+ * A version names refs, and a loose ref is a file. `v<version>` and the suffix of a lock or a temporary file must fit into
+ * the 255 bytes of a file name.
  */
 const MAX_VERSION_LENGTH = 200;
 
 const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
-/** The parsed version, or null for text that is no version exactly as SemVer 2.0 spells it. */
+/** The parsed version, or null if the text is not exactly a version of SemVer 2.0. */
 export function parseVersion(text: string): SemVer | null {
   if (text.length > MAX_VERSION_LENGTH) return null;
   const version = parse(text);
-  // The library also takes `v1.0.0`, ` =1.0.0` and the like, and answers with the cleaned form.
+  // The library also accepts `v1.0.0`, ` =1.0.0` and the like, and returns the cleaned form.
   if (version === null || fullText(version) !== text) return null;
   return hasExactNumbers(version) && isRefComponent(text) ? version : null;
 }
@@ -30,15 +30,15 @@ export function isVersion(text: string): boolean {
   return parseVersion(text) !== null;
 }
 
-/** Whether the text may name a version where SemVer is not asked for; most SemVer versions pass too. */
+/** Whether the text may name a version if SemVer is not required. Most SemVer versions are accepted too. */
 export function isVersionName(text: string): boolean {
   return VERSION_NAME.test(text) && isRefComponent(text);
 }
 
 /**
- * Below 0 when `a` is lower: precedence by SemVer 11, which passes over build metadata, and any SemVer version
- * above any other. Of two others their age decides, which is not in their names: here they go by name, the
- * later one in the alphabet being the lower, as where their ages are equal.
+ * Returns a number below 0 if `a` is lower. SemVer versions follow the precedence of SemVer 11, which ignores build
+ * metadata, and are above all other versions. Two other versions are ordered by their age, which their names do not tell.
+ * This function treats their ages as equal: then the later name in the alphabet is the lower version.
  */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parseVersion(a), parseVersion(b)];
@@ -47,15 +47,15 @@ export function compareVersions(a: string, b: string): number {
   return a === b ? 0 : a < b ? 1 : -1;
 }
 
-/** Whether two versions are one: equal, or SemVer ones that differ in nothing but build metadata. */
+/** Whether two versions count as one: they are equal, or are SemVer versions that differ in build metadata only. */
 export function sameVersion(a: string, b: string): boolean {
   return compareVersions(a, b) === 0;
 }
 
 /**
- * The version that follows when an author names none: the next patch, `1.0.0` after `1.0.0-rc.1`, after
- * nothing, and where there are no SemVer versions yet, which the highest one tells.
- * Throws 400 `validation_failed` where the number would grow past what can be counted.
+ * The version that follows the highest one if an author names none. This is the next patch, which after `1.0.0-rc.1` is
+ * `1.0.0`. If there are no SemVer versions yet it is `1.0.0`.
+ * @throws HawserError `validation_failed` if the number would become too large
  */
 export function nextPatch(highest: string | null): string {
   if (highest === null || !isVersion(highest)) return '1.0.0';
@@ -66,18 +66,23 @@ export function nextPatch(highest: string | null): string {
   return next;
 }
 
-/** The first dot-part of the prerelease (`beta` of `1.0.0-beta.2`); null for a stable version or no SemVer. */
+/** The first identifier of the prerelease (`beta` in `1.0.0-beta.2`); null for a stable version or no SemVer. */
 export function prereleaseChannelOf(version: string): string | null {
   const first = parseVersion(version)?.prerelease[0];
   return first === undefined ? null : String(first);
 }
 
-/** The major number; null for what is no SemVer. */
+/** The major number; null if the version is no SemVer. */
 export function majorOf(version: string): number | null {
   return parseVersion(version)?.major ?? null;
 }
 
-/** Whether it is a SemVer version without prerelease; any other is never stable, so `main` never follows it. */
+/** A version that is no SemVer is not a prerelease. */
+export function isPrerelease(version: string): boolean {
+  return (parseVersion(version)?.prerelease.length ?? 0) > 0;
+}
+
+/** Whether it is a SemVer version without a prerelease. `main` follows stable versions only. */
 export function isStable(version: string): boolean {
   return parseVersion(version)?.prerelease.length === 0;
 }
@@ -86,14 +91,14 @@ function fullText(version: SemVer): string {
   return version.build.length === 0 ? version.version : `${version.version}+${version.build.join('.')}`;
 }
 
-/** Beyond 2^53 two numbers compare as equal that are not, and the order would no longer be one. */
+/** Beyond 2^53 two different numbers may compare as equal, and the order would be wrong. */
 function hasExactNumbers(version: SemVer): boolean {
   return version.prerelease.every(
     (part) => !/^\d+$/.test(String(part)) || Number.isSafeInteger(Number(part)),
   );
 }
 
-/** What the patterns allow and Git does not, by git-check-ref-format(1). */
+/** Refuses what the patterns above allow and Git does not, by git-check-ref-format(1). */
 function isRefComponent(text: string): boolean {
   return !/\.(?:lock)?$/i.test(text) && !text.includes('..');
 }

@@ -1,4 +1,4 @@
-/** Writes values as YAML 1.2 that readers of YAML 1.1 take for the same values. */
+/** Writes values as YAML 1.2 in a form that readers of YAML 1.1 read as the same values. */
 
 import { isList } from './document-text.ts';
 import { spellFloat } from './number-text.ts';
@@ -6,38 +6,38 @@ import { Float, isMapping, type Mapping, type Value } from './value.ts';
 
 const STEP = '  ';
 
-/** What a reader takes for a key without the mark `?` before it has at most 1024 characters (YAML 1.2.2, 7.4.2). */
+/** A key without the mark `?` before it may have at most 1024 characters (YAML 1.2.2, 7.4.2). */
 const LONGEST_SIMPLE_KEY = 1_000;
 
-/** What text must start with to stand without quotes; then it can only be text, but for the words below. */
+/** Text without quotes must begin like this. Then it can only be text, except for the words below. */
 const PLAIN_START = /^[\p{L}_/\\$(]/u;
 
-/** What it must not hold: the start of a value or of a comment, and whatever is not seen. */
+/** Text without quotes must not hold the start of a value or a comment, or invisible characters. */
 const UNFIT = /: | #|[: ]$|(?! )[\p{C}\p{Z}]/u;
 
-/** Most keys and names: ASCII of which none of this can be true; a tenth of the time of looking for it. */
+/** Most keys and names match this pattern, which implies the two above and takes a tenth of their time. */
 const SURELY_PLAIN = /^[A-Za-z_/][\w./-]*(?: [\w./-]+)*$/;
 
-/** Words that YAML 1.1, 1.2 or a lenient reader takes for something other than text. */
+/** Words that YAML 1.1, YAML 1.2 or a lenient reader does not read as text. */
 const WORDS = /^(?:y|yes|n|no|on|off|true|false|null|nan|inf|infinity)$/i;
 
 /**
- * Characters that a reader may refuse, drop or take for a line break: controls, NEL, the separators U+2028 and U+2029,
+ * Characters that a reader may refuse, drop or read as a line break: controls, NEL, the separators U+2028 and U+2029,
  * the byte order mark.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 const SPECIAL_IN_QUOTES = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** Starts or ends that make the indentation or the end of a literal block a matter of opinion. */
+/** Beginnings and ends with which readers disagree about the indentation or the end of a literal block. */
 const UNSURE_BLOCK = /^\n*[ \t]|^\n+$|\n[ \t]+\n*$/;
 
 /**
- * Writes a value in block style, to the same bytes whenever it is given the same value. Multi-line text stands in a
- * literal block where that is exact, else in double quotes; no line is folded.
+ * Writes a value in block style. The same value always gives the same bytes. Text of several lines is a literal block if
+ * that is exact, else it is in double quotes. No line is folded.
  *
- * The library's own printer is not used: it leaves NEL, U+2028 and DEL unescaped, which a YAML 1.1 reader takes for
- * line breaks or refuses, and it would be the slowest step of merging.
+ * The library's own printer is not used. It leaves NEL, U+2028 and DEL unescaped, which a YAML 1.1 reader reads as line
+ * breaks or refuses, and it would be the slowest step of merging.
  */
 export function printYaml(value: Value): string {
   if (isMapping(value) && value.size > 0) return printMapping(value, '');
@@ -45,7 +45,7 @@ export function printYaml(value: Value): string {
   return `${printInline(value)}\n`;
 }
 
-/** The items, each on lines of its own, the first one without its indentation. */
+/** Writes the items, each on lines of its own. The first one has no indentation. */
 function printMapping(mapping: Mapping, indent: string): string {
   let text = '';
   for (const [key, value] of mapping) {
@@ -68,7 +68,7 @@ function printList(list: readonly Value[], indent: string): string {
   return text;
 }
 
-/** What follows a key or a dash that stands at `indent`. */
+/** Writes what follows a key or a dash at this indentation. */
 function printItem(value: Value, indent: string): string {
   const inner = indent + STEP;
   if (isMapping(value) && value.size > 0) return `\n${inner}${printMapping(value, inner)}`;

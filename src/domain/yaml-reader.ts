@@ -1,4 +1,4 @@
-/** Reads YAML 1.2 by its core schema (YAML 1.2.2, 10.3), within limits and without anything that needs a guess. */
+/** Reads YAML 1.2 by its core schema (YAML 1.2.2, 10.3), within limits, and refuses whatever is ambiguous. */
 
 import {
   type Alias,
@@ -28,12 +28,12 @@ import { isNumber, readFloat, readInteger } from './number-text.ts';
 import type { Mapping, Value } from './value.ts';
 
 /**
- * The parts that the text falls into: words, spaces, punctuation. Reading costs by their number, not by bytes: some
- * 2 microseconds and 400 bytes of memory each. A leaf on a line of its own takes 8 of them, with a comment 10.
+ * The greatest number of parts of the text: words, spaces, punctuation. The cost of reading depends on their number, not
+ * on bytes: some 2 µs and 400 bytes of memory each. A leaf on a line of its own has 8 parts, with a comment 10.
  */
 export const MAX_PARTS = 300_000;
 
-/** What aliases may add to a document, in nodes; long texts count for more than one. */
+/** The number of nodes that aliases may add to a document. Long texts count as several nodes. */
 export const MAX_ALIAS_WEIGHT = 100_000;
 
 const CHARACTERS_PER_WEIGHT = 16;
@@ -44,21 +44,21 @@ const NULL = /^(?:~|null|Null|NULL)?$/;
 const TRUE = /^(?:true|True|TRUE)$/;
 const FALSE = /^(?:false|False|FALSE)$/;
 
-/** Not allowed anywhere in a stream, quoted or not (YAML 1.2.2, 5.1). */
+/** These characters are not allowed anywhere in a stream, quoted or not (YAML 1.2.2, 5.1). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
 const OPTIONS = {
-  // All scalars arrive as text; the core schema is applied here, where digits and spellings are not lost.
+  // All scalars arrive as text. The core schema is applied here, so that digits and spellings are not lost.
   schema: 'failsafe',
   resolveKnownTags: false,
-  // The library compares every key with every other one; here a Map does it.
+  // The library compares every key with every other one, which takes quadratic time. Here a Map finds duplicates.
   uniqueKeys: false,
 } as const;
 
 /**
- * Reads the one document of a YAML stream. Keys become text as written, so that `1: x` has the key "1"; `<<` is a
- * key like any other, as the core schema knows no merging; aliases become what they stand for.
+ * Reads the one document of a YAML stream. Keys become text as written, so that `1: x` has the key "1". `<<` is a key
+ * like any other, because the core schema knows no merging. Aliases become the values that they stand for.
  *
  * @throws HawserError `too_complex`, or `validation_failed`: `invalid_yaml`, `duplicate_key`, `complex_key`, `too_deep`,
  *   `too_many_aliases`, `unknown_alias`, `unknown_tag`, `several_documents`, `unknown_directive`, `invalid_text`,
@@ -72,19 +72,19 @@ export function readYaml(source: string): Mapping {
   return requireMapping(text, root?.range[0] ?? 0, root ? new YamlReader(text).readNode(root, 1) : null);
 }
 
-/** The nodes of the one document; null for an empty stream. */
+/** The root node of the document; null for an empty stream. */
 function compose(text: string): ParsedNode | null {
   const composer = new Composer<ParsedNode>(OPTIONS);
   const [document] = composer.compose(parse(text), true, text.length);
   if (!document) return null;
-  // Tags are judged when the nodes are read.
+  // Tags are checked when the nodes are read.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   const [first] = [...document.errors, ...warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   if (first) refuse(text, first.pos[0], 'invalid_yaml', first.message.slice(0, LONGEST_MESSAGE));
   return document.contents;
 }
 
-/** The library's tokens, of one document and no more. */
+/** The library's tokens. A second document is refused. */
 function* parse(text: string): Generator<CST.Token> {
   let documents = 0;
   for (const token of parseWithinLimits(text)) {
@@ -97,23 +97,21 @@ function* parse(text: string): Generator<CST.Token> {
   }
 }
 
-/** Ends as soon as a limit is passed, so that the rest costs nothing. */
+/** The library's tokens. Reading ends as soon as a limit is passed, so that the rest costs nothing. */
 function* parseWithinLimits(text: string): Generator<CST.Token> {
   const parser = new Parser();
   let parts = 0;
   for (const part of new Lexer().lex(text)) {
     parts += 1;
-    if (parts > MAX_PARTS) refuseLength(text, parser.offset);
+    if (parts > MAX_PARTS)
+      throw tooComplex(
+        `${placeOf(text, parser.offset)}: The document has more than ${MAX_PARTS} words and signs.`,
+      );
     yield* parser.next(part);
-    // The stack holds the document, each level, and at times a scalar.
+    // The stack holds the document, each level, and sometimes a scalar.
     if (parser.stack.length > MAX_DEPTH + 2) refuseDepth(text, parser.offset);
   }
   yield* parser.end();
-}
-
-function refuseLength(text: string, offset: number): never {
-  const rule = `The document has more than ${MAX_PARTS} words and signs.`;
-  throw tooComplex(`${placeOf(text, offset)}: ${rule}`);
 }
 
 function refuseDepth(text: string, offset: number): never {
@@ -126,17 +124,17 @@ interface Anchored {
   node: Content;
   value: Value;
   weight: number;
-  /** Levels of mappings and lists in it. */
+  /** The number of levels of mappings and lists in it. */
   height: number;
 }
 
 class YamlReader {
   private readonly text: string;
   private readonly anchors = new Map<string, Anchored>();
-  /** Of everything read so far, aliases as what they stand for. */
+  /** The weight of everything read so far, with aliases counted as the values that they stand for. */
   private weight = 0;
   private aliasWeight = 0;
-  /** Deepest level reached within the innermost anchored node that is being read. */
+  /** The deepest level reached within the innermost anchored node that is being read. */
   private deepest = 0;
 
   constructor(text: string) {
@@ -150,7 +148,7 @@ class YamlReader {
     this.deepest = depth - 1;
     const value = this.readContent(node, depth);
     const height = this.deepest - depth + 1;
-    // Only now: a node may not hold itself.
+    // The anchor is set after the content was read, because a node may not contain itself.
     this.anchors.set(node.anchor, { node, value, weight: this.weight - weight, height });
     this.deepest = Math.max(deepest, this.deepest);
     return value;
@@ -179,7 +177,7 @@ class YamlReader {
   }
 
   private readKey(node: ParsedNode, depth: number): string {
-    // Read like any other node, for its anchor, its tag and its faults.
+    // The key is read like any other node, to check it and to set its anchor.
     this.readNode(node, depth);
     const target = isAlias(node) ? this.resolve(node).node : node;
     if (!isScalar(target))

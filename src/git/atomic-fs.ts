@@ -1,6 +1,6 @@
 /**
- * The only way from the store to the disk. A file appears whole and flushed or not at all: temporary file in
- * the same folder, fsync, rename, fsync of the folder. Every step is a method, so that tests can break it.
+ * The only way from the store to the disk. A file appears whole and flushed or not at all: it is written as a temporary
+ * file in the same folder, flushed, renamed, and the folder is flushed. Every step is a method, so that tests can break it.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,46 +11,62 @@ import {
   lstatSync,
   readFileSync,
   type Stats,
-  statSync,
 } from 'node:fs';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import {
+  appendFile,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { diskFault } from '../lib/disk-faults.ts';
-import { DISK, type Disk, type DiskFile } from './disk.ts';
 import { errnoOf, isAbsence, unlessAbsent } from './disk-errors.ts';
 
-/** Git takes such names for its own unfinished objects: fsck passes over them, gc removes old ones. */
+/** Git takes files of such names for its own unfinished objects: fsck ignores them, and gc removes old ones. */
 export const TEMPORARY_PREFIX = 'tmp_obj_hawser_';
 
-/** A `git gc` beside us passes each folder of objects several times, and removes it wherever it is empty. */
+/** A `git gc` passes over each folder of objects several times, and removes it whenever it is empty. */
 const WRITE_ATTEMPTS = 10;
+
+/** Milliseconds after which the system has written a change to the disk by itself. In fact it takes minutes. */
+const WRITTEN_BACK = 3_600_000;
 
 /** A file's content, as a whole or in pieces. */
 export type FileData = Uint8Array | string | readonly Uint8Array[];
 
-/** Milliseconds after which a change that nobody flushed is on the disk by the system's own doing: minutes in fact. */
-const WRITTEN_BACK = 3_600_000;
+/** A file opened for writing, or a folder opened to be flushed. */
+export interface DiskFile {
+  /** Writes behind what was written before. */
+  writeFile(data: Uint8Array | string): Promise<void>;
+  sync(): Promise<void>;
+  utimes(accessed: Date, modified: Date): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The system calls that change the disk, as `node:fs/promises` has them, errors included. Tests replace them. */
+export interface Disk {
+  open(path: string, flags: string): Promise<DiskFile>;
+  appendFile(path: string, text: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  rm(path: string, options: { recursive: boolean; force: boolean }): Promise<void>;
+  mkdir(path: string, options: { mode: number }): Promise<unknown>;
+  rmdir(path: string): Promise<void>;
+}
+
+export const DISK: Disk = { open, appendFile, rename, unlink, rm, mkdir, rmdir };
 
 export class AtomicFs {
-  /** The face that isomorphic-git sees: an own property of this name tells it that the methods are async. */
-  readonly promises = {
-    // It probes with a call without arguments every time it is handed a file system.
-    readFile: async (path?: string) => (path === undefined ? null : this.readFile(path)),
-    writeFile: () => refuse('writeFile'),
-    mkdir: () => refuse('mkdir'),
-    readdir: async (path: string) => (await this.readdir(path)).map((entry) => entry.name),
-    // It asks for the repository's own folder before each object.
-    stat: async (path: string) => statSync(path),
-    lstat: (path: string) => this.lstat(path),
-    unlink: () => refuse('unlink'),
-    rmdir: () => refuse('rmdir'),
-    readlink: () => refuse('readlink'),
-    symlink: () => refuse('symlink'),
-  };
   private readonly disk: Disk;
   private readonly undiscarded = new Set<string>();
-  /** The code of what the last write failed with, such as `insufficient_storage`; null when it did not. */
+  /** The code of the error of the last write, such as `insufficient_storage`; null when it succeeded. */
   writeFault: string | null = null;
 
   constructor(disk: Disk = DISK) {
@@ -61,7 +77,7 @@ export class AtomicFs {
     return readFile(path);
   }
 
-  /** A file's bytes as they are read; fails where it is absent. */
+  /** The bytes of a file as a stream, which fails where the file is absent. */
   readStream(path: string): Readable {
     return createReadStream(path);
   }
@@ -74,10 +90,7 @@ export class AtomicFs {
     return lstat(path);
   }
 
-  /**
-   * A file's bytes, null if it is absent. Without a promise: for refs, a line each, whose reading takes a twentieth of the
-   * time so.
-   */
+  /** The bytes of a file; null when it is absent. For refs, a line each: with a promise it takes twenty times as long. */
   readNow(path: string): Buffer | null {
     try {
       return readFileSync(path);
@@ -87,94 +100,84 @@ export class AtomicFs {
     }
   }
 
-  /** Without a promise: for the watch, whose four looks per repository cost less than one promise each. */
+  /** The facts about a file or folder; undefined when it is absent. Four such calls cost the watch less than a promise. */
   lstatNow(path: string): BigIntStats | undefined {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   }
 
-  /** Replaces the file as a whole, flushed; makes its folder, but no folder above that. */
+  /** Replaces a file as a whole and flushes it. Makes its folder, but no folder above that. */
   async writeFile(path: string, data: FileData): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.replace(path, data);
       } catch (error) {
-        // git gc removes empty folders, and with --prune=now temporary files too, under our hands.
+        // git gc removes empty folders meanwhile, and with --prune=now temporary files too.
         if (errnoOf(error) !== 'ENOENT' || attempt === WRITE_ATTEMPTS) throw error;
         await this.makeFolder(dirname(path));
       }
     }
   }
 
-  /** Writes and flushes a file in place: for files that nobody looks at before they are renamed. */
+  /** Writes and flushes a file in place. It is for files that nobody reads before they are renamed. */
   writePlain(path: string, data: FileData, flags = 'w'): Promise<void> {
-    return this.noting(async () => fill(await this.disk.open(path, flags), data));
+    return this.recordingFault(async () => fill(await this.disk.open(path, flags), data));
   }
 
-  /** Adds to the end of a file in one write, not flushed: for what may be lost. */
+  /** Adds to the end of a file in one write. It is not flushed: the text may be lost. */
   append(path: string, text: string): Promise<void> {
     return this.disk.appendFile(path, text);
   }
 
-  /** Makes an empty file that must not exist yet (EEXIST otherwise), to be filled or closed; not flushed. */
+  /** Makes an empty file, which the caller fills or closes. Fails with EEXIST when it exists. It is not flushed. */
   createEmpty(path: string): Promise<DiskFile> {
-    return this.noting(() => this.disk.open(path, 'wx'));
+    return this.recordingFault(() => this.disk.open(path, 'wx'));
   }
 
-  /** Gives what `createEmpty` made its content, flushed, and closes it. */
+  /** Writes the content of a file that `createEmpty` made, flushes and closes it. */
   fill(file: DiskFile, data: string): Promise<void> {
-    return this.noting(() => fill(file, data));
+    return this.recordingFault(() => fill(file, data));
   }
 
   /**
-   * Moves a file or folder and flushes the folders on both sides.
-   * @param onMoved called in between: what fails from then on has moved all the same
+   * Moves a file or folder, then flushes the folder that it is in now and the one that it was in.
+   * @param onMoved called after the move: it is not undone when a flush fails
    */
   async rename(from: string, to: string, onMoved?: () => void): Promise<void> {
-    await this.noting(() => this.disk.rename(from, to));
+    await this.recordingFault(() => this.disk.rename(from, to));
     onMoved?.();
-    // Stock git may have packed the ref just now, and removed its folder.
+    // Stock git may have packed the ref and removed its folder meanwhile.
     await this.flushNearest(dirname(to));
     if (dirname(from) !== dirname(to)) await this.flushFolder(dirname(from));
   }
 
-  /** Removes a file, if there, and flushes its folder; where that too is gone, the nearest one that is left. */
+  /** Removes a file, if it exists, and flushes its folder, or the nearest folder above it that exists. */
   async unlink(path: string): Promise<void> {
     await unlessAbsent(this.disk.unlink(path), undefined);
     await this.flushNearest(dirname(path));
   }
 
   /**
-   * Removes a file or a whole tree, if there, without flushing: for what is rubbish either way. What cannot be removed
-   * is remembered.
+   * Removes a file or a whole tree, if it exists. This is not flushed, since it may come back without harm. What cannot be
+   * removed is remembered for `discardAgain`.
    */
-  async discard(path: string): Promise<void> {
-    try {
-      await this.disk.rm(path, { recursive: true, force: true });
-    } catch (error) {
-      this.undiscarded.add(path);
-      throw error;
-    }
+  discard(path: string): Promise<void> {
+    return this.remembering(path, this.disk.rm(path, { recursive: true, force: true }));
   }
 
-  /** As `discard`, of what is known to be a file. */
-  async discardFile(path: string): Promise<void> {
-    try {
-      await unlessAbsent(this.disk.unlink(path), undefined);
-    } catch (error) {
-      this.undiscarded.add(path);
-      throw error;
-    }
+  /** Does the same as `discard` with what is known to be a file. */
+  discardFile(path: string): Promise<void> {
+    return this.remembering(path, unlessAbsent(this.disk.unlink(path), undefined));
   }
 
-  /** Tries again to remove what could not be: left behind, a lock would be in everybody's way. */
+  /** Tries again to remove what could not be removed. A lock that is left behind would block everybody. */
   async discardAgain(): Promise<void> {
     for (const path of [...this.undiscarded]) {
-      // Taken out first: once it is gone, the name may be that of another's file, which nobody is to remove.
+      // Forgotten first: once the file is gone, the name may become that of a file that must stay.
       if (this.undiscarded.delete(path)) await this.discard(path).catch(() => undefined);
     }
   }
 
-  /** Removes a folder if it is empty; false when it is not, or is gone. Not flushed: an empty folder says nothing. */
+  /** Removes an empty folder. Returns false when it is not empty or is absent. This is not flushed. */
   async discardEmptyFolder(path: string): Promise<boolean> {
     try {
       await this.disk.rmdir(path);
@@ -185,10 +188,10 @@ export class AtomicFs {
     }
   }
 
-  /** Makes one folder, unless there, and flushes its parent, which must exist. */
+  /** Makes one folder, unless it exists, and flushes its parent, which must exist. */
   async makeFolder(path: string, mode = 0o777): Promise<void> {
     try {
-      await this.noting(() => this.disk.mkdir(path, { mode }));
+      await this.recordingFault(() => this.disk.mkdir(path, { mode }));
     } catch (error) {
       if (errnoOf(error) === 'EEXIST') return;
       throw error;
@@ -196,7 +199,7 @@ export class AtomicFs {
     await this.flushFolder(dirname(path));
   }
 
-  /** Makes every folder that is absent from below `base`, which must exist, down to `path`. */
+  /** Makes the folders below `base`, which must exist, down to `path`, as far as they are absent. */
   async makeFoldersBelow(base: string, path: string, mode?: number): Promise<void> {
     let folder = base;
     for (const segment of relative(base, path).split(sep)) {
@@ -208,31 +211,32 @@ export class AtomicFs {
   async flushFolder(path: string): Promise<void> {
     // Windows has no way to flush a folder.
     if (process.platform === 'win32') return;
-    const handle = await this.disk.open(path, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await this.withHandle(path, (handle) => handle.sync());
   }
 
   /**
-   * Flushes a folder that was changed of late, if there: perhaps by a process that was killed between the change and
-   * its flush. Nothing may be built upon such a change, or told of it, before a power cut can no longer undo it.
+   * Flushes a folder that was changed recently, if it exists. A process may have been killed between the change and its
+   * flush. A power cut could undo such a change, so it is flushed before anything is built upon it or told about it.
    */
-  async settleFolder(path: string): Promise<void> {
+  async flushIfRecent(path: string): Promise<void> {
     const stats = this.lstatNow(path);
     if (!stats?.isDirectory() || Date.now() - Number(stats.ctimeMs) > WRITTEN_BACK) return;
     await unlessAbsent(this.flushFolder(path), undefined);
   }
 
-  /** Makes a file look new, so that a gc beside us does not take it for long unused. Absent: false. */
+  /** Makes a file look new, so that `git gc` does not take it for long unused. Returns false when it is absent. */
   async freshen(path: string): Promise<boolean> {
-    const handle = await unlessAbsent(this.disk.open(path, 'r'), null);
-    if (handle === null) return false;
+    const now = new Date();
+    return unlessAbsent(
+      this.withHandle(path, (handle) => handle.utimes(now, now)),
+      false,
+    );
+  }
+
+  private async withHandle(path: string, work: (handle: DiskFile) => Promise<void>): Promise<true> {
+    const handle = await this.disk.open(path, 'r');
     try {
-      const now = new Date();
-      await handle.utimes(now, now);
+      await work(handle);
       return true;
     } finally {
       await handle.close();
@@ -244,7 +248,16 @@ export class AtomicFs {
     if (!(await unlessAbsent(flushed, false))) await this.flushNearest(dirname(folder));
   }
 
-  private async noting<T>(write: () => Promise<T>): Promise<T> {
+  private async remembering(path: string, removal: Promise<void>): Promise<void> {
+    try {
+      await removal;
+    } catch (error) {
+      this.undiscarded.add(path);
+      throw error;
+    }
+  }
+
+  private async recordingFault<T>(write: () => Promise<T>): Promise<T> {
     try {
       const result = await write();
       this.writeFault = null;
@@ -261,7 +274,7 @@ export class AtomicFs {
       await this.writePlain(temporary, data, 'wx');
       await this.rename(temporary, path);
     } catch (error) {
-      // A failure to tidy must not hide the failure to write; what is left over is swept later.
+      // A failure to tidy must not hide the failure to write. The sweep removes what is left.
       await this.discardFile(temporary).catch(() => undefined);
       throw error;
     }
@@ -276,8 +289,4 @@ async function fill(file: DiskFile, data: FileData): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function refuse(call: string): Promise<never> {
-  return Promise.reject(new Error(`isomorphic-git must not call ${call} here`));
 }

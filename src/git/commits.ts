@@ -1,10 +1,12 @@
 /** What commits are made of, whatever they are of: people, and the parent that history gives them. */
 
-import type { CommitObject } from 'isomorphic-git';
+import type { CommitObject, TagObject } from 'isomorphic-git';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
 import { readTrailers } from './trailers.ts';
 import type { Person } from './types.ts';
+
+export type { CommitObject, TagObject };
 
 export interface Signature {
   name: string;

@@ -1,15 +1,15 @@
-/** What the disk and isomorphic-git throw, turned into errors that callers may see. */
+/** Turns the errors of the disk and of isomorphic-git into errors that callers may see. */
 
 import { diskFault } from '../lib/disk-faults.ts';
 import { HawserError, internal } from '../lib/errors.ts';
 
-/** The errno name of a failed system call, such as `ENOENT`; undefined for any other error. */
+/** The name of a failed system call's error, such as `ENOENT`; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The value, or `absent` where the file or folder does not exist. */
+/** The value of a promise, or `absent` when it fails because a file or folder does not exist. */
 export async function unlessAbsent<T, A>(work: Promise<T>, absent: A): Promise<T | A> {
   try {
     return await work;
@@ -19,13 +19,13 @@ export async function unlessAbsent<T, A>(work: Promise<T>, absent: A): Promise<T
   }
 }
 
-/** Whether a system call failed because there is no such file or folder. */
+/** Whether a system call failed because a file or folder does not exist. */
 export function isAbsence(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === 'ENOENT' || errno === 'ENOTDIR';
 }
 
-/** The cause holds paths and goes to the log only; the message never does. */
+/** The store's error for any error. The cause may hold paths and is only logged; the message never holds them. */
 export function toStoreError(error: unknown): HawserError {
   if (error instanceof HawserError) return error;
   const fault = diskFault(errnoOf(error), error);
@@ -46,4 +46,9 @@ export function missingRepository(cause?: unknown): HawserError {
 
 export function damagedRepository(cause?: unknown): HawserError {
   return internal('repository_damaged', 'The repository is damaged: an object is missing or broken.', cause);
+}
+
+/** Whether reading failed because an object is missing or broken. */
+export function isCorruption(error: unknown): boolean {
+  return error instanceof HawserError && error.code === 'repository_damaged';
 }

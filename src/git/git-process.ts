@@ -7,43 +7,43 @@ import { promisify } from 'node:util';
 import { SECOND } from '../lib/clock.ts';
 
 export interface GitCommand {
-  /** Where the git binary and its helpers are looked for, like `PATH`. */
+  /** The folders in which the git binary and its helpers are looked for, like `PATH`. */
   searchPath: string;
   args: readonly string[];
-  /** Beside those that every run has. */
+  /** Variables in addition to those that every run has. */
   env?: Readonly<Record<string, string>>;
-  /** How much it stands back for others, as `nice` counts it. */
+  /** The priority, as `nice` counts it: the higher, the more other processes go first. */
   niceness?: number;
 }
 
-/** How a process ended: with a code, by a signal, or never begun. */
+/** How a process ended. The code is null when a signal ended it; the error is set when it could not be started. */
 export interface GitExit {
   code: number | null;
   error: Error | null;
-  /** The end of what it said. */
+  /** The last characters of its error output. */
   stderr: string;
 }
 
-/** Told to end, a process has this long before it is made to. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const PATIENCE = 2 * SECOND;
 const STDERR_CHARACTERS = 4_096;
 
 /**
- * On the command line, above every configuration file. Whoever owns the repositories' folder, the server was told
- * to serve it; a volume is often mounted with another owner.
+ * Settings on the command line, which go before every configuration file. The directory is safe whoever owns it: the
+ * server was told to serve it, and a volume is often mounted with another owner.
  */
 const SETTINGS = [
   'safe.directory=*',
   'core.hooksPath=/dev/null',
   'pack.threads=1',
-  // By itself git does not flush packed-refs, and removes the loose refs that are in it all the same.
+  // By default git does not flush packed-refs before it removes the loose refs.
   'core.fsync=all',
 ];
 
 export class GitProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Resolves, whatever happens, once the process is gone and its pipes are closed. */
+  /** Resolves in any case, once the process has ended and its pipes are closed. */
   readonly ended: Promise<GitExit>;
   private readonly child: ChildProcessWithoutNullStreams;
   private stopping: NodeJS.Timeout | null = null;
@@ -51,21 +51,21 @@ export class GitProcess {
   constructor({ searchPath, args, env = {}, niceness = 0 }: GitCommand) {
     const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
     this.child = spawn('git', [...settings, ...args], {
-      // Not the repository: where that is gone, git says so, while spawn would seem not to find git.
+      // If the repository were the folder and absent, spawn would fail as if git were absent. Git itself says it clearly.
       cwd: '/',
       env: { ...cleanEnvironment(searchPath), ...env },
-      // A group of its own: pack-objects ends with it, and Ctrl-C in a terminal does not reach it.
+      // In a process group of its own, pack-objects ends with it, and Ctrl-C in a terminal does not reach it.
       detached: true,
     });
-    if (niceness > 0) standBack(this.child.pid, niceness);
+    if (niceness > 0) lowerPriority(this.child.pid, niceness);
     this.stdin = this.child.stdin;
     this.stdout = this.child.stdout;
-    // What it does not read any more is no error: its exit code tells.
+    // Git may stop reading its input. Its exit code tells whether that is an error.
     this.stdin.on('error', () => undefined);
     this.ended = this.watch();
   }
 
-  /** Ends the process and its children: asked first, then made to. */
+  /** Ends the process and its children, with SIGTERM and after a while with SIGKILL. */
   stop(): void {
     const { pid, exitCode, signalCode } = this.child;
     if (this.stopping || pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -85,7 +85,7 @@ export class GitProcess {
     });
     child.on('exit', () => {
       if (this.stopping) clearTimeout(this.stopping);
-      // Children that it left behind hold its pipes open.
+      // Children that are left hold its pipes open.
       this.signal('SIGKILL');
     });
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, error, stderr })));
@@ -102,16 +102,16 @@ export class GitProcess {
   }
 }
 
-/** What it starts later inherits it. */
-function standBack(pid: number | undefined, niceness: number): void {
+/** Lowers the priority of a process, which its children inherit. */
+function lowerPriority(pid: number | undefined, niceness: number): void {
   try {
     if (pid !== undefined) setPriority(pid, niceness);
   } catch {
-    // It has ended already, or the machine does not allow it: then it runs like any other.
+    // It has ended already, or the machine does not allow it. Then it runs like any other process.
   }
 }
 
-/** The version of the git binary, null where there is none that starts. */
+/** The version of the git binary; null when there is none that starts. */
 export async function gitVersion(searchPath: string): Promise<string | null> {
   try {
     const options = { env: cleanEnvironment(searchPath), cwd: '/', timeout: 10 * SECOND };
@@ -122,14 +122,14 @@ export async function gitVersion(searchPath: string): Promise<string | null> {
   }
 }
 
-/** Nothing of the server's own environment, and no configuration of the machine or the user. */
+/** An environment without the server's variables, in which git reads no configuration of the machine or the user. */
 function cleanEnvironment(searchPath: string): Record<string, string> {
   return {
     PATH: searchPath,
     HOME: '/nonexistent',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
-    // Its complaints are read, see upload-pack-exchange.
+    // upload-pack.ts reads git's English messages.
     LC_ALL: 'C',
   };
 }

@@ -1,16 +1,75 @@
-/** Walks the history of a repository to find where it must end, so that nothing leads to what is to go. */
+/**
+ * Where history ends, and the removal of versions for good. Git's own file `shallow` names the commits whose parents
+ * nobody is to look for.
+ */
 
+import { join } from 'node:path';
 import type { CommitObject } from 'isomorphic-git';
-import { damagedRepository } from './disk-errors.ts';
+import { conflict } from '../lib/errors.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import { damagedRepository, unlessAbsent } from './disk-errors.ts';
+import { type GitFolder, withLock } from './lock-file.ts';
 import type { ObjectStore } from './objects.ts';
+import type { RefValue } from './ref-reader.ts';
+import { deleteRefs } from './refs.ts';
 
+const SHALLOW = 'shallow';
+/** So few refs are removed at once that the locks which a killed process leaves do not delay the next one for long. */
+const REMOVED_AT_ONCE = 20;
 const MAX_TAG_CHAIN = 8;
 
+/**
+ * Removes versions for good. History is first made to end behind what is kept, then the refs are removed: cut off
+ * anywhere, the repository is whole, and what was not removed yet is a version as before. The objects stay until
+ * maintenance removes them.
+ * @param boundaries the commits at which history is to end
+ * @throws HawserError conflict `versions_changed` when another program moved one of the refs meanwhile
+ */
+export async function removeRefs(
+  folder: GitFolder,
+  boundaries: readonly string[],
+  refs: readonly RefValue[],
+): Promise<void> {
+  await endHistoryAt(folder, boundaries);
+  for (let at = 0; at < refs.length; at += REMOVED_AT_ONCE) {
+    if (!(await deleteRefs(folder, refs.slice(at, at + REMOVED_AT_ONCE))))
+      throw conflict('versions_changed', 'A version was changed by another program meanwhile; try again.');
+  }
+}
+
+/** The commits at which history was made to end; none in a repository from which nothing was removed. */
+export async function readShallow(fs: AtomicFs, gitdir: string): Promise<Set<string>> {
+  const text = await unlessAbsent(fs.readFile(join(gitdir, SHALLOW)), Buffer.alloc(0));
+  return new Set(text.toString('latin1').match(/^[0-9a-f]{40}$/gm));
+}
+
+/**
+ * Removes git's cache of the graph of commits. Git does not use it where history has an end, and `git fsck` takes what it
+ * says about the removed commits for damage.
+ */
+export async function dropCommitGraph(fs: AtomicFs, gitdir: string): Promise<void> {
+  for (const name of ['commit-graph', 'commit-graphs']) await fs.discard(join(gitdir, 'objects/info', name));
+}
+
+/** Ends history at these commits too, flushed. `git gc` removes from the file the commits that no ref leads to. */
+async function endHistoryAt(folder: GitFolder, commits: readonly string[]): Promise<void> {
+  const { fs, gitdir } = folder;
+  if (commits.length === 0) return;
+  await withLock(folder, join(gitdir, SHALLOW), async (lock) => {
+    const known = await readShallow(fs, gitdir);
+    const all = [...new Set([...known, ...commits])].sort();
+    if (all.length > known.size) await lock.commit(all.map((commit) => `${commit}\n`).join(''));
+  });
+  // Git makes no other once there is an end of history.
+  await dropCommitGraph(fs, gitdir);
+}
+
+/** Walks the history of a repository to find where it must end. */
 export class History {
   private readonly objects: ObjectStore;
   private readonly gitdir: string;
   private readonly shallow: ReadonlySet<string>;
-  /** By commit; null of an object that is none. */
+  /** What was read, by oid; null for an object that is no commit. */
   private readonly commits = new Map<string, CommitObject | null>();
 
   /** @param shallow the commits at which history ends already */
@@ -21,8 +80,8 @@ export class History {
   }
 
   /**
-   * The commits reached from `tips` that have one of `removed` as a parent. What a tip itself leads to is kept, so
-   * nothing ends above it.
+   * The commits at which history must end so that nothing leads to `removed` any more: those reached from `tips` that have
+   * a removed commit as a parent. A commit that a tip names is kept even if it is one of `removed`.
    * @param tips oids of commits or tags
    */
   async boundaries(tips: Iterable<string>, removed: ReadonlySet<string>): Promise<string[]> {
@@ -43,7 +102,7 @@ export class History {
     return found;
   }
 
-  /** The commits from this one back along first parents, newest first, to where history ends. */
+  /** The commits from `tip` back along the first parents to where history ends, newest first. */
   async *firstParents(tip: string): AsyncGenerator<{ oid: string; commit: CommitObject }> {
     for (let oid: string | undefined = tip; oid !== undefined; [oid] = await this.parentsOf(oid)) {
       const commit: CommitObject | null = await this.read(oid);
@@ -59,7 +118,7 @@ export class History {
     return commit.parent;
   }
 
-  /** Null for a ref that leads to no commit in the end. */
+  /** The commit that a commit or a chain of tags leads to; null when it leads to none. */
   private async peel(tip: string): Promise<string | null> {
     let oid = tip;
     for (let step = 0; step < MAX_TAG_CHAIN; step += 1) {

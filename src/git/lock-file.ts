@@ -1,35 +1,34 @@
 /**
- * Git's own lock protocol: `<file>.lock`, made exclusively, becomes the file by a rename. So a `git gc`,
- * `git pack-refs` or `git push` beside us cannot lose an update.
+ * Git's own lock protocol: `<file>.lock` is made exclusively, and becomes the file by a rename. So no update is lost while
+ * `git gc`, `git pack-refs` or `git push` runs.
  */
 
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { AtomicFs } from './atomic-fs.ts';
-import type { DiskFile } from './disk.ts';
+import type { AtomicFs, DiskFile } from './atomic-fs.ts';
 import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
 
-/** Milliseconds until a lock that an ended process may have left is looked at. */
+/** Milliseconds until it is checked whether an ended process has left the lock. */
 const STALE_PATIENCE = 1_000;
-/** Milliseconds until it is given up: stock git at work in a loop can keep us waiting for a while. */
+/** Milliseconds until the wait ends with an error. Stock git in a loop can hold a lock again and again. */
 const PATIENCE = 5_000;
 const PAUSE = 20;
 
-/** A repository's folder and the means to work on it. */
+/** A repository's folder, and what is needed to work in it. */
 export interface GitFolder {
   fs: AtomicFs;
   log: Log;
   gitdir: string;
-  /** Epoch milliseconds: a lock that is older was left by a process of this server that has ended. */
+  /** Epoch milliseconds. A process of this server that has ended left the locks that are older. */
   leftBefore(): number;
 }
 
 export class LockFile {
   private readonly fs: AtomicFs;
   private readonly target: string;
-  /** Null once it is filled and closed. */
+  /** Null once it has been filled and closed. */
   private file: DiskFile | null;
   private held = true;
 
@@ -39,18 +38,18 @@ export class LockFile {
     this.file = file;
   }
 
-  /** Gives the file its new content, flushed, and the lock back, in one step. */
+  /** Gives the file its new content and flushes it, which also releases the lock. */
   async commit(content: string): Promise<void> {
     const { file } = this;
     this.file = null;
     if (file) await this.fs.fill(file, content);
-    // Held no longer from then on, even if the flush after it fails: the name may be another's lock.
+    // From then on the lock is not held, even if the flush fails: a file of its name may be another program's lock.
     await this.fs.rename(lockPath(this.target), this.target, () => {
       this.held = false;
     });
   }
 
-  /** Gives the lock back with the file unchanged; does nothing after `commit`. Where it cannot yet, that is made up for. */
+  /** Releases the lock with the file unchanged. Does nothing after `commit`. A failed removal is tried again later. */
   async release(): Promise<void> {
     if (!this.held) return;
     this.held = false;
@@ -59,7 +58,11 @@ export class LockFile {
   }
 }
 
-/** Takes the lock on `target`, a path inside the repository; `repository_locked` when somebody keeps it. */
+/**
+ * Takes the lock on a file.
+ * @param target absolute path, inside the repository
+ * @throws HawserError `repository_locked` when another program keeps it
+ */
 export async function takeLock(folder: GitFolder, target: string): Promise<LockFile> {
   const start = performance.now();
   for (;;) {
@@ -71,31 +74,38 @@ export async function takeLock(folder: GitFolder, target: string): Promise<LockF
   }
 }
 
+/** Holds the lock on a file, see `takeLock`, while `work` runs. */
+export async function withLock<T>(
+  folder: GitFolder,
+  target: string,
+  work: (lock: LockFile) => Promise<T>,
+): Promise<T> {
+  const lock = await takeLock(folder, target);
+  try {
+    return await work(lock);
+  } finally {
+    await lock.release();
+  }
+}
+
 async function beforeRetry(folder: GitFolder, target: string, error: unknown, waited: number): Promise<void> {
   const errno = errnoOf(error);
   if (errno === 'ENOENT' && waited < PATIENCE) return makeParent(folder, target);
   if (errno !== 'EEXIST') throw error;
   if (waited >= STALE_PATIENCE && (await breakStaleLock(folder, target))) return;
   if (waited < PATIENCE) return sleep(PAUSE);
-  throw new HawserError(
-    'unavailable',
-    'repository_locked',
-    'Another program holds the repository; try again.',
-    {
-      retryAfter: 1,
-      cause: error,
-    },
-  );
+  const message = 'Another program holds the repository; try again.';
+  throw new HawserError('unavailable', 'repository_locked', message, { retryAfter: 1, cause: error });
 }
 
-/** Packing refs removes folders of refs that have become empty; the repository's own folder it keeps. */
+/** Makes the folder of a ref, which packing refs removes when it is empty. */
 async function makeParent(folder: GitFolder, target: string): Promise<void> {
   if ((await unlessAbsent(folder.fs.lstat(folder.gitdir), null)) === null) throw missingRepository();
-  // A folder that goes as soon as it is made has been packed away again: the next turn makes it anew.
+  // Packing may remove the folder as soon as it is made. The next attempt makes it again.
   await unlessAbsent(folder.fs.makeFoldersBelow(folder.gitdir, dirname(target)), undefined);
 }
 
-/** True when the way is free: the lock is gone, or was left by a process that has ended. */
+/** Removes a lock that an ended process has left. Returns true when the lock is gone. */
 async function breakStaleLock({ fs, log, leftBefore }: GitFolder, target: string): Promise<boolean> {
   const stats = await unlessAbsent(fs.lstat(lockPath(target)), null);
   if (stats === null) return true;

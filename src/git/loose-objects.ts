@@ -1,6 +1,7 @@
 /**
- * Loose objects, read and written by our own hand: isomorphic-git takes a third of a millisecond for the smallest, and
- * holds everybody up for half a second over one of 50 MiB. Large ones are gone through in blocks.
+ * The files of loose objects: reading them, and compressing what isomorphic-git is to write. Its own reading takes a third
+ * of a millisecond for the smallest object, and blocks the process for half a second for one of 50 MiB. Here large objects
+ * are hashed in blocks, and compressed and inflated on another thread.
  */
 
 import { join } from 'node:path';
@@ -10,13 +11,13 @@ import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 
-/** Bytes up to which it takes less time to compress or inflate an object than to have it done on another thread. */
+/** Up to so many bytes, compressing or inflating takes less time here than handing the work to another thread. */
 const SMALL = 16_384;
-/** What small ones may become. */
+/** A small file whose inflated bytes exceed this is inflated on another thread. */
 const SMALL_INFLATED = 256 * 1024;
-/** Bytes that are compressed or inflated in one go on another thread, and copied in one go on this one. */
+/** Bytes that another thread compresses or inflates at once, and that this one copies at once. */
 const CHUNK = 256 * 1024;
-/** What a repository may hold, and we can have in memory. */
+/** The largest object that is read: one buffer must hold it. */
 const MAX_BYTES = 2 ** 31;
 
 export interface ObjectContent {
@@ -36,42 +37,35 @@ export async function wrapObject(type: string, content: Uint8Array): Promise<Wra
   return { oid: await hashInBlocks('sha1', header, content), header, content };
 }
 
-/** Flushed. */
-export async function writeLoose(
-  fs: AtomicFs,
-  gitdir: string,
-  { oid, header, content }: WrappedObject,
-): Promise<void> {
-  const isSmall = content.byteLength <= SMALL;
-  const deflated = isSmall
-    ? [deflateSync(Buffer.concat([header, content]))]
-    : await deflateAside(header, content);
-  await fs.writeFile(loosePath(gitdir, oid), deflated);
+/** The content of an object's file, in one piece or, for a large object, in several that were made on another thread. */
+export async function deflateObject({ header, content }: WrappedObject): Promise<Buffer | Buffer[]> {
+  if (content.byteLength > SMALL) return deflateAside(header, content);
+  return deflateSync(Buffer.concat([header, content]));
 }
 
-/** In pieces, as they come: to join them would take as much memory again. */
+/** The pieces are not joined, which would take as much memory again. */
 async function deflateAside(header: Buffer, content: Uint8Array): Promise<Buffer[]> {
   const deflater = createDeflate({ chunkSize: CHUNK });
-  const pieces: Buffer[] = [];
-  deflater.on('data', (piece: Buffer) => pieces.push(piece));
-  const done = new Promise<void>((resolve, reject) => {
-    deflater.once('end', resolve).once('error', reject);
-  });
   deflater.write(header);
   deflater.end(content);
-  await done;
+  const pieces: Buffer[] = [];
+  for await (const piece of deflater as AsyncIterable<Buffer>) pieces.push(piece);
   return pieces;
 }
 
 /**
- * Null when there is no such file. What it holds has been hashed.
- * @throws Error for a file that cannot be read, or does not hold this object
+ * A loose object, whose hash has been compared with its id; null when there is no such file.
+ * @throws Error when the file cannot be read, or does not hold this object
  */
-export async function readLoose(fs: AtomicFs, gitdir: string, oid: string): Promise<ObjectContent | null> {
+export async function readLooseObject(
+  fs: AtomicFs,
+  gitdir: string,
+  oid: string,
+): Promise<ObjectContent | null> {
   const path = loosePath(gitdir, oid);
   const size = fs.lstatNow(path)?.size;
   if (size === undefined) return null;
-  // A gc beside us may have moved it into a pack just now.
+  // A gc may have moved the object into a pack meanwhile.
   const inflated = await unlessAbsent(inflateFile(fs, path, size <= SMALL), null);
   if (inflated === null) return null;
   const { bytes, start } = inflated;
@@ -92,7 +86,7 @@ async function inflateFile(fs: AtomicFs, path: string, isSmall: boolean): Promis
   return small ?? inflateAside(fs.readStream(path));
 }
 
-/** Null for what becomes large. */
+/** Null when the result would be large. */
 function inflateSmall(file: Buffer): Inflated | null {
   try {
     const bytes = inflateSync(file, { maxOutputLength: SMALL_INFLATED });
@@ -103,7 +97,7 @@ function inflateSmall(file: Buffer): Inflated | null {
   }
 }
 
-/** Into one buffer from the start, as large as the header says; of the file no more than a piece at a time. */
+/** Inflates into one buffer whose size the header tells. The file is read in pieces. */
 async function inflateAside(file: Readable): Promise<Inflated> {
   const inflater = createInflate({ chunkSize: CHUNK });
   file.on('error', (error) => inflater.destroy(error)).pipe(inflater);

@@ -1,22 +1,22 @@
-/** Repacks repositories with stock git in the background, one at a time, and drops the objects of what was removed. */
+/** Repacks repositories with stock git in the background, one at a time, and removes the objects of deleted versions. */
 
 import { resolve } from 'node:path';
 import { DAY, SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { GitProcess, gitVersion } from './git-process.ts';
+import { dropCommitGraph, readShallow } from './history.ts';
 import { gitdirOf } from './repository-layout.ts';
-import { dropCommitGraph, readShallow } from './shallow.ts';
 import type { RepositoryRef } from './types.ts';
 
 export interface MaintenanceOptions {
   root: string;
-  /** Where git is looked for, like `PATH`. */
+  /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
   /**
-   * Milliseconds for which objects that no ref leads to are left alone. A write makes its objects before the ref
-   * that leads to them, and renews the time of those it finds there; none takes a day.
+   * Milliseconds for which objects that no ref leads to are kept. A write makes its objects before the ref that leads to
+   * them, and renews the time of those that exist already. No write takes a day.
    */
   grace?: number;
 }
@@ -25,7 +25,7 @@ const NICENESS = 10;
 
 export class Maintenance {
   private readonly options: MaintenanceOptions;
-  /** By folder, those that wait for their turn. */
+  /** The repositories that wait for their turn, by folder. */
   private readonly waiting = new Map<string, RepositoryRef>();
   private running: Promise<void> | undefined;
   private process: GitProcess | undefined;
@@ -36,17 +36,17 @@ export class Maintenance {
     this.options = options;
   }
 
-  /** Whether there is a git to do it with. */
+  /** Whether git was found. */
   get isAvailable(): boolean {
     return this.usable;
   }
 
-  /** Looks for git, once: without it nothing is ever repacked, and all else works. */
+  /** Looks for git once. Without git nothing is ever repacked, and everything else works. */
   async open(): Promise<void> {
     this.usable = (await gitVersion(this.options.searchPath)) !== null;
   }
 
-  /** Has the repository repacked as soon as those asked for before it are done. */
+  /** Has a repository repacked after those that were requested before. */
   request(repository: RepositoryRef): void {
     if (!this.usable || this.closed) return;
     this.waiting.set(gitdirOf(resolve(this.options.root), repository), repository);
@@ -55,24 +55,22 @@ export class Maintenance {
     });
   }
 
-  /** Resolves once nothing that was asked for is left to do. */
-  async settled(): Promise<void> {
+  /** Resolves once all requests have been served. */
+  async whenIdle(): Promise<void> {
     while (this.running) await this.running;
   }
 
-  /** Ends what runs, which harms nothing, and forgets what waits. */
+  /** Ends the running gc, which does no harm, and drops the requests that wait. */
   async close(): Promise<void> {
     this.closed = true;
     this.waiting.clear();
     this.process?.stop();
-    await this.settled();
+    await this.whenIdle();
   }
 
   private async work(): Promise<void> {
-    for (;;) {
-      const [next] = this.waiting;
-      if (next === undefined) return;
-      const [folder, repository] = next;
+    // A repository that is requested meanwhile is added to the end of the map, and reached too.
+    for (const [folder, repository] of this.waiting) {
       this.waiting.delete(folder);
       await this.repack(folder, repository);
     }
@@ -88,12 +86,12 @@ export class Maintenance {
     this.process.stdout.resume();
     const { code, error, stderr } = await this.process.ended;
     this.process = undefined;
-    // A repository may go while it is at work in it; and a gc of the operator's own goes first.
+    // It fails when the repository is deleted meanwhile, and when the operator runs a gc too.
     const facts = { repository, code, ...(error ? { err: error } : {}), ...(stderr ? { stderr } : {}) };
     log[code === 0 || this.closed ? 'debug' : 'warn'](facts, 'git gc ended');
   }
 
-  /** A gc of somebody else's may have written the graph anew while history was being cut. */
+  /** Another program's gc may have written the commit graph again while history was cut. */
   private async prepare(folder: string, repository: RepositoryRef): Promise<void> {
     const fs = new AtomicFs();
     try {

@@ -1,10 +1,10 @@
-/** What is done to repositories, timed for whoever watches; this room knows no metrics. */
+/** Measures how long operations on repositories take. The metrics are kept elsewhere. */
 
 import { HawserError } from '../lib/errors.ts';
 
 export type GitOperation = 'create' | 'draft' | 'publish' | 'delete' | 'read_version' | 'fetch';
 
-/** Told of each operation how long it took, in milliseconds, and whether disk or repository failed it. */
+/** Called after each operation with its duration in milliseconds, and whether the disk or the repository made it fail. */
 export type OnOperation = (operation: GitOperation, milliseconds: number, hasFailed: boolean) => void;
 
 export async function timed<T>(
@@ -24,7 +24,7 @@ export async function timed<T>(
   }
 }
 
-/** What a caller asked for in vain is no fault. */
+/** Whether an error is the server's fault, and not that of the request. */
 function isFault(error: unknown): boolean {
   return !(error instanceof HawserError) || ['internal', 'unavailable', 'storage_full'].includes(error.kind);
 }

@@ -1,16 +1,16 @@
-/** Where repositories lie, and the files of a new one besides objects and refs. */
+/** Where repositories lie, the files of a new one besides objects and refs, and the removal of unfinished files. */
 
 import { join } from 'node:path';
 import { toTimestamp } from '../lib/clock.ts';
 import { invalid } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { AtomicFs } from './atomic-fs.ts';
+import { type AtomicFs, TEMPORARY_PREFIX } from './atomic-fs.ts';
 import { missingRepository, unlessAbsent } from './disk-errors.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const SUFFIX = '.git';
-/** The folders of an empty bare repository, those above others first. */
+/** The folders of an empty bare repository. Each stands behind the folder that it is in. */
 export const REPOSITORY_FOLDERS = [
   'objects',
   'objects/info',
@@ -20,23 +20,23 @@ export const REPOSITORY_FOLDERS = [
   'refs/heads/draft',
   'refs/tags',
 ];
-/** What git itself writes there when nobody has described the repository. */
+/** The beginning of the description that git writes when nobody has described the repository. */
 const UNNAMED = 'Unnamed repository;';
 
-/** The folder of the bare repository. Names are checked again here, where they become paths. */
+/** The folder of a bare repository. Names are checked again here, where they become paths. */
 export function gitdirOf(root: string, ref: RepositoryRef): string {
   if (!NAME.test(ref.name)) throw invalid('invalid_name', 'The name cannot be that of a repository.');
   return join(root, ref.kind, ref.name + SUFFIX);
 }
 
-/** The repository's name by its folder's; null for a folder that is none of ours. */
+/** The name of the repository in a folder; null when the folder is not one of this server's. */
 export function nameOfFolder(folder: string): string | null {
   if (!folder.endsWith(SUFFIX)) return null;
   const name = folder.slice(0, -SUFFIX.length);
   return NAME.test(name) ? name : null;
 }
 
-/** Makes `gitdir` as an empty bare repository, flushed; its parent must exist and it must not. */
+/** Makes an empty bare repository and flushes it. Its folder must not exist, and the folder above it must. */
 export async function makeSkeleton(
   fs: AtomicFs,
   gitdir: string,
@@ -49,7 +49,7 @@ export async function makeSkeleton(
   await fs.writeFile(join(gitdir, 'config'), formatConfig(settings));
 }
 
-/** The settings as written at creation; null for a repository that was not made here. */
+/** The settings that were written when the repository was made; null when it was not made by this server. */
 export async function readSettings(fs: AtomicFs, gitdir: string): Promise<RepositorySettings | null> {
   const config = await unlessAbsent(fs.readFile(join(gitdir, 'config')), null);
   if (config === null) throw missingRepository();
@@ -86,17 +86,13 @@ function formatSection(settings: RepositorySettings): string[] {
   return lines;
 }
 
-/** Git's own quoting; it knows no escape for the other control characters, so they are left out. */
+/** Quotes a value as Git does. Git has no escape for the other control characters, so they are left out. */
 function quote(value: string): string {
-  const escaped = value
-    .replace(/["\\]/g, '\\$&')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\t', '\\t')
-    .replace(/\p{Cc}/gu, '');
-  return `"${escaped}"`;
+  const escaped = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return `"${escaped.replace(/\p{Cc}/gu, '')}"`;
 }
 
-/** The `[hawser]` section by lower-case key, as Git reads it: keys without regard to case, values maybe quoted. */
+/** The values of the `[hawser]` section by their keys in lower case: Git ignores the case of keys. */
 function parseSection(config: string): Map<string, string> {
   const values = new Map<string, string>();
   let inside = false;
@@ -112,4 +108,31 @@ function unquote(value: string): string {
   const inner = /^"(.*)"$/.exec(value)?.[1];
   if (inner === undefined) return value;
   return inner.replace(/\\(.)/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 't' ? '\t' : sign));
+}
+
+/**
+ * Removes the unfinished files that a killed process of this server left in a repository, and flushes the finished ones.
+ * It looks through every folder of loose objects, which takes some milliseconds, so it is done once per repository and
+ * process.
+ */
+export async function sweepLeftOvers(fs: AtomicFs, gitdir: string): Promise<void> {
+  // Git makes these files exclusively, so it fails where one is left behind.
+  await discardIfOld(fs, join(gitdir, 'packed-refs.new'));
+  await discardIfOld(fs, join(gitdir, 'packed-refs.lock'));
+  await fs.flushIfRecent(join(gitdir, 'objects'));
+  for (const { name } of await fs.readdir(join(gitdir, 'objects'))) {
+    if (!/^[0-9a-f]{2}$/.test(name)) continue;
+    const folder = join(gitdir, 'objects', name);
+    // Objects that exist are not written again, so they must be flushed before anything is built upon them.
+    await fs.flushIfRecent(folder);
+    for (const entry of await unlessAbsent(fs.readdir(folder), [])) {
+      if (entry.name.startsWith(TEMPORARY_PREFIX)) await discardIfOld(fs, join(folder, entry.name));
+    }
+  }
+}
+
+/** Removes a file that is older than this process. A younger one may be in use, here or in another process. */
+async function discardIfOld(fs: AtomicFs, path: string): Promise<void> {
+  const stats = await unlessAbsent(fs.lstat(path), null);
+  if (stats && stats.mtimeMs < performance.timeOrigin) await fs.discard(path);
 }

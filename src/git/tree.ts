@@ -1,17 +1,24 @@
-/** Tree objects, put together and taken apart. */
+/** Tree objects: encoding and decoding them, and writing the trees of a list of files. */
 
+import { posix } from 'node:path';
 import { sortByBytes } from '../lib/byte-order.ts';
+import { refuseGone } from '../lib/client-gone.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
+import type { ObjectStore } from './objects.ts';
+import type { FileContent } from './types.ts';
+
+const { basename, dirname } = posix;
 
 export interface TreeEntry {
-  /** As git writes it: `40000` is a folder, `100644` and `100755` are files. */
+  /** The mode as git writes it: `40000` is a folder, `100644` and `100755` are files. */
   mode: string;
   name: string;
   oid: string;
 }
 
 /**
- * A tree object's content. Ours because isomorphic-git sorts by UTF-16 units and Git by bytes, which differ
- * for signs beyond the basic plane and would make a tree that fsck refuses.
+ * The content of a tree object. isomorphic-git sorts the names by UTF-16 units and Git by bytes, which differ for signs
+ * beyond the basic plane: it would make a tree that fsck refuses.
  */
 export function encodeTree(entries: readonly TreeEntry[]): Buffer {
   const sorted = sortByBytes(entries, ({ mode, name }) => (mode === '40000' ? `${name}/` : name));
@@ -26,8 +33,8 @@ export function encodeTree(entries: readonly TreeEntry[]): Buffer {
 }
 
 /**
- * The entries of a tree object; null when it is malformed, names something twice or has a slash in a name. Ours
- * because isomorphic-git throws at a hostile name, as it does at an object that cannot be read.
+ * The entries of a tree object; null when it is malformed, names something twice or has a slash in a name. isomorphic-git
+ * throws the same errors at a hostile name and at an object that cannot be read.
  */
 export function decodeTree(content: Buffer): TreeEntry[] | null {
   const entries: TreeEntry[] = [];
@@ -37,7 +44,7 @@ export function decodeTree(content: Buffer): TreeEntry[] | null {
     if (space < 0 || end < 0 || end + 21 > content.length) return null;
     entries.push({
       mode: content.toString('latin1', at, space),
-      // Bytes that are no UTF-8 become U+FFFD, which no stored path may hold.
+      // Bytes that are no UTF-8 become U+FFFD, which no path may hold.
       name: content.toString('utf8', space + 1, end),
       oid: content.toString('hex', end + 1, end + 21),
     });
@@ -48,10 +55,10 @@ export function decodeTree(content: Buffer): TreeEntry[] | null {
   return isSound ? entries : null;
 }
 
-/** The entry of this name in a tree object's content, which may be large and is not taken apart for it. */
+/** The entry of this name in the content of a tree object; null when there is none. The other entries are not decoded. */
 export function findEntry(content: Buffer, name: string): TreeEntry | null {
   const wanted = Buffer.from(` ${name}\0`);
-  // The bytes of an id may look like a name, so the entries are gone through from the start.
+  // The bytes of an id may look like a name, so the search goes from entry to entry.
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(0x20, at);
     const end = content.indexOf(0, space);
@@ -66,8 +73,8 @@ export function findEntry(content: Buffer, name: string): TreeEntry | null {
 }
 
 /**
- * A tree object's content with another entry of this name, or (null) without one; null when it is malformed. A
- * folder of ten thousand entries is walked once and not taken apart, as that is done at each publishing.
+ * The content of a tree object with an entry of this name added or replaced, or removed when `entry` is null; null when
+ * it is malformed. This is done at each publishing, so a folder of ten thousand entries is walked once and not decoded.
  */
 export function withEntry(content: Buffer, name: string, entry: TreeEntry | null): Buffer | null {
   const key = Buffer.from(name);
@@ -95,7 +102,7 @@ export function withEntry(content: Buffer, name: string, entry: TreeEntry | null
   return Buffer.concat(rest);
 }
 
-/** Whether an entry comes after a new one in Git's order, to which a folder's name ends in a slash. */
+/** Whether an entry comes after a new one. In Git's order the name of a folder ends in a slash. */
 function isAfter(existing: Buffer, space: number, key: Buffer, { mode }: TreeEntry): boolean {
   const name = existing.subarray(space + 1);
   const shared = Math.min(name.length, key.length);
@@ -104,4 +111,53 @@ function isAfter(existing: Buffer, space: number, key: Buffer, { mode }: TreeEnt
   const slash = (isFolder: boolean) => (isFolder ? 0x2f : 0);
   const theirs = name[shared] ?? slash(existing[0] === 0x34);
   return theirs > (key[shared] ?? slash(mode === '40000'));
+}
+
+/** The path of the uppermost folder, as `dirname` has it. */
+const ROOT = '.';
+/** So many objects of one tree are written at once. Other requests have as many. */
+const AT_ONCE = 8;
+
+/**
+ * Writes files as blobs and their folders as trees, and flushes all of them. The paths have passed `checkPaths`.
+ * @param gone once aborted, no more is written
+ * @returns the id of the root's tree
+ * @throws HawserError `client_gone`, or what the disk says; nothing is under way any more then
+ */
+export async function writeTree(
+  objects: ObjectStore,
+  gitdir: string,
+  files: readonly FileContent[],
+  gone?: AbortSignal,
+): Promise<string> {
+  const folders = new Map<string, TreeEntry[]>([[ROOT, []]]);
+  for (const { path } of files) {
+    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.set(folder, []);
+  }
+  await forEachOf(files, AT_ONCE, async ({ path, content }) => {
+    refuseGone(gone);
+    const oid = await objects.write(gitdir, 'blob', content);
+    folders.get(dirname(path))?.push({ mode: '100644', name: basename(path), oid });
+  });
+  let root = '';
+  for (const level of levelsOf(folders)) {
+    await forEachOf(level, AT_ONCE, async ([path, entries]) => {
+      refuseGone(gone);
+      const oid = await objects.write(gitdir, 'tree', encodeTree(entries));
+      if (path === ROOT) root = oid;
+      else folders.get(dirname(path))?.push({ mode: '40000', name: basename(path), oid });
+    });
+  }
+  return root;
+}
+
+/** The folders by their depth, the deepest first. */
+function levelsOf(folders: ReadonlyMap<string, TreeEntry[]>): [path: string, entries: TreeEntry[]][][] {
+  const levels: [string, TreeEntry[]][][] = [];
+  for (const folder of folders) {
+    const depth = folder[0] === ROOT ? 0 : folder[0].split('/').length;
+    levels[depth] ??= [];
+    levels[depth].push(folder);
+  }
+  return levels.reverse();
 }

@@ -2,32 +2,37 @@
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { BoundedQueue } from '../lib/bounded-queue.ts';
+import { clientGone } from '../lib/client-gone.ts';
 import { MINUTE, SECOND } from '../lib/clock.ts';
-import { HawserError } from '../lib/errors.ts';
+import { HawserError, internal } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { Places } from '../lib/places.ts';
+import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
 import type { OnOperation } from './operations.ts';
 import { gitdirOf } from './repository-layout.ts';
 import type { RepositoryRef } from './types.ts';
-import { type ExchangeLimits, exchange, isClientFault } from './upload-pack-exchange.ts';
 
-export interface UploadPackLimits extends ExchangeLimits {
+export interface UploadPackLimits {
   /** How many processes may run at once. */
   processes: number;
-  /** How many requests may wait for one to end. */
+  /** How many requests may wait for a process to end. */
   queue: number;
   /** Milliseconds that they wait. */
   patience: number;
+  /** Milliseconds within which some byte must move in either direction. */
+  stall: number;
+  /** Milliseconds from the start of an answer to its last byte. */
+  total: number;
 }
 
 export interface UploadPackOptions {
   root: string;
-  /** Where git is looked for, like `PATH`. */
+  /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
-  /** Told of each fetch, once its process has ended. */
+  /** Called for each fetch, once its process has ended. */
   onOperation?: OnOperation;
   limits?: Partial<UploadPackLimits>;
 }
@@ -37,7 +42,7 @@ export interface FetchCall {
   repository: RepositoryRef;
   /** The client's `Git-Protocol` header. */
   protocol: string | undefined;
-  /** Aborted when the client went away, or has been answered in full. */
+  /** Aborted when the client has disconnected, or has been answered in full. */
   gone: AbortSignal;
 }
 
@@ -49,7 +54,7 @@ const DEFAULT_LIMITS: UploadPackLimits = {
   total: 30 * MINUTE,
 };
 
-/** The first that knows `--end-of-options`. */
+/** The first version that knows `--end-of-options`. */
 const OLDEST_GIT = [2, 24] as const;
 
 /** Opens the answer to a ref advertisement in the protocol before version 2. */
@@ -58,7 +63,7 @@ const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 export class UploadPack {
   private readonly options: UploadPackOptions;
   private readonly limits: UploadPackLimits;
-  private readonly places: Places;
+  private readonly places: BoundedQueue;
   private readonly running = new Set<GitProcess>();
   private isUsable = false;
   private closed = false;
@@ -67,10 +72,10 @@ export class UploadPack {
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { processes, queue, patience } = this.limits;
-    this.places = new Places({ limit: processes, queue, patience });
+    this.places = new BoundedQueue({ slots: processes, waiting: queue, patience });
   }
 
-  /** Looks for git, once: without it every call answers `git_not_available`. */
+  /** Looks for git once. Without git every call fails with `git_not_available`. */
   async open(): Promise<void> {
     const { searchPath, log } = this.options;
     const version = await gitVersion(searchPath);
@@ -80,48 +85,51 @@ export class UploadPack {
     log.warn({ searchPath, version }, `no git ${oldest} or newer found: /git/ answers 501, all else works`);
   }
 
-  /** Which refs there are, as the client's protocol version wants to be told. */
+  /** Lists the refs in the client's version of the protocol. */
   advertise(call: FetchCall): Promise<Readable> {
-    const version = protocolVersion(call.protocol);
-    return this.run(call, version, null);
+    return this.run(call, null);
   }
 
   /** Answers one request of a fetch. The input is read as fast as git takes it, and destroyed at the end. */
   serve(call: FetchCall, input: Readable): Promise<Readable> {
-    return this.run(call, protocolVersion(call.protocol), input);
+    return this.run(call, input);
   }
 
-  /** How many processes there are at this moment. */
+  /** How many processes run at this moment. */
   get processes(): number {
     return this.running.size;
   }
 
-  /** Ends what still runs and waits until it is gone. */
+  /** Ends all processes that still run, and waits until they have ended. */
   async close(): Promise<void> {
     this.closed = true;
     for (const process of this.running) process.stop();
     await Promise.all([...this.running].map((process) => process.ended));
   }
 
-  private async run(call: FetchCall, version: number, input: Readable | null): Promise<Readable> {
-    if (!this.isUsable) throw notAvailable();
-    const leave = await this.places.take(call.gone);
+  private async run({ repository, protocol, gone }: FetchCall, input: Readable | null): Promise<Readable> {
+    if (!this.isUsable) {
+      const message = 'This server has no git to serve clones with; everything else works without it';
+      throw new HawserError('not_implemented', 'git_not_available', message);
+    }
+    const version = protocolVersion(protocol);
+    const leave = await this.places.take(gone);
     let process: GitProcess;
     try {
       if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
-      process = this.start(call.repository, version, input === null);
+      process = this.start(repository, version, input === null);
     } catch (error) {
       leave();
       throw error;
     }
-    void this.follow(process, call.repository).finally(leave);
+    void this.follow(process, repository).finally(leave);
     const preamble = input === null && version < 2 ? SERVICE_LINE : '';
-    return exchange(process, { input, preamble, gone: call.gone, limits: this.limits });
+    return exchange(process, { input, preamble, gone, limits: this.limits });
   }
 
   private start(repository: RepositoryRef, version: number, advertises: boolean): GitProcess {
     const { root, searchPath } = this.options;
-    // A second watch, for the case that this server is killed and can no longer keep its own.
+    // Git ends by itself too, in case this server is killed and can no longer end it.
     const timeout = `--timeout=${Math.ceil(this.limits.total / SECOND)}`;
     const mode = advertises ? ['--stateless-rpc', '--advertise-refs'] : ['--stateless-rpc'];
     const folder = gitdirOf(resolve(root), repository);
@@ -137,20 +145,13 @@ export class UploadPack {
     const start = performance.now();
     const exit = await process.ended;
     this.running.delete(process);
-    this.options.onOperation?.('fetch', performance.now() - start, needsALook(exit));
-    this.report(exit, repository);
-  }
-
-  private report(exit: GitExit, repository: RepositoryRef): void {
     const { code, error, stderr } = exit;
+    // A process that was ended by a signal was ended by this server, or because its client disconnected.
+    const hasFailed = error !== null || (code !== 0 && code !== null && !isClientFault(exit));
+    this.options.onOperation?.('fetch', performance.now() - start, hasFailed);
     const facts = { repository, code, stderr, ...(error ? { err: error } : {}) };
-    this.options.log[needsALook(exit) ? 'warn' : 'debug'](facts, 'git upload-pack ended');
+    this.options.log[hasFailed ? 'warn' : 'debug'](facts, 'git upload-pack ended');
   }
-}
-
-/** Whether somebody should see to it: ended by a signal it was we who ended it, or its client who left. */
-function needsALook(exit: GitExit): boolean {
-  return exit.error !== null || (exit.code !== 0 && exit.code !== null && !isClientFault(exit));
 }
 
 function isRecent(version: string): boolean {
@@ -158,13 +159,104 @@ function isRecent(version: string): boolean {
   return major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
 }
 
-/** The highest known version among the keys of the header; what else it holds never reaches git. */
+/** The highest known version among the keys of the header. Nothing else in the header reaches git. */
 function protocolVersion(header: string | undefined): number {
   const versions = (header ?? '').split(':').map((key) => /^version=([012])$/.exec(key)?.[1] ?? '0');
   return Math.max(...versions.map(Number));
 }
 
-function notAvailable(): HawserError {
-  const message = 'This server has no git to serve clones with; everything else works without it';
-  return new HawserError('not_implemented', 'git_not_available', message);
+interface ExchangeOptions {
+  /** The client's request; null when it has no body. Destroyed once no more of it is wanted. */
+  input: Readable | null;
+  /** Sent before the output of the process. */
+  preamble: string;
+  gone: AbortSignal;
+  limits: UploadPackLimits;
+}
+
+/**
+ * Lets the process answer. Resolves with the first byte of the answer, or when the process ends well without one. The
+ * stream ends with the process, and destroying the stream ends the process.
+ * @throws HawserError what went wrong before the first byte, while the client can still be told
+ */
+async function exchange(process: GitProcess, options: ExchangeOptions): Promise<Readable> {
+  const { input, preamble, gone, limits } = options;
+  const output = outputOf(process, preamble);
+  const fail = (error: HawserError) => void output.destroy(error);
+  const failSlow = (message: string) => fail(new HawserError('unavailable', 'git_timeout', message));
+  const onGone = () => fail(clientGone());
+  const stall = setTimeout(() => failSlow('No byte has moved for too long'), limits.stall);
+  const total = setTimeout(() => failSlow('The answer has taken too long'), limits.total);
+  gone.addEventListener('abort', onGone);
+  output.on('moved', () => stall.refresh());
+  output.on('close', () => {
+    clearTimeout(stall);
+    clearTimeout(total);
+    gone.removeEventListener('abort', onGone);
+    process.stop();
+  });
+  const begun = new Promise<void>((resolve, reject) => {
+    output.once('begun', resolve);
+    output.on('error', reject);
+    output.once('close', () => reject(clientGone()));
+  });
+  if (gone.aborted) onGone();
+  // An error of either stream destroys the other, and nothing more has to happen.
+  pipeline(process.stdout, output, () => undefined);
+  if (input === null) process.stdin.end();
+  else {
+    input.on('data', () => stall.refresh());
+    pipeline(input, process.stdin, (error) => {
+      // Any other error comes from the end of the process, whose exit says more.
+      if (error instanceof HawserError) fail(error);
+    });
+  }
+  await begun;
+  return output;
+}
+
+/** The output of the process. Emits `moved` with each chunk, and `begun` once the answer has begun or ended well. */
+function outputOf(process: GitProcess, preamble: string): Transform {
+  let isSilent = true;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (isSilent) {
+        isSilent = false;
+        this.push(preamble);
+        this.emit('begun');
+      }
+      this.emit('moved');
+      done(null, chunk);
+    },
+    // Called when the process has closed its output. Its exit tells whether the output is complete.
+    flush(done) {
+      void process.ended.then((exit) => {
+        const fault = faultOf(exit, isSilent);
+        if (fault === null) this.emit('begun');
+        done(fault);
+      });
+    },
+  });
+}
+
+/**
+ * Git's protocol marks its own end, and its last words tell the user what went wrong. So an answer that git began and
+ * broke off is passed on as it is, as git's own HTTP server does. A killed process has no last words.
+ */
+function faultOf(exit: GitExit, isSilent: boolean): HawserError | null {
+  if (exit.code === 0) return null;
+  if (exit.error || exit.code === null) return internal('internal_error', 'Git broke off', exit.error);
+  if (!isSilent) return null;
+  const cause = new Error(exit.stderr.trim());
+  return isClientFault(exit)
+    ? new HawserError('invalid', 'malformed_body', 'This is no request that git understands', { cause })
+    : damagedRepository(cause);
+}
+
+/** What git says about requests that break the protocol (upload-pack.c, serve.c, pkt-line.c), under LC_ALL=C. */
+const CLIENT_FAULT =
+  /^fatal: .*(?:protocol error|expected|hung up|not our ref|unknown capability|invalid command|no command|already requesting|[Ii]nvalid (?:deepen|shallow)|mismatched object format|cannot be used together|not negotiated|ambiguous)/m;
+
+function isClientFault({ stderr }: GitExit): boolean {
+  return CLIENT_FAULT.test(stderr);
 }

@@ -1,12 +1,14 @@
-/** Notices refs that other programs move on the disk: a look at every loaded repository within a second. */
+/** Notices refs that other programs move on the disk. It looks at every loaded repository once a second. */
 
-/** How often a slice is looked at, how long it may hold up the process, and the least time of a whole round. */
+/** Milliseconds between two slices of a round. */
 const TICK = 50;
+/** Milliseconds for which a slice may block the process. */
 const SLICE = 2;
+/** Milliseconds between the starts of two rounds, at least. */
 const ROUND = 1_000;
 
 export interface Watched {
-  /** Costs four system calls and no promise. */
+  /** Reading it costs four system calls and no promise. */
   readonly stale: boolean;
 }
 
@@ -17,14 +19,17 @@ export class Watch<T extends Watched> {
   private round: Iterator<T> | undefined;
   private roundStarted = Number.NEGATIVE_INFINITY;
 
-  /** `loaded` gives what is in memory now; `refresh` is called for what is stale and must not throw. */
+  /**
+   * @param loaded lists the repositories that are in memory now
+   * @param refresh is called for each one that is stale, and must not throw
+   */
   constructor(loaded: () => Iterator<T>, refresh: (repository: T) => void) {
     this.loaded = loaded;
     this.refresh = refresh;
   }
 
   start(): void {
-    this.timer ??= setInterval(() => this.lookAtSlice(), TICK).unref();
+    this.timer ??= setInterval(() => this.checkSlice(), TICK).unref();
   }
 
   stop(): void {
@@ -32,7 +37,7 @@ export class Watch<T extends Watched> {
     this.timer = undefined;
   }
 
-  private lookAtSlice(): void {
+  private checkSlice(): void {
     const start = performance.now();
     if (!this.round) {
       if (start - this.roundStarted < ROUND) return;

@@ -1,12 +1,13 @@
-/** What a handler gives back: a status, a body in its final bytes, and the headers that go with it. */
+/** What a handler answers with, and the validators of conditional requests (RFC 9110 section 13). */
 
 import type { Readable } from 'node:stream';
-import { hashInBlocks } from '../lib/hash.ts';
+import { HawserError } from '../lib/errors.ts';
+import { hashInBlocks, sha256Base64 } from '../lib/hash.ts';
 import { Pace } from '../lib/pace.ts';
 
 /** A body that is opened only when it is really sent, once for each answer. */
 export interface PieceByPiece {
-  /** Bytes. */
+  /** The length in bytes. */
   length: number;
   open(): Readable;
 }
@@ -14,16 +15,16 @@ export interface PieceByPiece {
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** A stream is destroyed when it cannot be sent to its end, and has no validator but one that is given. */
+  /** A stream is destroyed when it cannot be sent to its end. It has no validator unless `etag` gives one. */
   body: string | Buffer | Readable | PieceByPiece | null;
-  /** A strong validator in its quotes (RFC 9110 8.8.3); a JSON answer to GET gets one from its bytes where absent. */
+  /** A strong validator in its quotes (RFC 9110 8.8.3). Without it, JSON that answers a GET gets one from its bytes. */
   etag?: string;
-  /** Set on lists: which part of how many this is. */
+  /** Only lists have it. It says which part of the whole list this is. */
   page?: { take: number; skip: number; total: number };
 }
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
-/** Characters of JSON that are turned into bytes at once. */
+/** So many characters of JSON are turned into bytes at once. */
 const PIECE = 64 * 1024;
 const JSON_TYPE = { 'Content-Type': JSON_MEDIA_TYPE };
 
@@ -35,7 +36,7 @@ export function json(value: unknown, validator?: string): Answer {
     : { status: 200, headers: JSON_TYPE, body, etag: `"${validator}"` };
 }
 
-/** As `json`, of an object whose last member is a list that may be long: written out in steps. */
+/** Answers with an object whose last member is a list. The list may be long, so it is written out in steps. */
 export async function jsonWithList(
   head: Readonly<Record<string, unknown>>,
   name: string,
@@ -58,17 +59,17 @@ export async function jsonWithList(
   return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
 }
 
-/** JSON that is written out already, because `JSON.stringify` would change its numbers. */
+/** Answers with JSON that is text already, because `JSON.stringify` would change its numbers. */
 export function writtenJson(body: string | Buffer): Answer {
   return { status: 200, headers: JSON_TYPE, body };
 }
 
-/** 201 with the address of what was made. */
+/** Answers 201 with the address of what was made. */
 export function created(location: string, value: unknown): Answer {
   return { status: 201, headers: { ...JSON_TYPE, Location: location }, body: JSON.stringify(value) };
 }
 
-/** To a GET whose caller holds what there is, where that is known before the answer is made. */
+/** Answers 304 to a GET whose caller already has the content, where that is known before the content is read. */
 export function notModified(validator: string): Answer {
   return { status: 304, headers: {}, body: null, etag: `"${validator}"` };
 }
@@ -77,7 +78,7 @@ export function noContent(): Answer {
   return { status: 204, headers: {}, body: null };
 }
 
-/** One page of a list; `total` counts all that match. */
+/** Answers with one page of a list. `total` counts all items that match. */
 export function page(
   items: readonly unknown[],
   total: number,
@@ -87,7 +88,7 @@ export function page(
 }
 
 /**
- * Bytes with their media type; no browser runs what somebody uploaded: it is saved, or shown without any rights.
+ * Answers with bytes and their media type. No browser runs what somebody uploaded: it is saved, or shown without rights.
  * @param validator what its ETag says, without quotes
  */
 export function download(
@@ -113,14 +114,49 @@ export function redirect(location: string): Answer {
   return { status: 302, headers: { Location: location }, body: null };
 }
 
-/** After a form: the browser gets this page, and to load that anew sends nothing twice (RFC 9110 15.4.4). */
+/** Answers a form: the browser then gets this page, and loading it anew sends nothing twice (RFC 9110 15.4.4). */
 export function seeOther(location: string, headers: Record<string, string> = {}): Answer {
   return { status: 303, headers: { Location: location, ...headers }, body: null };
 }
 
-/** Bytes that are still in the making; never to be stored by anybody on the way. */
+/** Answers with bytes that are still being made. Nobody on the way may store them. */
 export function streamed(body: Readable, mediaType: string): Answer {
-  return { status: 200, headers: { 'Content-Type': mediaType, 'Cache-Control': UNCACHED }, body };
+  const headers = { 'Content-Type': mediaType, 'Cache-Control': 'no-cache, max-age=0, must-revalidate' };
+  return { status: 200, headers, body };
 }
 
-const UNCACHED = 'no-cache, max-age=0, must-revalidate';
+/** The ETag of an answer: its own, or else one made from its bytes. Lists and what is never cached have none. */
+export function etagOf(answer: Answer): string | null {
+  if (answer.etag !== undefined) return answer.etag;
+  if (answer.status !== 200 || answer.body === null || answer.page !== undefined) return null;
+  if (answer.headers['Cache-Control'] === 'no-store') return null;
+  if (typeof answer.body !== 'string' && !Buffer.isBuffer(answer.body)) return null;
+  return `"${sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_')}"`;
+}
+
+/** Whether the header's list names the ETag. Weak validators count as equal (RFC 9110 8.8.3.2). */
+export function namesValidator(header: string, etag: string): boolean {
+  // The steady poll sends exactly the one validator it was given.
+  if (header === etag) return true;
+  if (namesAny(header)) return true;
+  return header.split(',').some((entry) => entry.trim().replace(/^W\//, '') === etag);
+}
+
+/** Whether the header is `*`, which means anything, as long as it exists. */
+export function namesAny(header: string): boolean {
+  return header.trim() === '*';
+}
+
+/** What an address holds now. Null means nothing. Lists have no ETag. */
+export type Current = { etag: string | null } | null;
+
+/**
+ * If-Match compares strongly, so a weak validator never matches.
+ * @throws HawserError precondition_failed when the header does not name what is there
+ */
+export function requireMatch(header: string, current: Current): void {
+  const names = (etag: string) => header.split(',').some((entry) => entry.trim() === etag);
+  if (current !== null && (namesAny(header) || (current.etag !== null && names(current.etag)))) return;
+  const message = 'The resource has changed since it was read; read it again';
+  throw new HawserError('precondition_failed', 'precondition_failed', message);
+}

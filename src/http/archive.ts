@@ -1,4 +1,4 @@
-/** A ZIP archive from outside, taken apart in memory and distrusted throughout. */
+/** Takes apart a ZIP archive from outside in memory, and trusts nothing in it. */
 
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
@@ -11,13 +11,13 @@ import { inBlocks, Pace } from '../lib/pace.ts';
 const inflate = promisify(inflateRaw);
 
 export interface ArchiveLimits {
-  /** Bytes of all files together, inflated. */
+  /** The limit in bytes for all inflated files together. */
   bytes: number;
   files: number;
 }
 
 export interface UploadedFile {
-  /** In the form of `normalizePath`. */
+  /** The path has the form that `normalizePath` gives. */
   path: string;
   content: Buffer;
 }
@@ -27,15 +27,15 @@ interface PlannedFile {
   entry: Entry;
 }
 
-/** Folders are no files, but their entries cost time: as many as files, and some for small limits. */
+/** Entries of folders cost time too. There may be as many of them as files, and this many more. */
 const SPARE_FOLDERS = 64;
 
-/** APPNOTE.TXT 4.4.4: encrypted, strongly encrypted, central directory masked. */
+/** The flags for encrypted, strongly encrypted and a masked central directory (APPNOTE.TXT 4.4.4). */
 const ENCRYPTED_FLAGS = 0x1 | 0x40 | 0x2000;
 const STORED = 0;
 const DEFLATED = 8;
 
-/** File types in the upper half of the external attributes (stat.h), and Windows' reparse points in the lower. */
+/** The upper half of the external attributes holds file types (stat.h), the lower half Windows' reparse points. */
 const TYPE_MASK = 0xf000;
 const REGULAR = 0x8000;
 const FOLDER = 0x4000;
@@ -45,11 +45,11 @@ const REPARSE_POINT = 0x400;
 const CENTRAL_ENTRY = 0x02014b50;
 
 /**
- * The files of an archive, folders left out. Everything that its directory tells is checked before anything is
+ * The files of an archive, without its folders. Everything that its directory tells is checked before anything is
  * inflated, and no entry may inflate to more than it declared, so a bomb costs no more than the limit.
- * Throws 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong checksum), 400
- * `invalid_path` (a refused, doubled or clashing name; a link or other special file) and 413 `payload_too_large` or
- * `too_many_files`.
+ * @throws HawserError 400 `validation_failed`, in it `invalid_archive` (broken, encrypted, unknown compression, wrong
+ *   checksum); 400 `invalid_path` (a refused, doubled or clashing name; a link or other special file); 413
+ *   `payload_too_large` or `too_many_files`
  */
 export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Promise<UploadedFile[]> {
   try {
@@ -64,7 +64,7 @@ export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Pro
     return files;
   } catch (error) {
     if (error instanceof HawserError) throw error;
-    // What yauzl and zlib say may quote names from the archive: it stays in the log.
+    // The messages of yauzl and zlib may quote names from the archive, so they only go to the log.
     throw broken('The archive is not a readable ZIP file', error);
   }
 }
@@ -87,7 +87,7 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
     bytes += entry.uncompressedSize;
     if (bytes > limits.bytes) throw tooLarge(`The archive's files exceed ${limits.bytes} bytes`);
   }
-  // The count is a field of its own (of 16 bits): a wrong one would drop files without a word.
+  // The count is a field of its own, of 16 bits. A wrong count would drop files silently.
   const cursor = Number(zip.readEntryCursor);
   if (cursor + 4 <= archive.length && archive.readUInt32LE(cursor) === CENTRAL_ENTRY) {
     throw broken('The archive has more entries than it declares');
@@ -110,7 +110,7 @@ function planEntry(entry: Entry): string | null {
   return name;
 }
 
-/** UTF-8 where the entry says so (flag or Info-ZIP's Unicode path), else CP437 (APPNOTE.TXT, appendix D). */
+/** The name is UTF-8 where the entry says so by a flag or Info-ZIP's Unicode path, else CP437 (APPNOTE.TXT D). */
 function entryName(entry: Entry): string {
   const raw = entry.fileNameRaw;
   // yauzl's table for CP437 has pictures in place of the control characters and would hide them.
@@ -118,11 +118,14 @@ function entryName(entry: Entry): string {
   return getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, true);
 }
 
-/** Whether the entry is a folder; throws for all that is neither that nor a regular file. */
+/**
+ * Whether the entry is a folder.
+ * @throws HawserError for an entry that is neither a folder nor a regular file
+ */
 function checkType(entry: Entry, name: string): boolean {
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   const isSpecial = type !== 0 && type !== REGULAR && type !== FOLDER;
-  // Who made the entry does not matter: an unpacker may look at these bits whatever the system named.
+  // It does not matter which system made the entry: an unpacker may look at these bits anyway.
   if (isSpecial || (entry.externalFileAttributes & REPARSE_POINT) !== 0) {
     throw invalid(
       'invalid_path',
@@ -142,7 +145,7 @@ async function unpack(zip: ZipFile, archive: Buffer, entry: Entry): Promise<Buff
   const end = fileDataStart + entry.compressedSize;
   if (end > archive.length) throw broken('The archive is cut off');
   const data = archive.subarray(fileDataStart, end);
-  // A copy, so that one small file does not keep the whole archive in memory.
+  // This copies, so that one small file does not keep the whole archive in memory.
   const content = entry.compressionMethod === STORED ? Buffer.from(data) : await inflateEntry(data, entry);
   if (content.length !== entry.uncompressedSize || (await checksumOf(content)) !== entry.crc32) {
     throw broken('The archive is damaged: a file differs from its checksum');
@@ -161,7 +164,7 @@ async function checksumOf(content: Buffer): Promise<number> {
 /** Stops with an error as soon as the output exceeds the declared size, which the limits have admitted. */
 async function inflateEntry(data: Buffer, entry: Entry): Promise<Buffer> {
   const size = entry.uncompressedSize;
-  // zlib hands out its work buffer: left at 16 KiB, each tiny file would keep one alive.
+  // zlib hands out its work buffer. With the default of 16 KiB each tiny file would keep one alive.
   const chunkSize = Math.min(Math.max(size, 64), 64 * 1024);
   return inflate(data, { maxOutputLength: Math.max(size, 1), chunkSize });
 }

@@ -1,4 +1,4 @@
-/** Finds the credential of a request and has it identified: token, then session cookie, then certificate. */
+/** Finds the credential of a request: a token, else a session cookie, else a certificate. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Awaitable } from '../lib/awaitable.ts';
@@ -13,9 +13,9 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 interface Circumstances {
   requestId: string;
-  /** Epoch milliseconds. */
+  /** The time in epoch milliseconds. */
   now: number;
-  /** Of the path; empty where it names no node. Only in a node's own path its announced certificate counts. */
+  /** The node in the path, or an empty text. An announced certificate counts only in its own node's path. */
   nodeId: string;
   /** Whether a token may also come as the password of HTTP Basic, with any user name. */
   takesBasic: boolean;
@@ -42,8 +42,8 @@ export function authenticate(
   const { peer } = client;
   if (peer === null) return null;
   const known = identifier.node(peer, now);
-  // Before anything is verified, which behind a proxy is work.
-  if (known === null) identifier.refuseStranger(peer, nodeId);
+  // This comes first, because to verify a certificate behind a proxy is work.
+  if (known === null) identifier.rejectUnknownCertificate(peer, nodeId);
   if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
   return known ?? identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
 }
@@ -54,7 +54,7 @@ async function fromThisSite(request: IncomingMessage, principal: Promise<Princip
   return known;
 }
 
-/** Who is signed in, for routes that want to know but ask nobody: a session that is over is no session. */
+/** Who is signed in, for routes that are open to everybody. A session that has ended counts as none. */
 export async function sessionHolder(
   identifier: Identifier,
   request: IncomingMessage,
@@ -71,8 +71,8 @@ export async function sessionHolder(
 }
 
 /**
- * For routes that ask nobody who they are: a session cookie sent along still marks a browser, and a form on
- * another site must not sign its user in or out of anything.
+ * Guards routes that are open to everybody. A session cookie still marks a browser, and a form on another site must not
+ * sign its user in or out.
  */
 export function refuseCrossSiteSession(request: IncomingMessage): void {
   const { authorization, cookie } = request.headers;
@@ -81,8 +81,8 @@ export function refuseCrossSiteSession(request: IncomingMessage): void {
 }
 
 /**
- * Lets only the metrics token in; no session, personal access token or certificate counts.
- * @param expected SHA-256 of the token in hex; null where none is configured
+ * Lets only the metrics token in. No session, personal access token or certificate counts.
+ * @param expected SHA-256 of the token in hexadecimal; null where none is configured
  * @throws HawserError not_found where none is configured; unauthenticated for none or another
  */
 export function requireMetricsToken(request: IncomingMessage, expected: string | null): void {
@@ -99,7 +99,7 @@ function bearerToken(authorization: string): string {
   return match[1];
 }
 
-/** The password of HTTP Basic (RFC 7617), null for any other scheme; it holds no colon, the user name neither. */
+/** The password of HTTP Basic (RFC 7617), or null for another scheme. Neither it nor the user name holds a colon. */
 function basicPassword(authorization: string): string | null {
   const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization)?.[1];
   if (credentials === undefined) return null;
@@ -112,7 +112,7 @@ function basicPassword(authorization: string): string | null {
 }
 
 /**
- * A browser tells where a request comes from; without either header the caller is no browser.
+ * A browser tells where a request comes from. Without either header the caller is no browser.
  * @throws HawserError forbidden `cross_site_request`
  */
 export function refuseCrossSite(request: IncomingMessage): void {

@@ -4,29 +4,29 @@ import { HawserError } from '../lib/errors.ts';
 
 const MIB = 1024 * 1024;
 
-/** Bytes of all bodies together. */
+/** All bodies together may hold so many bytes. */
 const ALL = 64 * MIB;
-/** Bytes of one caller, so that the others have room, whatever that one sends. */
+/** One caller may hold so many bytes, so that the others have room. */
 const OF_ONE_CALLER = ALL / 2;
-/** Bytes of all callers that are not known yet: they never take the room of those who are. */
+/** All callers that are not known yet may hold so many bytes together, so that known callers have room. */
 const OF_STRANGERS = ALL / 4;
-/** Bodies that callers not yet known send from one address. */
+/** Callers that are not known yet may send so many bodies at once from one address. */
 const STRANGERS_AT_ONCE = 8;
-/** Seconds. */
+/** The wait in seconds. */
 const RETRY_AFTER = 5;
 
-/** Whose body is read. */
+/** The caller whose body is read. */
 export interface BodySender {
-  /** The id of a user or node; of a caller not yet known the source of the request, as `sourceOf` gives it. */
+  /** The id of a user or node. For a caller that is not known yet: the source of the request, as `sourceOf` gives it. */
   key: string;
   isKnown: boolean;
 }
 
-/** What one body holds of the budget. */
+/** The part of the budget that one body holds. */
 export interface BodyShare {
   /** @throws HawserError `unavailable` when so much more is not to be had */
   reserve(bytes: number): void;
-  /** Gives back all of it. */
+  /** Gives back the whole share. */
   close(): void;
 }
 

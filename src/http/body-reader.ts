@@ -1,16 +1,20 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { type Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { koaBody } from 'koa-body';
+import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
-import type { Principal } from '../security/principal.ts';
-import { decodeJson, hasBody, parseJson, readDocument, readForm, readJsonBytes } from './body.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
-import type { BodySpec } from './route.ts';
-import { openBody } from './stream-body.ts';
-import { uploadPlaces } from './upload-body.ts';
-import { readUpload, type Upload } from './uploads.ts';
-import { validate } from './validation.ts';
+import type { Exchange } from './exchange.ts';
+import { endOf } from './facts.ts';
+import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
+import { refuseContentEncoding, unsupported } from './multipart.ts';
+import type { BodySpec, StreamBody } from './route.ts';
+import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
+import { decodeJson, decodeUtf8, malformedJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
   jsonBytes: number;
@@ -24,86 +28,259 @@ export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 
 export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
-interface BodySource {
-  request: IncomingMessage;
-  response: ServerResponse;
-  principal: Principal | null;
-  /** Aborted when the exchange is over. */
-  over(): AbortSignal;
-}
+/** Kinds of bodies that are handed on as one block. */
+type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' }>;
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** More than the longest names and passwords take, each character as `%XX%XX%XX`. */
+const FORM_BYTES = 32 * 1024;
 
 export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
   private readonly uploads = uploadPlaces();
+  private readonly parseJson: ReturnType<typeof koaBody>;
+  /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
+  private readonly parseForm = koaBody({ textTypes: [FORM_TYPE], urlencoded: false, textLimit: FORM_BYTES });
 
   constructor(limits: RequestLimits) {
     this.limits = limits;
     this.budget = new BodyBudget(Math.max(limits.jsonBytes, limits.reportBytes));
+    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: limits.jsonBytes });
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */
-  async read(spec: BodySpec<unknown>, source: BodySource): Promise<ReadBody> {
-    const { request } = source;
+  async read(spec: BodySpec<unknown>, ctx: Exchange): Promise<ReadBody> {
+    const { req } = ctx;
     if (spec.kind === 'stream') {
-      const stream = openBody(request, { ...spec, over: source.over() });
+      const stream = openBody(req, spec, endOf(ctx));
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
-    if (spec.kind === 'upload') return this.readForm(spec, source);
+    if (spec.kind === 'upload') return this.readUpload(spec, ctx);
     let share: BodyShare | undefined;
     try {
-      share = this.budget.open(senderOf(source));
-      return await this.readWhole(spec, request, share);
+      share = this.budget.open(senderOf(ctx));
+      const body = await this.readWhole(spec, req, share);
+      return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
     } catch (error) {
       // Of what is being sent still nothing is read any more, so nothing else can come by the connection.
-      if (share === undefined || request.isPaused()) source.response.shouldKeepAlive = false;
+      if (share === undefined || req.isPaused()) ctx.res.shouldKeepAlive = false;
       throw error;
     } finally {
       share?.close();
     }
   }
 
-  private async readWhole(
-    spec: Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' }>,
-    request: IncomingMessage,
-    share: BodyShare,
-  ): Promise<ReadBody> {
-    const { limits } = this;
-    if (spec.kind === 'form')
-      return { ...NO_BODY, body: validate(spec.schema, await readForm(request, share), 'form') };
+  private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
+    const { jsonBytes } = this.limits;
+    if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
-      const document = await readDocument(request, spec.mediaTypes, { limit: limits.jsonBytes, share });
-      return { ...NO_BODY, body: validate(spec.schema, document, 'body') };
+      const mediaType = requireType(req, spec.mediaTypes);
+      return { mediaType, bytes: await readBytes(req, { limit: jsonBytes, share }) };
     }
-    if (spec.kind === 'json' && spec.isOptional && !hasBody(request))
-      return { ...NO_BODY, body: validate(spec.schema, {}, 'body') };
-    if (spec.kind === 'jsonBytes') {
-      const bytes = await readJsonBytes(request, { limit: limits[spec.limit], share });
-      return { ...NO_BODY, body: validate(spec.schema, bytes, 'body') };
-    }
-    const text = decodeJson(await readJsonBytes(request, { limit: limits.jsonBytes, share }));
-    return { ...NO_BODY, body: validate(spec.schema, parseJson(text), 'body') };
+    if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
+    // Without a body there is no media type that could be wrong.
+    if (req.headers['content-type'] === undefined && !hasBody(req)) throw malformedJson();
+    if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
+    refuseContentEncoding(req.headers);
+    if (spec.kind === 'jsonBytes') return readBytes(req, { limit: this.limits[spec.limit], share });
+    return this.readJson(req, { limit: jsonBytes, share, check: decodeJson });
   }
 
-  private async readForm(
+  private async readJson(request: IncomingMessage, reading: Reading): Promise<unknown> {
+    const body = meter(request, 'application/json', reading);
+    try {
+      const value = await parseBody(this.parseJson, body);
+      if (body.received > 0) return value;
+    } catch (error) {
+      // koa-body refuses members called `__proto__` too, of which the route's schema is to judge.
+      if (error instanceof SyntaxError && 'body' in error) return parseJson(String(error.body));
+      throw error;
+    }
+    throw malformedJson();
+  }
+
+  /**
+   * The fields of an HTML form without files.
+   * @throws HawserError `malformed_body` for what is not encoded so, in UTF-8; `validation_failed` for a field that
+   *   comes twice
+   */
+  private async readForm(request: IncomingMessage, share: BodyShare): Promise<Record<string, string>> {
+    const body = meter(request, requireType(request, [FORM_TYPE]), {
+      limit: FORM_BYTES,
+      share,
+      check: decodeFormText,
+    });
+    const pairs = decodeForm(String(await parseBody(this.parseForm, body)));
+    const fields = new Map(pairs);
+    if (fields.size < pairs.length) throw invalidField('', 'The form has a field twice');
+    return Object.fromEntries(fields);
+  }
+
+  private async readUpload(
     spec: Extract<BodySpec<unknown>, { kind: 'upload' }>,
-    { request, principal, over }: BodySource,
+    ctx: Exchange,
   ): Promise<ReadBody> {
     const { limits } = this;
+    const { principal } = ctx.state;
     // Routes that take uploads are for users alone.
     const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const { fields, files, file } = await readUpload(
-      request,
+      ctx.req,
       { bytes, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
-      { places: this.uploads, userId, over: over() },
+      { places: this.uploads, userId, over: endOf(ctx) },
     );
-    return { ...NO_BODY, body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
+    return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
   }
 }
 
-function senderOf({ request, principal }: BodySource): BodySender {
-  if (principal === null) return { key: `from ${sourceOf(clientOf(request).address)}`, isKnown: false };
+/**
+ * Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
+ * so that the answer can be read. The stream fails with `payload_too_large` or `malformed_body`.
+ * @throws HawserError unsupported_media_type
+ */
+export function openBody(
+  request: IncomingMessage,
+  { mediaType, bytes }: StreamBody<unknown>,
+  over: AbortSignal,
+): Readable {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== mediaType) throw unsupported(`The body must be ${mediaType}`);
+  const counted = countUpTo(bytes);
+  const entry = entryTo(counted, request.headers['content-encoding']);
+  request.on('error', () => undefined);
+  request.once('close', () => {
+    if (!request.complete) counted.destroy(invalid('malformed_body', 'The body ended too early'));
+  });
+  // It may fail before anybody listens; who reads it later learns of it then.
+  counted.on('error', () => undefined);
+  counted.once('close', () => {
+    request.unpipe(entry);
+    if (!request.readableEnded) discardBody(request);
+  });
+  over.addEventListener('abort', () => counted.destroy(), { once: true });
+  // Not pipeline(), which would destroy the request, and the connection with it.
+  request.pipe(entry);
+  return counted;
+}
+
+function countUpTo(limit: number): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > limit) done(tooLarge(`The body is larger than the limit of ${limit} bytes`));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Where the body goes in, to come out counted. */
+function entryTo(counted: Transform, encoding = 'identity'): Transform {
+  if (/^identity$/i.test(encoding)) return counted;
+  if (!/^(?:x-)?gzip$/i.test(encoding)) throw unsupported('Of Content-Encodings only gzip is understood');
+  const unpack = createGunzip();
+  unpack.on('error', () => counted.destroy(invalid('malformed_body', 'The body is not valid gzip')));
+  counted.once('close', () => unpack.destroy());
+  unpack.pipe(counted);
+  return unpack;
+}
+
+/** How a body in one block is read. */
+interface Reading {
+  /** The limit in bytes. */
+  limit: number;
+  /** What the body holds in memory meanwhile. */
+  share: Pick<BodyShare, 'reserve'>;
+  check?(whole: Buffer): void;
+  /** The default is what a server asks for. */
+  pace?: BodyPace;
+}
+
+/**
+ * The whole body, for a handler that may have a thread parse it, which koa-body could not.
+ * @throws HawserError `payload_too_large`, as soon as the limit is passed; `malformed_body` for a body that is cut off, or
+ *   comes in chunks of a byte or two; `body_timeout` for one that comes too slowly; `unavailable` where no more memory is
+ *   to be had for it
+ */
+export async function readBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
+  const body = meter(request, '', reading);
+  return new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0);
+    body
+      .on('data', (whole) => (bytes = whole))
+      .once('end', () => resolve(bytes))
+      .once('error', reject);
+  });
+}
+
+function meter(
+  request: IncomingMessage,
+  mediaType: string,
+  { share, pace, ...reading }: Reading,
+): MeteredBody {
+  const tooLong = () => tooLarge(`The body is larger than the limit of ${reading.limit} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > reading.limit) {
+    discardBody(request);
+    throw tooLong();
+  }
+  return new MeteredBody(request, mediaType, {
+    ...reading,
+    pace: pace ?? paceOfWhole(),
+    isInSlices: false,
+    tooLong,
+    cutOff: (cause) => new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause }),
+    reserve: (bytes) => share.reserve(bytes),
+  });
+}
+
+/**
+ * The body's media type, in lower case and without parameters.
+ * @throws HawserError `unsupported_media_type`
+ */
+function requireType(request: IncomingMessage, mediaTypes: readonly string[]): string {
+  const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (!mediaTypes.includes(mediaType)) throw mustBe(mediaTypes);
+  refuseContentEncoding(request.headers);
+  return mediaType;
+}
+
+const mustBe = (mediaTypes: readonly string[]) => unsupported(`The body must be ${mediaTypes.join(' or ')}`);
+
+/** Whether there is a body, or may be (RFC 9112 6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+const malformedForm = () => invalid('malformed_body', 'The form is not encoded as UTF-8');
+
+function decodeFormText(bytes: Buffer): void {
+  try {
+    decodeUtf8(bytes);
+  } catch {
+    throw malformedForm();
+  }
+}
+
+/** Strictly, unlike URLSearchParams: a password in another encoding must not be taken for another password. */
+function decodeForm(text: string): [string, string][] {
+  try {
+    return text
+      .split('&')
+      .filter(Boolean)
+      .map((pair) => {
+        const [name = '', ...value] = pair.replaceAll('+', ' ').split('=').map(decodeURIComponent);
+        return [name, value.join('=')];
+      });
+  } catch {
+    throw malformedForm();
+  }
+}
+
+function senderOf({ req, state: { principal } }: Exchange): BodySender {
+  if (!principal) return { key: `from ${sourceOf(clientOf(req).address)}`, isKnown: false };
   return { key: principal.kind === 'user' ? principal.userId : principal.node.nodeId, isKnown: true };
 }

@@ -1,20 +1,21 @@
-/** Puts together what comes in pieces over a connection. */
+/** Joins bytes that come in pieces over a connection. */
 
 import { Pace } from '../lib/pace.ts';
 
-/** Bytes of the first block. Each further one is as large as all before it together, up to the largest. */
+/** The first block has so many bytes. Each further block is as large as all before it, up to the largest. */
 const SMALLEST_BLOCK = 1024;
 const LARGEST_BLOCK = 256 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /**
- * Bytes that come in pieces of any size, copied into blocks: a piece is let go of at once, so a sender of single bytes
- * costs no object for each of them. The blocks are at most twice as large as what has come.
+ * Copies pieces of any size into blocks and keeps no piece, so a sender of single bytes costs no object for each byte.
+ * The blocks are at most twice as large as what has come.
  */
 export class ByteCollector {
   length = 0;
   private readonly blocks: Buffer[] = [];
-  private last = Buffer.alloc(0);
-  /** Bytes of the last block that are taken. */
+  private last = NOTHING;
+  /** So many bytes of the last block are used. */
   private taken = 0;
   private readonly onBlock: (bytes: number) => void;
 
@@ -33,20 +34,14 @@ export class ByteCollector {
     }
   }
 
-  toBuffer(): Buffer {
-    const parts = [...this.blocks, this.last];
-    return Buffer.concat(parts, this.length);
+  /** Gives all bytes in one Buffer. The collector is empty then. */
+  takeAll(): Buffer {
+    const all = Buffer.concat([...this.blocks, this.last], this.length);
+    this.clear();
+    return all;
   }
 
-  private addBlock(): void {
-    const size = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, this.length));
-    this.onBlock(size);
-    if (this.taken > 0) this.blocks.push(this.last);
-    this.last = Buffer.allocUnsafeSlow(size);
-    this.taken = 0;
-  }
-
-  /** As `toBuffer`, for much: in steps, and what has been copied is let go of. The collector is empty then. */
+  /** Does what `takeAll` does, in steps, for many bytes. It lets go of each block that has been copied. */
   async drain(): Promise<Buffer> {
     const all = Buffer.allocUnsafeSlow(this.length);
     const pieces = [...this.blocks.splice(0), this.last.subarray(0, this.taken)].reverse();
@@ -56,9 +51,22 @@ export class ByteCollector {
       at += piece.copy(all, at);
       if (pace.isDue) await pace.rest();
     }
-    this.last = Buffer.alloc(0);
+    this.clear();
+    return all;
+  }
+
+  private clear(): void {
+    this.blocks.length = 0;
+    this.last = NOTHING;
     this.taken = 0;
     this.length = 0;
-    return all;
+  }
+
+  private addBlock(): void {
+    const size = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, this.length));
+    this.onBlock(size);
+    if (this.taken > 0) this.blocks.push(this.last);
+    this.last = Buffer.allocUnsafeSlow(size);
+    this.taken = 0;
   }
 }

@@ -1,4 +1,4 @@
-/** Who makes a request: known from the connection itself, or told by a trusted proxy that the connection is from. */
+/** Who makes a request. The connection itself shows it, or a trusted proxy tells it. */
 
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -9,25 +9,27 @@ import {
   thumbprintOf,
 } from '../security/certificates.ts';
 import type { PathValidator } from '../security/certification-path.ts';
-import type { ForwardedCertificate } from './forwarded-certificate.ts';
-import type { Proxies } from './proxies.ts';
+import type { ForwardedCertificate, Proxies } from './proxies.ts';
 
 export interface Client {
-  /** IP address. */
+  /** The IP address. */
   readonly address: string;
-  /** The certificate whose key the client has proven to hold; null if it showed none. */
+  /** The certificate whose key the client has proven to hold; null without one. */
   readonly peer: PresentedCertificate | null;
   /**
    * Whether the certificate satisfies `HAWSER_NODE_CA` and `HAWSER_NODE_CRL` as they stand now, and is within its term.
-   * Always true without a node CA, where the fingerprint alone decides.
+   * It is always true without a node CA, where the fingerprint alone decides.
    */
   readonly isTrusted: boolean;
 }
 
-/** Of a connection. Few ask for more than the thumbprint, and to describe a certificate takes a tenth of a handshake. */
+/**
+ * The certificate of a connection. It is described only when somebody asks, because few need more than the thumbprint and
+ * a description takes a tenth of a handshake.
+ */
 export class PeerCertificate implements PresentedCertificate {
   readonly certificate: X509Certificate;
-  /** SHA-256 over the DER form, 64 upper-case hex digits. */
+  /** The SHA-256 of the DER form in 64 upper-case hexadecimal digits. */
   readonly thumbprint: string;
   private description: CertificateDescription | undefined;
 
@@ -42,17 +44,17 @@ export class PeerCertificate implements PresentedCertificate {
   }
 }
 
-/** What proxied requests are judged by; the authorities change while the server runs. */
+/** What proxied requests are judged by. The authorities change while the server runs. */
 export interface ProxiedTrust {
   readonly proxies: Proxies;
-  /** Null without a node CA. */
+  /** The result is null without a node CA. */
   validator(): PathValidator | null;
   now(): number;
 }
 
 /**
- * Behind a trusted proxy, whose own certificate, if it showed one, says who the proxy is and never who the client is: not
- * even where it sends none, which is how it says that the client has none.
+ * A client behind a trusted proxy. The proxy's own certificate says who the proxy is and never who the client is, also
+ * where the proxy passes on no certificate, which means that the client has none.
  */
 export class ProxiedClient implements Client {
   private readonly request: IncomingMessage;

@@ -1,4 +1,4 @@
-/** Every connection of the listener: who is at the other end, whether they are trusted, and what they are being answered. */
+/** Knows every connection of the listener: who is at the other end, whether they are trusted, and what is in progress. */
 
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -6,28 +6,22 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { chainsTo } from '../security/certificate-chain.ts';
-import { isWithinTerm } from '../security/certificates.ts';
+import { chainsTo, isWithinTerm } from '../security/certificates.ts';
 import { PathValidator } from '../security/certification-path.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
 import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
 import type { Proxies } from './proxies.ts';
 
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
-/** What is known of a connection from its handshake on, where it had one. */
+/** What is known of a connection from its handshake on, or from its start without TLS. */
 class Connection implements Client {
   readonly address: string;
   readonly peer: PeerCertificate | null;
   /** Whether OpenSSL found a valid chain, by the authorities in force at the handshake. */
   readonly verified: boolean;
-  /** Which authorities those were: null when the handshake may have begun under others. */
+  /** The authorities at the handshake; null when it may have begun under others. */
   readonly trust: NodeTrust | null;
   readonly table: ConnectionTable;
-  /** Whether it is from a trusted proxy: then each of its requests may be another client's. */
+  /** Whether it comes from a trusted proxy. Each of its requests may then be another client's. */
   readonly isProxied: boolean;
 
   constructor(
@@ -52,7 +46,7 @@ const connections = new WeakMap<Socket, Connection>();
 const proxiedClients = new WeakMap<IncomingMessage, ProxiedClient>();
 const NOBODY: Client = { address: '', peer: null, isTrusted: false };
 
-/** Who makes the request. For every poll, so it does next to nothing where no proxy stands between. */
+/** Who makes the request. Every poll asks, so this does next to nothing where no proxy stands between. */
 export function clientOf(request: IncomingMessage): Client {
   const connection = connections.get(request.socket);
   if (connection === undefined) return NOBODY;
@@ -63,7 +57,7 @@ export function clientOf(request: IncomingMessage): Client {
   return connection;
 }
 
-/** Whether the connection is from a trusted proxy: then each of its requests may be another client's. */
+/** Whether the connection comes from a trusted proxy. Each of its requests may then be another client's. */
 export function isProxied(socket: Socket): boolean {
   return connections.get(socket)?.isProxied ?? false;
 }
@@ -77,8 +71,8 @@ function proxiedClientOf(request: IncomingMessage, { address, table }: Connectio
 }
 
 /**
- * Whether a certificate that comes as text, its issuers behind it, chains to `HAWSER_NODE_CA`; always true without one.
- * Whether it is revoked is seen when it connects.
+ * Whether a certificate that comes as text, with its issuers behind it, chains to `HAWSER_NODE_CA`. Without a node CA it is
+ * always true. Whether the certificate is revoked is judged when it connects.
  */
 export function wouldChain(socket: Socket, chain: readonly X509Certificate[]): boolean {
   const nodeCa = connections.get(socket)?.table.nodeCa ?? null;
@@ -88,16 +82,16 @@ export function wouldChain(socket: Socket, chain: readonly X509Certificate[]): b
 export class ConnectionTable implements ProxiedTrust {
   readonly proxies: Proxies;
   private trust: NodeTrust;
-  /** Made when first needed: without proxies OpenSSL judges. */
+  /** It is made when first needed, because without proxies OpenSSL judges. */
   private paths: PathValidator | null = null;
   private readonly clock: Clock;
   private readonly log: Log;
-  /** Sockets as accepted, by the peer's address: the handshake hands out another object for the same peer. */
+  /** Accepted sockets by the peer's address. The handshake hands out another object for the same peer. */
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
-  /** Sockets that requests can come by, which with TLS is after the handshake. */
+  /** Sockets on which requests can come, which with TLS is after the handshake. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** One listener for all responses. */
-  private readonly removeExchange: (this: ServerResponse) => void;
+  /** All responses share this listener. */
+  private readonly removeAnswer: (this: ServerResponse) => void;
   private draining = false;
 
   constructor(trust: NodeTrust, proxies: Proxies, { clock, log }: { clock: Clock; log: Log }) {
@@ -106,7 +100,7 @@ export class ConnectionTable implements ProxiedTrust {
     this.clock = clock;
     this.log = log;
     const table = this;
-    this.removeExchange = function () {
+    this.removeAnswer = function () {
       const { socket } = this.req;
       table.open.get(socket)?.delete(this);
       if (table.draining) table.endIfIdle(socket);
@@ -145,20 +139,20 @@ export class ConnectionTable implements ProxiedTrust {
     if (this.draining) socket.destroySoon();
   }
 
-  /** For as long as the answer is in the making or on its way. */
-  addExchange(request: IncomingMessage, response: ServerResponse): void {
-    this.open.get(request.socket)?.add(response);
-    response.on('close', this.removeExchange);
+  /** Notes an answer for as long as it is being made or on its way. */
+  addAnswer(response: ServerResponse): void {
+    this.open.get(response.req.socket)?.add(response);
+    response.on('close', this.removeAnswer);
   }
 
-  /** Whether each answer is to be the last on its connection. */
+  /** Whether each answer is the last on its connection. */
   get isDraining(): boolean {
     return this.draining;
   }
 
-  /** What is still to be answered over the connection, oldest first; more than one when a client pipelines. */
-  exchangesOf(socket: Socket): readonly Exchange[] {
-    return [...(this.open.get(socket) ?? [])].map((response) => ({ request: response.req, response }));
+  /** The open answers of a connection, oldest first. There are several when a client pipelines. */
+  openAnswersOf(socket: Socket): readonly ServerResponse[] {
+    return [...(this.open.get(socket) ?? [])];
   }
 
   get nodeCa(): string | null {
@@ -190,8 +184,8 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   /**
-   * Under other authorities or lists, connections made before are not trusted, and idle ones end; those of proxies do not
-   * matter, since the certificates that come by them are judged with every request.
+   * Under other authorities or lists, earlier connections are not trusted, and idle ones end. Connections of proxies stay,
+   * because the certificates that come by them are judged with every request.
    */
   changeTrust({ nodeCa, nodeCrl }: NodeTrust): void {
     if (nodeCa === this.trust.nodeCa && nodeCrl === this.trust.nodeCrl) return;
@@ -202,11 +196,11 @@ export class ConnectionTable implements ProxiedTrust {
     }
   }
 
-  /** Ends what is idle, and lets each answer in progress be the last on its connection. */
+  /** Ends idle connections, and lets each answer in progress be the last on its connection. */
   drain(): void {
     this.draining = true;
     for (const [socket, responses] of this.open) {
-      // Not the header: error handlers drop headers that were set before, this stays.
+      // This stays where error handlers drop headers that were set before.
       for (const response of responses) response.shouldKeepAlive = false;
       this.endIfIdle(socket);
     }
@@ -224,9 +218,9 @@ export class ConnectionTable implements ProxiedTrust {
   }
 }
 
-/** Measured on Node 20: present on resumed sessions of TLS 1.2 and 1.3 as well. */
+/** Resumed sessions of TLS 1.2 and 1.3 have the certificate too (measured on Node 20). */
 function readPeer(socket: TLSSocket): PeerCertificate | null {
-  // Gone already, nobody knows whether it was a proxy's.
+  // The peer has gone, so nobody knows whether it was a proxy.
   if (socket.remoteAddress === undefined) return null;
   const certificate = socket.getPeerX509Certificate();
   return certificate ? new PeerCertificate(certificate) : null;

@@ -1,11 +1,23 @@
-/**
- * A request and its response as the HTTP room sees them: Koa's context is one, and the poll gets one of its own,
- * without Koa, whose machinery would be a fifth of what a poll costs.
- */
+/** A request and its response as the HTTP room sees them, with what is known of them while they are carried out. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import type { RequestState } from './request-state.ts';
+import type { FactSource } from './facts.ts';
+import type { Route } from './route.ts';
+
+/**
+ * Koa's `ctx.state`. The outer middleware reads it for the log line once the request is done.
+ * `principal` is set as soon as it is known who calls, so that the log names callers who are refused too.
+ */
+export type RequestState = FactSource['state'] & {
+  logLevel: 'info' | 'debug' | undefined;
+  /** Set once a route is found. */
+  route: Route | undefined;
+  /** Set once an open call of a node is counted. Calling it ends the call. */
+  leave: (() => void) | undefined;
+  /** Set once an answer is sent as a stream: how many bytes have gone so far. */
+  streamedBytes?: number;
+};
 
 type Shared =
   | 'req'
@@ -18,9 +30,10 @@ type Shared =
   | 'writable'
   | 'accepts';
 
-export type Exchange = Pick<Context, Shared> & { state: RequestState };
+/** Koa's context is one. The poll gets one without Koa, whose machinery would be a fifth of what a poll costs. */
+export type Exchange = Pick<Context, Shared> & { params: Record<string, string>; state: RequestState };
 
-/** Of a GET whose path needs no decoding and whose caller takes any media type. */
+/** The exchange of a GET whose path needs no decoding and whose caller takes any media type. */
 export class PlainExchange implements Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -28,20 +41,19 @@ export class PlainExchange implements Exchange {
   readonly path: string;
   readonly querystring: string;
   readonly query = {};
-  // With all that a poll sets: to add it later takes longer.
-  readonly state: RequestState = {
-    requestId: '',
-    principal: undefined,
-    logLevel: undefined,
-    route: undefined,
-    leave: undefined,
-  };
+  readonly params: Record<string, string>;
+  readonly state = newState();
 
-  constructor(req: IncomingMessage, res: ServerResponse, path: string, querystring: string) {
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { path, querystring, params }: Pick<Exchange, 'path' | 'querystring' | 'params'>,
+  ) {
     this.req = req;
     this.res = res;
     this.path = path;
     this.querystring = querystring;
+    this.params = params;
   }
 
   get headers(): IncomingMessage['headers'] {
@@ -57,7 +69,12 @@ export class PlainExchange implements Exchange {
   }
 }
 
-/** Whether a request may go without Koa: nothing about it asks for more than its path. */
+/** Makes a state with all that a poll sets, because to add members later takes longer. */
+export function newState(): RequestState {
+  return { requestId: '', principal: undefined, logLevel: undefined, route: undefined, leave: undefined };
+}
+
+/** Whether a request may go without Koa, because nothing about it asks for more than its path. */
 export function isPlain({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept === undefined || headers.accept === '*/*');
 }

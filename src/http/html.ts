@@ -1,4 +1,4 @@
-/** Pages for browsers: what is put into them is escaped, and they load and send what their policy names alone. */
+/** Makes pages for browsers. What is put into them is escaped, and they load and send only what their policy names. */
 
 import type { Answer } from './answer.ts';
 
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** A template tag: the template is HTML, the values are not and get escaped, but for those that `html` has made. */
+/** A template tag. The template is HTML. Values are escaped, except those that `html` has made. */
 export function html(parts: TemplateStringsArray, ...values: readonly (string | Html)[]): Html {
   const texts = values.map((value) => (value instanceof Html ? value.text : escapeText(value)));
   return new Html(String.raw({ raw: parts }, ...texts));
@@ -23,10 +23,10 @@ function escapeText(text: string): string {
 
 export interface Page {
   title: string;
-  /** Behind the title. */
+  /** What follows the title. */
   head: Html;
   body: Html;
-  /** Directives of Content-Security-Policy that allow something; what none of them allows is refused. */
+  /** Directives of Content-Security-Policy that allow something. Everything else is refused. */
   allows: string;
 }
 
@@ -49,7 +49,7 @@ ${body}
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': `default-src 'none'; ${allows}; base-uri 'none'; frame-ancestors 'none'`,
-      // Not no-referrer: with that, browsers tell "null" as the origin of a form.
+      // With no-referrer, browsers would send "null" as the origin of a form.
       'Referrer-Policy': 'same-origin',
       'X-Frame-Options': 'DENY',
     },

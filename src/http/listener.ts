@@ -4,6 +4,7 @@
  */
 
 import { randomBytes, constants as tlsConstants } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer as createPlainServer,
   type IncomingMessage,
@@ -15,19 +16,19 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { splitCrls } from '../security/certificates.ts';
 import type { TlsMaterial } from '../security/tls-files.ts';
-import { splitCrls } from '../security/tls-settings.ts';
 import { ConnectionTable } from './connections.ts';
 import { answerBadHost, answerClientError, answerConnect, countHosts } from './malformed.ts';
 import { Proxies, type ProxySettings } from './proxies.ts';
 
-/** Without a certificate of the server it speaks plain HTTP. */
+/** Without a certificate of the server the listener speaks plain HTTP. */
 export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
 
 export interface ListenerOptions {
   material: ListenerMaterial;
   proxies: ProxySettings;
-  /** 48 bytes, of TLS sessions that other processes can resume too; default: of this process alone. */
+  /** 48 bytes, by which other processes can resume TLS sessions too. By default only this process can. */
   ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   log: Log;
@@ -38,19 +39,19 @@ export interface Listener {
   server: Server | TlsServer;
   /** Resolves to the port in use, which matters for port 0. */
   listen(host: string, port: number): Promise<number>;
-  /** Takes other certificates for new connections; throws, and keeps the old ones, if OpenSSL refuses them. */
+  /** Takes other certificates for new connections. If OpenSSL refuses them it throws, and keeps the old ones. */
   reload(material: ListenerMaterial, ticketKeys?: Buffer): void;
-  /** Ends once every connection is gone; answers in progress have `graceMs` to finish. */
+  /** Resolves once every connection is gone. Answers in progress have `graceMs` milliseconds to finish. */
   close(graceMs: number): Promise<void>;
 }
 
 const OPTIONS = {
-  // Agents poll within the 120 s that the contract promises them; a little more spares them the race.
+  // The contract promises agents 120 s between polls. A little more spares them a race.
   keepAliveTimeout: 125 * SECOND,
   headersTimeout: 30 * SECOND,
   requestTimeout: 5 * MINUTE,
   connectionsCheckingInterval: 5 * SECOND,
-  // Node would answer by itself, in another shape than every other error has.
+  // Node's own answer would have another form than all other errors.
   requireHostHeader: false,
 };
 
@@ -66,17 +67,17 @@ export function createListener(options: ListenerOptions): Listener {
     const hosts = countHosts(request);
     if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response);
     else answerBadHost(response, hosts);
-    // What was answered at once, as a poll is, leaves nothing to look after.
-    if (!response.writableEnded) connections.addExchange(request, response);
+    // A poll is answered at once and leaves nothing to look after.
+    if (!response.writableEnded) connections.addAnswer(response);
   };
   server.on('request', onRequest);
   // An unknown expectation may be ignored (RFC 9110 10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request, socket: Socket) => {
-    answerConnect(socket, connections.exchangesOf(socket), log);
+    answerConnect(socket, connections.openAnswersOf(socket), log);
   });
   server.on('clientError', (error, socket: Socket) => {
-    answerClientError(error, socket, connections.exchangesOf(socket), log);
+    answerClientError(error, socket, connections.openAnswersOf(socket), log);
   });
   server.on('error', (error) => log.error({ err: error }, 'listener failed'));
   let closing: Promise<void> | undefined;
@@ -96,13 +97,13 @@ export function createListener(options: ListenerOptions): Listener {
 
 interface MadeServer {
   server: Server | TlsServer;
-  /** Throws if OpenSSL refuses the material. */
+  /** It throws if OpenSSL refuses the material. */
   renew(material: ListenerMaterial, ticketKeys: Buffer): void;
 }
 
 function plainServer(connections: ConnectionTable): MadeServer {
   const server = createPlainServer(OPTIONS);
-  // Before the HTTP layer sees the connection, so that no request can arrive unknown.
+  // This comes before the HTTP layer sees the connection, so that each request has a known connection.
   server.prependListener('connection', (socket) => connections.addPlain(socket));
   return { server, renew: () => undefined };
 }
@@ -117,7 +118,7 @@ function tlsServer(
     ...contextOptions(material),
     handshakeTimeout: 20 * SECOND,
     requestCert: true,
-    // Self-signed is the normal case; who is let in is decided per request, see clientOf.
+    // Certificates of nodes are mostly self-signed. Who may enter is decided for each request, see clientOf.
     rejectUnauthorized: false,
     ...(ticketKeys && { ticketKeys }),
   });
@@ -125,7 +126,7 @@ function tlsServer(
   server.prependListener('secureConnection', (socket) => connections.addSecured(socket));
   const renew = (next: ListenerMaterial, keys: Buffer) => {
     server.setSecureContext(contextOptions(next));
-    // Others: sessions of before cannot be resumed, as what they were verified against may no longer hold.
+    // With other keys no earlier session is resumed, because its certificate may no longer be accepted.
     server.setTicketKeys(keys);
   };
   return { server, renew };
@@ -142,23 +143,19 @@ function contextOptions({ server, nodeCa, nodeCrl }: ListenerMaterial): SecureCo
   };
 }
 
-function listen(server: Server | TlsServer, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+async function listen(server: Server | TlsServer, host: string, port: number): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
-function close(server: Server | TlsServer, connections: ConnectionTable, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => connections.destroyAll(), graceMs);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    connections.drain();
-  });
+async function close(
+  server: Server | TlsServer,
+  connections: ConnectionTable,
+  graceMs: number,
+): Promise<void> {
+  const deadline = setTimeout(() => connections.destroyAll(), graceMs);
+  const closed = once(server.close(), 'close');
+  connections.drain();
+  await closed;
+  clearTimeout(deadline);
 }

@@ -1,11 +1,10 @@
-/** Answers to what never became a request: written by hand, in the one shape that all errors have. */
+/** Answers what never became a request. The answers are written by hand, in the form that all errors have. */
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { SECOND } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Exchange } from './connections.ts';
 
 interface Fault {
   status: number;
@@ -31,14 +30,14 @@ const FAULTS: Record<string, Fault> = {
     detail: 'The request did not arrive completely in time.',
   },
 };
-/** What is asked for belongs to another server, which this one is no way to (RFC 9110 9.3.6). */
+/** CONNECT asks for a tunnel to another server, which this server does not give (RFC 9110 9.3.6). */
 const NO_PROXY: Fault = {
   status: 405,
   code: 'method_not_allowed',
   detail: 'This server is no proxy and does not answer to CONNECT.',
   headers: { Allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' },
 };
-/** How long the other side may take to read the answer before the connection is cut. */
+/** The other side may take so many milliseconds to read the answer before the connection is cut. */
 const LINGER = SECOND;
 
 /**
@@ -48,24 +47,24 @@ const LINGER = SECOND;
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  exchanges: readonly Exchange[],
+  openAnswers: readonly ServerResponse[],
   log: Log,
 ): void {
   const fault = faultOf(error);
-  if (fault === null || !mayAnswer(socket, exchanges)) {
+  if (fault === null || !mayAnswer(socket, openAnswers)) {
     log.debug({ code: error.code, remoteAddress: socket.remoteAddress }, 'connection failed');
-    // Once ended it lingers, for the answer to be read; more bad input in that time changes nothing.
+    // An ended connection waits for its answer to be read. More bad input in that time changes nothing.
     if (!socket.writableEnded) socket.destroy();
     return;
   }
   endWith(fault, socket, log, error.code);
 }
 
-/** Refuses what Node hands over as a bare connection, without a parser from then on; then closes. */
-export function answerConnect(socket: Socket, exchanges: readonly Exchange[], log: Log): void {
-  // Node has taken its own listener away.
+/** Refuses a CONNECT, which Node hands over as a bare connection, and closes it. */
+export function answerConnect(socket: Socket, openAnswers: readonly ServerResponse[], log: Log): void {
+  // Node has removed its own listener.
   socket.on('error', () => undefined);
-  if (exchanges.length > 0 || !socket.writable) socket.destroy();
+  if (openAnswers.length > 0 || !socket.writable) socket.destroy();
   else endWith(NO_PROXY, socket, log, 'CONNECT');
 }
 
@@ -77,7 +76,7 @@ function endWith(fault: Fault, socket: Socket, log: Log, reason: string | undefi
 }
 
 /**
- * How many Host headers a request has, of which Node shows the first alone. Every poll pays for it, some 100 ns.
+ * How many Host headers a request has. Node shows only the first. Every poll pays some 100 ns for it.
  */
 export function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0;
@@ -100,10 +99,10 @@ function faultOf(error: NodeJS.ErrnoException): Fault | null {
   return FAULTS[code] ?? (code.startsWith('HPE_') ? MALFORMED : null);
 }
 
-/** Not behind an answer that has begun, nor ahead of one that an earlier request is still waiting for. */
-function mayAnswer(socket: Socket, exchanges: readonly Exchange[]): boolean {
-  if (!socket.writable || exchanges.length > 1) return false;
-  return exchanges.every(({ request, response }) => !request.complete && !response.headersSent);
+/** No answer may follow one that has begun, or come before one that an earlier request still waits for. */
+function mayAnswer(socket: Socket, openAnswers: readonly ServerResponse[]): boolean {
+  if (!socket.writable || openAnswers.length > 1) return false;
+  return openAnswers.every((response) => !response.req.complete && !response.headersSent);
 }
 
 function toMessage(fault: Fault, requestId: string): string {

@@ -6,7 +6,7 @@ import { lookup } from 'mime-types';
 const UNKNOWN = 'application/octet-stream';
 const PLAIN = 'text/plain';
 
-/** Where the registry behind `mime-types` is behind (RFC 9512), wrong for us, or silent. */
+/** These types go before the registry of `mime-types`, which lacks them (RFC 9512) or has others. */
 const OWN: ReadonlyMap<string, string> = new Map([
   ['.yaml', 'application/yaml'],
   ['.yml', 'application/yaml'],
@@ -23,12 +23,12 @@ const OWN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The value of `Content-Type`. Text says that it is UTF-8; JSON and YAML are by definition (RFC 8259, RFC 9512)
- * and know no such parameter. The answer may be HTML or SVG, so who serves it must keep it from running.
+ * The value of `Content-Type`. Text says that it is UTF-8. JSON and YAML always are (RFC 8259, RFC 9512) and have no such
+ * parameter. The file may be HTML or SVG, so whoever serves it must keep it from running.
  */
 export function mediaTypeOf(path: string): string {
   const extension = posix.extname(path).toLowerCase();
-  // Without this a file called `json` would count as an extension.
+  // Without this a file called `json` would count as one with that extension.
   if (extension === '') return UNKNOWN;
   const type = OWN.get(extension) ?? (lookup(extension) || UNKNOWN);
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;

@@ -1,21 +1,21 @@
 /**
- * Sends a large body piece by piece, as fast as it is taken: written at once, it would be encrypted into memory anew for
- * every connection, whether anybody reads it or not.
+ * Large bodies, sent piece by piece as fast as they are taken. Written at once, one would be encrypted into memory anew
+ * for every connection, whether anybody reads it or not.
  */
 
-import { pipeline, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { SECOND } from '../lib/clock.ts';
 import type { PieceByPiece } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Bytes up to which a body is handed to the connection in one go. */
+/** A body of up to so many bytes is handed to the connection at once. */
 export const WHOLE = 64 * 1024;
 
-/** Milliseconds for which an answer may wait without a byte being taken. */
+/** An answer may wait so many milliseconds without a byte being taken. */
 const PATIENCE = 60 * SECOND;
 const LOOKS = 4;
 
-/** Views of a Buffer that all connections share. */
+/** Makes views of a Buffer that all connections share. */
 export function piecesOf(bytes: Buffer): PieceByPiece {
   return { length: bytes.length, open: () => readPieces(bytes) };
 }
@@ -33,44 +33,43 @@ function readPieces(bytes: Buffer): Readable {
 }
 
 /**
- * Both ends are closed when either breaks off, and when the other side takes nothing for a minute; the log line waits for
- * that.
- * @param begin writes the head
+ * Opens a body for whoever pipes it into the response. The response is destroyed when the other side takes nothing for a
+ * minute.
  * @param patience milliseconds, for tests
  */
-export function sendPieces(ctx: Exchange, body: PieceByPiece, begin: () => void, patience = PATIENCE): void {
+export function openPieces(ctx: Exchange, body: PieceByPiece, patience = PATIENCE): Readable {
   const { res } = ctx;
-  const source = body.open();
+  const source = countBytes(ctx, body.open());
   let looks = 0;
-  // In several looks: after a pause of our own the first comes before what was taken meanwhile is known.
+  // One look is not enough: after a pause of this process it may come before what was taken meanwhile is known.
   const timer = setTimeout(() => {
     looks += 1;
-    // It may be our disk that takes its time, or an answer before this one on the same connection.
+    // Our disk may be slow, or an earlier answer on the same connection may hold this one up.
     const isHeldUp = res.socket !== null && (res.writableNeedDrain || res.writableEnded);
     if (isHeldUp && looks >= LOOKS) res.destroy();
     else timer.refresh();
   }, patience / LOOKS).unref();
-  source.on('data', () => {
+  whenPiped(ctx, source, () => {
     looks = 0;
     timer.refresh();
   });
-  sendStream(ctx, source, begin, () => clearTimeout(timer));
+  source.once('close', () => clearTimeout(timer));
+  return source;
 }
 
-/**
- * Does what `sendPieces` does, for a stream that sees to its patience itself.
- * @param onEnd called once it is out or broken off
- */
-export function sendStream(
-  { state, res }: Exchange,
-  source: Readable,
-  begin: () => void,
-  onEnd: () => void = () => undefined,
-): void {
+/** Notes how much of a stream has gone to the response. The log line waits for its end. */
+export function countBytes(ctx: Exchange, source: Readable): Readable {
+  const { state } = ctx;
   state.streamedBytes = 0;
-  begin();
-  source.on('data', (chunk: Buffer) => {
+  whenPiped(ctx, source, (chunk) => {
     state.streamedBytes = (state.streamedBytes ?? 0) + chunk.length;
   });
-  pipeline(source, res, onEnd);
+  // The stream may fail before it is piped. Whoever pipes it is told.
+  source.on('error', () => undefined);
+  return source;
+}
+
+/** A listener any earlier would make the stream flow before the response takes it. */
+function whenPiped({ res }: Exchange, source: Readable, onData: (chunk: Buffer) => void): void {
+  res.once('pipe', () => source.on('data', onData));
 }

@@ -4,12 +4,12 @@
  */
 
 export interface ProblemCode {
-  /** Mostly one; two where a rule is of the input in one place and of the server's state in another. */
+  /** Mostly one status. There are two where a rule concerns the input in one place and the server's state in another. */
   status: readonly number[];
   meaning: string;
 }
 
-/** A code as a route names it: alone where it has one status, else behind the status that the route answers. */
+/** How a route names a code: alone where it has one status, else with the status that the route answers. */
 export type ProblemName = string | readonly [status: number, code: string];
 
 /** Any route may answer these, and some come before a route is found. */
@@ -72,7 +72,6 @@ const OF_THE_SERVER = {
     repository_missing: 'A repository that there should be is not on the disk. Restore it from a backup.',
     repository_damaged: 'An object of a repository is missing or broken. Restore it from a backup.',
     lock_returned: 'A defect of the server: a repository was used after its lock was given back.',
-    wrong_store: 'A defect of the server: parameters were asked for as if they were a configuration.',
   }),
   ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
   ...at(503, {
@@ -193,7 +192,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_GIT,
 };
 
-/** What every route can answer that reads repositories. */
+/** Every route that reads repositories can answer these. */
 export const READING_REPOSITORIES = [
   'repository_damaged',
   'repository_io',
@@ -201,7 +200,7 @@ export const READING_REPOSITORIES = [
   'shutting_down',
 ] as const;
 
-/** The same of those that write to them. */
+/** Every route that writes to repositories can answer these. */
 export const WRITING_REPOSITORIES = [...READING_REPOSITORIES, 'repository_locked'] as const;
 
 /** The code and status that a route means. @throws Error when the catalogue has no such code or not that status */

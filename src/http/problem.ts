@@ -1,4 +1,4 @@
-/** Errors as the caller sees them: RFC 9457 problem details, from one table of kinds to statuses. */
+/** Makes errors the problem details that callers see (RFC 9457). One table gives each kind its status. */
 
 import { diskFault } from '../lib/disk-faults.ts';
 import { type ErrorKind, HawserError } from '../lib/errors.ts';
@@ -23,7 +23,7 @@ const STATUSES: Record<ErrorKind, { status: number; title: string }> = {
 };
 
 const BEARER_CHALLENGE = 'Bearer realm="hawser"';
-/** What makes git ask its user, or a credential helper, for user name and password. */
+/** This makes git ask its user, or a credential helper, for user name and password. */
 export const BASIC_CHALLENGE = 'Basic realm="hawser", charset="UTF-8"';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -37,7 +37,7 @@ export function problemAnswer(error: HawserError, challenge: string = BEARER_CHA
   const { status, title } = STATUSES[error.kind];
   const headers: Record<string, string> = { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': 'no-store' };
   if (status === 401) headers['WWW-Authenticate'] = challenge;
-  // Its body is not read to the end (RFC 9110 15.5.9).
+  // The body of such a request is not read to its end (RFC 9110 15.5.9).
   if (status === 408) headers['Connection'] = 'close';
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter);
   const problem = {
@@ -51,7 +51,7 @@ export function problemAnswer(error: HawserError, challenge: string = BEARER_CHA
   return { status, headers, body: JSON.stringify(problem) };
 }
 
-/** The same in the one form that stock git shows to its user, each line behind `remote:`. */
+/** Makes the answer plain text, which is all that stock git shows to its user, each line behind `remote:`. */
 export function plainProblem(error: HawserError): Answer {
   const { status, headers } = problemAnswer(error, BASIC_CHALLENGE);
   return {
@@ -61,7 +61,7 @@ export function plainProblem(error: HawserError): Answer {
   };
 }
 
-/** The path exists, the method on it does not (RFC 9110 15.5.6). */
+/** Answers 405 where the path exists but does not have the method (RFC 9110 15.5.6). */
 export function methodNotAllowed(allow: string): Answer {
   const detail = `This path answers to ${allow}`;
   const problem = {
@@ -78,7 +78,7 @@ export function methodNotAllowed(allow: string): Answer {
   };
 }
 
-/** Gives any thrown value the one shape that may be shown; what it really was stays as the cause, for the log. */
+/** Makes any thrown value an error that may be shown. What was thrown stays as the cause, for the log. */
 export function toHawserError(error: unknown, translate: (error: unknown) => unknown): HawserError {
   const translated = translate(error);
   if (translated instanceof HawserError) return translated;

@@ -1,14 +1,26 @@
-/** What trusted proxies say of their clients, and from whom such talk is ignored, with a warning. */
+/**
+ * What trusted proxies say of their clients, and from whom such talk is ignored, with a warning: the address in
+ * `X-Forwarded-For`, and the certificate in `Client-Cert` and `Client-Cert-Chain` (RFC 9440), or as URL-encoded PEM under
+ * any other name.
+ */
 
+import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { CLIENT_CERT } from '../config.ts';
-import { AddressSet } from '../lib/address-set.ts';
+import { AddressSet, plainAddress } from '../lib/address-set.ts';
 import { type Clock, MINUTE } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { findHeader, readClientCert, readEscapedPem } from './client-certificate-header.ts';
-import { ForwardedCertificate } from './forwarded-certificate.ts';
-import { clientAddress } from './forwarded-for.ts';
+import {
+  type CertificateDescription,
+  describeCertificate,
+  isWithinTerm,
+  type PresentedCertificate,
+  parseChain,
+  thumbprintOf,
+} from '../security/certificates.ts';
+import type { PathValidator, Term } from '../security/certification-path.ts';
 
 export interface ProxySettings {
   /** Addresses and CIDR ranges. */
@@ -19,15 +31,17 @@ export interface ProxySettings {
 
 /** Characters of header; no certificate in use is nearly as large. */
 const MAX_LENGTH = 12 * 1024;
-/** Of certificates seen lately, as text: enough for some 20,000 nodes. */
+/** Bytes of certificates seen lately, as text: enough for some 20,000 nodes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
-/** What is kept of one beside its text, roughly. */
+/** Bytes that are kept of a certificate beside its text, roughly. */
 const ENTRY_BYTES = 1024;
 /** A warning is given once in this time for each reason. */
 const WARNING_INTERVAL = MINUTE;
+/** How long a refusal by the node CA stands without being examined again. */
+const REFUSED_FOR = MINUTE;
 
 export class Proxies {
-  /** Of the header with the certificate, in lower case. */
+  /** The name of the header with the certificate, in lower case. */
   readonly headerName: string;
   private readonly isStandard: boolean;
   private readonly trusted: AddressSet;
@@ -66,7 +80,11 @@ export class Proxies {
     if (more.length > 0) return this.ignore('more than once in a request', proxy);
     // Some cannot leave out the header, and send it empty where there is no certificate.
     if (value === '' || value === '::') return null;
-    const chain = takesChain && this.isStandard ? chainIn(rawHeaders) : '';
+    // It is a list, which may come in parts (RFC 9440 2.3).
+    const chain =
+      takesChain && this.isStandard
+        ? findHeader(rawHeaders, `${CLIENT_CERT}-chain`.toLowerCase()).values.join(',')
+        : '';
     if (value.length + chain.length > MAX_LENGTH) return this.ignore('too large', proxy);
     return this.recall(value, chain) ?? this.ignore('malformed', proxy);
   }
@@ -93,7 +111,7 @@ export class Proxies {
     }
   }
 
-  /** Never with the value, which may be anything. */
+  /** The log line never has the value, which may be anything. */
   private ignore(reason: string, address: string): null {
     const now = this.clock.now();
     const last = this.warnings.get(reason);
@@ -111,7 +129,111 @@ export class Proxies {
   }
 }
 
-/** It is a list, which may come in parts (RFC 9440 2.3). */
-function chainIn(rawHeaders: readonly string[]): string {
-  return findHeader(rawHeaders, `${CLIENT_CERT}-chain`.toLowerCase()).values.join(',');
+/** The certificate first, then what came along as its issuers. */
+type CertificateChain = readonly [X509Certificate, ...X509Certificate[]];
+
+/**
+ * A client's certificate as a proxy has passed it on. Many are kept for the next request, so each is small, and its text
+ * is read again when more than the thumbprint is asked for.
+ */
+export class ForwardedCertificate implements PresentedCertificate {
+  /** SHA-256 over the DER form, 64 upper-case hex digits. */
+  readonly thumbprint: string;
+  private readonly read: () => CertificateChain;
+  private description: CertificateDescription | undefined;
+  private judgement: { by: PathValidator; isAccepted: boolean; term: Term } | null = null;
+
+  /** @param read reads the chain from its text */
+  constructor(chain: CertificateChain, read: () => CertificateChain) {
+    this.read = read;
+    this.thumbprint = thumbprintOf(chain[0]);
+  }
+
+  describe(): CertificateDescription {
+    this.description ??= describeCertificate(this.read()[0]);
+    return this.description;
+  }
+
+  isAcceptedBy(validator: PathValidator, now: number): boolean {
+    const { judgement } = this;
+    if (judgement?.by === validator && isWithinTerm(judgement.term, now)) return judgement.isAccepted;
+    const [certificate, ...issuers] = this.read();
+    const accepted = validator.validate(certificate, issuers, now);
+    const term = accepted ?? { notBefore: now, notAfter: now + REFUSED_FOR };
+    this.judgement = { by: validator, isAccepted: accepted !== null, term };
+    return accepted !== null;
+  }
+}
+
+/**
+ * Looks through the headers as they came in: Node joins some that come twice, and drops others.
+ * @param name in lower case, with hyphens
+ * @returns the values, and whether the name is there with underscores too, which programs behind CGI take for the same
+ */
+export function findHeader(
+  rawHeaders: readonly string[],
+  name: string,
+): { values: readonly string[]; isMisspelt: boolean } {
+  const values: string[] = [];
+  let isMisspelt = false;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] ?? '';
+    if (given.length !== name.length) continue;
+    const lower = given.toLowerCase();
+    if (lower === name) values.push(rawHeaders[at + 1] ?? '');
+    else if (lower.replaceAll('_', '-') === name) isMisspelt = true;
+  }
+  return { values, isMisspelt };
+}
+
+/**
+ * @param chain the values of `Client-Cert-Chain`, joined by commas; empty for none
+ * @throws Error when one of them is malformed
+ */
+export function readClientCert(value: string, chain: string): CertificateChain {
+  const issuers = chain === '' ? [] : chain.split(',').map((member) => readByteSequence(member.trim()));
+  return [readByteSequence(value), ...issuers];
+}
+
+/**
+ * Reads nginx's `$ssl_client_escaped_cert` and its like. Issuers may follow the certificate.
+ * @throws Error when it is malformed
+ */
+export function readEscapedPem(value: string): CertificateChain {
+  return parseChain(decodeURIComponent(value));
+}
+
+/** RFC 8941 3.3.5; padding may be missing. */
+function readByteSequence(value: string): X509Certificate {
+  const base64 = /^:([A-Za-z0-9+/]*={0,2}):$/.exec(value)?.[1];
+  if (base64 === undefined) throw new Error('not a byte sequence');
+  const der = Buffer.from(base64, 'base64');
+  const certificate = new X509Certificate(der);
+  // It reads PEM as well, and stops at the end of the first certificate.
+  if (!certificate.raw.equals(der)) throw new Error('not one certificate in DER form');
+  return certificate;
+}
+
+/**
+ * The right-most entry that is not a trusted proxy itself: each proxy adds on the right whom it was called by, and what
+ * is further left may be the caller's own invention.
+ * @param peer who the connection is from, a trusted proxy
+ * @param header the values of `X-Forwarded-For`, joined by commas; empty for none
+ */
+export function clientAddress(peer: string, header: string, proxies: AddressSet): string {
+  let client = plainAddress(peer);
+  for (const entry of header.split(',').reverse()) {
+    const address = readAddress(entry.trim());
+    // Whoever has written that is the last one who is known.
+    if (address === null) break;
+    client = address;
+    if (!proxies.has(address)) break;
+  }
+  return client;
+}
+
+/** An address, perhaps with a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`. */
+function readAddress(entry: string): string | null {
+  const address = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d{1,5}$/, '$1');
+  return isIP(address) === 0 ? null : plainAddress(address);
 }

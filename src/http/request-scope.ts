@@ -1,161 +1,129 @@
 /** The outermost middleware: request id, one log line, and every error turned into its problem answer. */
 
-import { type Awaitable, settle } from '../lib/awaitable.ts';
+import { type Awaitable, thenOrElse } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { endOf } from './facts.ts';
 import { BASIC_CHALLENGE, plainProblem, problemAnswer, toHawserError } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-
-/** Carries out a request's work inside its scope; whatever the work throws is answered. */
-export type RequestScope = (ctx: Exchange, work: () => Awaitable<void>) => Awaitable<void>;
+const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
 /** Counts requests. Every poll pays for it, so it must cost next to nothing. */
 export interface RequestWatch {
   begin(): void;
   /**
-   * Once for each `begin`, when the answer is out or broken off.
+   * Called once for each `begin`, when the answer is out or broken off.
    * @param route undefined where none was found
    * @param code of the problem, undefined of a success
    */
   end(route: Route | undefined, status: number, milliseconds: number, code: string | undefined): void;
 }
 
-interface Witnesses {
-  log: Log;
-  watch: RequestWatch;
-}
+export class RequestScope {
+  private readonly log: Log;
+  private readonly watch: RequestWatch;
+  private readonly translateError: (error: unknown) => unknown;
+  private readonly nextId = makeIdCounter();
+  /** Levels that the log takes. It is asked once, because a poll is of a level that it mostly does not take. */
+  private readonly levels: ReadonlySet<string>;
 
-type Level = 'error' | 'warn' | 'info' | 'debug';
+  /** @param translateError gives errors of the database their `HawserError` */
+  constructor(log: Log, watch: RequestWatch, translateError: (error: unknown) => unknown) {
+    this.log = log;
+    this.watch = watch;
+    this.translateError = translateError;
+    this.levels = new Set(LEVELS.filter((level) => log.isLevelEnabled(level)));
+  }
 
-/** With what the log takes at all, which is asked once: every poll is of a level that it mostly does not. */
-interface Told extends Witnesses {
-  isTold: Record<Level, boolean>;
-}
-
-export function requestScope(
-  witnesses: Witnesses,
-  translateError: (error: unknown) => unknown,
-): RequestScope {
-  const { watch, log } = witnesses;
-  const told: Told = {
-    ...witnesses,
-    isTold: {
-      error: log.isLevelEnabled('error'),
-      warn: log.isLevelEnabled('warn'),
-      info: log.isLevelEnabled('info'),
-      debug: log.isLevelEnabled('debug'),
-    },
-  };
-  const nextId = makeIdCounter();
-  return (ctx, work) => {
+  /** Carries out a request's work. Whatever the work throws is answered. */
+  run(ctx: Exchange, work: () => Awaitable<void>): Awaitable<void> {
     const start = performance.now();
-    watch.begin();
+    this.watch.begin();
     const given = ctx.headers['x-request-id'];
-    const { state } = ctx;
-    state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
-    const conclude = (failure: HawserError | null): void => {
-      if (state.streamedBytes !== undefined) {
-        endWhenSent(told, ctx, start);
-        return;
-      }
-      // What tells of a failure is small, and handed over in one go.
-      if (failure !== null) state.leave?.();
-      end(told, ctx, start, failure);
-    };
-    return settle(
+    ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : this.nextId();
+    return thenOrElse(
       work,
-      () => conclude(null),
+      () => this.conclude(ctx, start, null),
       (error) => {
-        const failure = toHawserError(error, translateError);
+        const failure = toHawserError(error, this.translateError);
         answerFailure(ctx, failure);
-        conclude(failure);
+        this.conclude(ctx, start, failure);
       },
     );
-  };
-}
+  }
 
-/** An answer in the making counts as done when its last byte is out, or when it is broken off. */
-function endWhenSent(told: Told, ctx: Exchange, start: number): void {
-  const { res } = ctx;
-  res.once('close', () => {
-    const { streamedBytes: bytes, leave } = ctx.state;
-    leave?.();
-    const sent = {
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(res.writableFinished ? {} : { brokenOff: true }),
+  /** An answer that is sent as a stream is done when its last byte is out, or when it is broken off. */
+  private conclude(ctx: Exchange, start: number, failure: HawserError | null): void {
+    const { state } = ctx;
+    if (state.streamedBytes === undefined) {
+      // What tells of a failure is small, and handed over in one go.
+      if (failure !== null) state.leave?.();
+      this.end(ctx, start, failure);
+      return;
+    }
+    const onEnd = () => {
+      state.leave?.();
+      this.end(ctx, start, null);
     };
-    end(told, ctx, start, null, sent);
-  });
+    const over = endOf(ctx);
+    if (over.aborted) onEnd();
+    else over.addEventListener('abort', onEnd, { once: true });
+  }
+
+  private end(ctx: Exchange, start: number, failure: HawserError | null): void {
+    const milliseconds = performance.now() - start;
+    this.watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
+    const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
+    if (this.levels.has(level)) this.log[level](logLine(ctx, level, milliseconds, failure), 'request');
+  }
 }
 
-function end(
-  { log, watch, isTold }: Told,
-  ctx: Exchange,
-  start: number,
-  failure: HawserError | null,
-  sent?: SentFacts,
-): void {
-  const milliseconds = performance.now() - start;
-  watch.end(ctx.state.route, ctx.res.statusCode, milliseconds, failure?.code);
-  const level = failure ? failureLevel(failure) : (ctx.state.logLevel ?? 'info');
-  if (isTold[level]) logRequest(log, level, ctx, { milliseconds, failure, ...sent });
-}
-
-interface Ending extends SentFacts {
-  milliseconds: number;
-  failure: HawserError | null;
-}
-
-/** Of an answer that was sent as a stream. */
-interface SentFacts {
-  bytes?: number;
-  brokenOff?: boolean;
+function logLine(ctx: Exchange, level: string, milliseconds: number, failure: HawserError | null): object {
+  const { requestId, principal, streamedBytes: bytes } = ctx.state;
+  const isBrokenOff = bytes !== undefined && !ctx.res.writableFinished;
+  return {
+    requestId,
+    method: ctx.method,
+    path: ctx.path,
+    status: ctx.res.statusCode,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(principal?.kind === 'user' ? { userId: principal.userId } : {}),
+    ...(principal?.kind === 'node' ? { nodeId: principal.node.nodeId } : {}),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(isBrokenOff ? { brokenOff: true } : {}),
+    ...(failure ? { code: failure.code, detail: failure.message } : {}),
+    ...(failure?.cause && level === 'error' ? { err: failure.cause } : {}),
+  };
 }
 
 function answerFailure(ctx: Exchange, failure: HawserError): void {
-  const { caller } = ctx.state;
   const answer = problemFor(ctx, failure);
   // An agent that has just changed its certificate must shake hands anew, so its connection ends here. Git asks
   // without credentials first, every time.
-  if (answer.status === 401 && ctx.headers.authorization === undefined && caller !== 'git')
+  if (answer.status === 401 && ctx.headers.authorization === undefined && !isOfGit(ctx))
     answer.headers['Connection'] = 'close';
   respond(ctx, answer);
 }
 
 function problemFor(ctx: Exchange, failure: HawserError): Answer {
-  const { caller, route, principal = null } = ctx.state;
+  const { route, principal = null } = ctx.state;
   if (route?.showFailure && ctx.accepts('application/problem+json', 'text/html') === 'text/html')
     return route.showFailure(failure, principal);
-  if (caller !== 'git') return problemAnswer(failure);
+  if (!isOfGit(ctx)) return problemAnswer(failure);
   return /^git\//i.test(ctx.headers['user-agent'] ?? '')
     ? plainProblem(failure)
     : problemAnswer(failure, BASIC_CHALLENGE);
 }
 
-function logRequest(log: Log, level: Level, ctx: Exchange, { milliseconds, failure, ...sent }: Ending): void {
-  const state = ctx.state;
-  const caller = state.principal;
-  log[level](
-    {
-      requestId: state.requestId,
-      method: ctx.method,
-      path: ctx.path,
-      status: ctx.res.statusCode,
-      ms: Math.round(milliseconds * 10) / 10,
-      ...(caller?.kind === 'user' ? { userId: caller.userId } : {}),
-      ...(caller?.kind === 'node' ? { nodeId: caller.node.nodeId } : {}),
-      ...sent,
-      ...(failure ? { code: failure.code, detail: failure.message } : {}),
-      ...(failure?.cause && level === 'error' ? { err: failure.cause } : {}),
-    },
-    'request',
-  );
+/** Whether git itself calls the route, which is told of refusals in another form. */
+function isOfGit({ state }: Exchange): boolean {
+  return state.route?.caller === 'git';
 }
 
 function failureLevel(failure: HawserError): 'error' | 'warn' | 'info' {

@@ -1,16 +1,31 @@
-/** Puts an answer on the wire: headers, conditional GET, paging links. */
+/** Makes an answer a response: status, headers, conditional GET, paging links. Koa sends it, or Node itself for polls. */
 
-import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { Context } from 'koa';
 import { HawserError } from '../lib/errors.ts';
-import type { Answer } from './answer.ts';
-import { etagOf, namesValidator } from './conditional.ts';
+import { type Answer, etagOf, namesValidator } from './answer.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
-import { piecesOf, sendPieces, sendStream, WHOLE } from './pieces.ts';
-import { NO_DOCUMENT, securityHeaders } from './security-headers.ts';
+import { countBytes, openPieces, piecesOf, WHOLE } from './pieces.ts';
+
+/** Of every answer: no browser is to take the content for another kind than it is named. */
+const ANYWHERE = ['X-Content-Type-Options', 'nosniff'];
+/** Not for subdomains: they may be other machines. Over plain HTTP it must not be sent (RFC 6797 7.2). */
+const OVER_TLS = [...ANYWHERE, 'Strict-Transport-Security', 'max-age=31536000'];
+
+/** For what a browser might take for a document: to run nothing in it, and to show it in no frame. */
+const NO_DOCUMENT = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+};
+
+/** What is sent as the body. */
+type Sent = string | Buffer | Readable | null;
 
 /**
- * Straight to Node: Koa's own response, made for bodies of every kind, costs some 6 µs more on every poll.
+ * Koa's `ctx.fresh` is not asked for 304: it answers no to every request with `Cache-Control: no-cache`, which fetch()
+ * adds wherever a script names `If-None-Match`.
  * @throws HawserError not_acceptable when the Accept header excludes the answer's media type
  */
 export function respond(ctx: Exchange, answer: Answer): void {
@@ -22,33 +37,44 @@ export function respond(ctx: Exchange, answer: Answer): void {
   const status = isHeld ? 304 : answer.status;
   const body = status === 304 || status === 204 ? null : (answer.body ?? '');
   const headers = headersOf(ctx, answer, etag, body);
-  ctx.res.statusCode = status;
+  if (ctx instanceof PlainExchange) sendPlain(ctx, status, headers, body);
+  else sendByKoa(ctx as unknown as Context & Exchange, status, headers, body);
+}
+
+/** Koa's own response, made for bodies of every kind, costs some 6 µs more on every poll. */
+function sendPlain(ctx: PlainExchange, status: number, headers: string[], body: Answer['body']): void {
+  const { res } = ctx;
+  res.statusCode = status;
   // The caller is gone, or has been told already that the request is malformed.
-  if (!ctx.writable) {
-    if (body instanceof Readable) body.destroy();
-  } else send(ctx, body, () => ctx.res.writeHead(status, headers));
+  if (!ctx.writable) return;
+  res.writeHead(status, headers);
+  const sent = toSend(ctx, body);
+  if (sent instanceof Readable) pipeline(sent, res, () => undefined);
+  else res.end(sent);
 }
 
-function send(ctx: Exchange, body: Answer['body'], begin: () => ServerResponse): void {
-  if (body instanceof Readable) sendStream(ctx, body, begin);
-  else if (ctx.method === 'HEAD') begin().end();
-  else if (isSentWhole(body)) begin().end(body);
-  else if (typeof body === 'string') sendPieces(ctx, piecesOf(Buffer.from(body)), begin);
-  else sendPieces(ctx, Buffer.isBuffer(body) ? piecesOf(body) : body, begin);
+function sendByKoa(ctx: Context & Exchange, status: number, headers: string[], body: Answer['body']): void {
+  // The body goes first, because with null Koa sets a status of its own and takes headers away.
+  ctx.body = toSend(ctx, body) || null;
+  ctx.status = status;
+  for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] as string, headers[at + 1] as string);
 }
 
-/** Whether it is handed to the connection in one go. */
-function isSentWhole(body: Exclude<Answer['body'], Readable>): body is string | Buffer | null {
-  return body === null || (body.length <= WHOLE && (typeof body === 'string' || Buffer.isBuffer(body)));
+function toSend(ctx: Exchange, body: Answer['body']): Sent {
+  if (body instanceof Readable) return countBytes(ctx, body);
+  if (body === null || ctx.method === 'HEAD') return null;
+  const isSmall = body.length <= WHOLE;
+  if (typeof body === 'string') return isSmall ? body : openPieces(ctx, piecesOf(Buffer.from(body)));
+  if (Buffer.isBuffer(body)) return isSmall ? body : openPieces(ctx, piecesOf(body));
+  return openPieces(ctx, body);
 }
 
 /** Names and values in turn, which is how Node writes them. */
 function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Answer['body']): string[] {
-  const { requestId } = ctx.state;
-  const headers = ['X-Request-Id', requestId, ...securityHeaders(ctx.req.socket)];
+  const headers = ['X-Request-Id', ctx.state.requestId, ...securityHeaders(ctx.req.socket)];
   // What polls is no browser.
   if (!(ctx instanceof PlainExchange) && answer.headers['Content-Security-Policy'] === undefined)
-    headers.push(...NO_DOCUMENT);
+    headers.push(...Object.entries(NO_DOCUMENT).flat());
   for (const name in answer.headers) {
     if (body !== null || name !== 'Content-Type') headers.push(name, answer.headers[name] as string);
   }
@@ -58,6 +84,11 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));
   if (body !== null && !(body instanceof Readable)) headers.push('Content-Length', String(lengthOf(body)));
   return headers;
+}
+
+/** Names and values in turn. They are constant, since the poll pays for every header. */
+export function securityHeaders(socket: Socket): readonly string[] {
+  return (socket as Partial<TLSSocket>).encrypted === true ? OVER_TLS : ANYWHERE;
 }
 
 function lengthOf(body: string | { length: number }): number {
@@ -80,17 +111,14 @@ function refuseUnacceptable(ctx: Exchange, answer: Answer): void {
   if (type !== '' && !admits(ctx, type)) throw notAcceptable(type);
 }
 
-/** The part of a request that its Accept header is judged by. */
-export type Negotiator = Pick<Exchange, 'headers' | 'accepts'>;
-
 /**
  * Whether the Accept header, if there is one, admits the media type. A range may name the charset too (RFC 9110 12.5.1),
  * and then means the type with that parameter alone.
  */
-export function admits(negotiator: Negotiator, type: string): boolean {
-  const { accept } = negotiator.headers;
+export function admits(ctx: Pick<Exchange, 'headers' | 'accepts'>, type: string): boolean {
+  const { accept } = ctx.headers;
   if (accept === undefined || accept === '*/*' || accept === type) return true;
-  return negotiator.accepts(bareTypeOf(type)) !== false || negotiator.accepts(type) !== false;
+  return ctx.accepts(bareTypeOf(type)) !== false || ctx.accepts(type) !== false;
 }
 
 export function notAcceptable(type: string): HawserError {

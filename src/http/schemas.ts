@@ -10,7 +10,10 @@ import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
 
-/** Ids in a path: one that is not a lower-case UUID names nothing, so the route answers 404. */
+/** An id in a body or query, where it may be written in capitals. It comes out in lower case. */
+export const IdInAnyCase = z.guid().transform((id) => id.toLowerCase());
+
+/** Ids in a path. One that is not a lower-case UUID names nothing, so the route answers 404. */
 export const idsInPath = <K extends string>(...names: K[]) =>
   z.object(
     Object.fromEntries(names.map((name) => [name, z.string().refine(isId)])) as Record<K, z.ZodString>,
@@ -21,7 +24,7 @@ export const Checksum = z
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: 'SHA-256, hex' });
 
-/** One of the spellings, matched without regard to case; comes out as spelled here. */
+/** One of the spellings, matched without regard to case. The value comes out as spelled here. */
 export function choice<const T extends readonly [string, ...string[]]>(...spellings: T) {
   const bySpelling = new Map(spellings.map((spelling) => [spelling.toLowerCase(), spelling]));
   return z.preprocess(
@@ -30,7 +33,7 @@ export function choice<const T extends readonly [string, ...string[]]>(...spelli
   );
 }
 
-/** A positive duration; comes out as canonical text with its milliseconds. */
+/** A positive duration, which comes out as canonical text with its milliseconds. */
 export const Duration = z
   .string()
   .max(64)
@@ -45,7 +48,7 @@ export const Duration = z
 /** The last moment that the contract's form of a time can write. */
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** RFC 3339 with any offset in, epoch milliseconds out. */
+/** Takes RFC 3339 with any offset, and gives epoch milliseconds. */
 export const Instant = z.iso
   .datetime({ offset: true })
   .transform((text) => Date.parse(text))
@@ -57,9 +60,13 @@ export const Description = z
   .nullish()
   .transform((text) => text ?? null);
 
+/** The body of a change of the description alone. @param id of the API description */
+export const descriptionChange = (id: string, example: string) =>
+  z.strictObject({ description: Description }).meta({ id, examples: [{ description: example }] });
+
 /**
- * A name of a group or role; comes out trimmed and in NFC. Bounded before that: normalising a megabyte of combining
- * marks takes a minute.
+ * A name of a group or role, which comes out trimmed and in NFC. Its length is bounded before that, because normalising a
+ * megabyte of combining marks takes a minute.
  */
 export const Label = z
   .string()
@@ -93,6 +100,6 @@ export const Flag = z
   .transform((text) => text.toLowerCase() === 'true')
   .meta({ published: { type: 'boolean' } });
 
-/** A query or form field is text; an empty one counts as not given, as browsers send it. */
+/** A field of a query or form. An empty text counts as not given, because browsers send it for an empty field. */
 export const given = <T extends z.ZodType>(schema: T) =>
   z.preprocess((text) => (text === '' ? undefined : text), schema.optional());

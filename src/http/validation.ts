@@ -1,7 +1,36 @@
-/** Runs a schema over untrusted input and reports every fault with a JSON Pointer (RFC 6901). */
+/** Reads JSON, and judges untrusted input by a schema. Every fault is reported with a JSON Pointer (RFC 6901). */
 
 import type { core, ZodType } from 'zod';
-import { type FieldError, invalid } from '../lib/errors.ts';
+import { type FieldError, type HawserError, invalid, invalidField } from '../lib/errors.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** @throws TypeError for bytes that are not UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
+  return UTF8.decode(bytes);
+}
+
+/** @throws HawserError `validation_failed`, in it `malformed_json`, for bytes that are not UTF-8 */
+export function decodeJson(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    throw malformedJson();
+  }
+}
+
+/** @throws HawserError `validation_failed`, in it `malformed_json` */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformedJson();
+  }
+}
+
+export function malformedJson(): HawserError {
+  return invalidField('', 'The body is not JSON in UTF-8', 'malformed_json');
+}
 
 /** @throws HawserError `validation_failed` with one entry per fault; no value of the input is repeated */
 export function validate<T>(schema: ZodType<T>, input: unknown, part: string): T {
@@ -22,7 +51,7 @@ function toFieldErrors(issue: core.$ZodIssue): FieldError[] {
   }));
 }
 
-/** A rule of our own names its code in `params`; the schema library's rules have theirs. */
+/** A rule of our own names its code in `params`. The rules of zod have codes of zod. */
 function codeOf(issue: core.$ZodIssue): string {
   const own = issue.code === 'custom' ? issue.params?.['code'] : undefined;
   return typeof own === 'string' ? own : issue.code;

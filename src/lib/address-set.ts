@@ -1,21 +1,21 @@
-/** Sets of IP addresses, as settings name them: single addresses and ranges in CIDR form. */
+/** Sets of IP addresses in the form of the settings: single addresses and ranges in CIDR form. */
 
 import { BlockList, isIP } from 'node:net';
 
-/** An IPv4 address as a socket that listens on IPv6 shows it (RFC 4291 2.5.5.2). */
+/** The prefix of an IPv4 address on a socket that listens on IPv6 (RFC 4291 2.5.5.2). */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
-/** The address as people write it: an IPv4 address that comes as an IPv6 one loses its prefix. */
+/** The address as people write it. An IPv4 address in the form of an IPv6 one loses its prefix. */
 export function plainAddress(address: string): string {
   return address.replace(MAPPED, '');
 }
 
-/** Whether the text is an address or a range. `/0` is none: that would be everybody. */
+/** Whether the text is an address or a range. `/0` is refused, because it would be everybody. */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== null;
 }
 
-/** Whether only this machine can reach what listens there. */
+/** Whether only this machine can reach a server on this host. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || LOOPBACK.has(host);
 }
@@ -24,7 +24,7 @@ export class AddressSet {
   readonly isEmpty: boolean;
   private readonly list = new BlockList();
 
-  /** @param ranges each of which `isAddressRange` accepts */
+  /** @param ranges must be accepted by `isAddressRange` */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0;
     for (const text of ranges) {
@@ -33,7 +33,7 @@ export class AddressSet {
     }
   }
 
-  /** False for what is no address. */
+  /** False if the text is no address. */
   has(address: string): boolean {
     const plain = plainAddress(address);
     const version = this.isEmpty ? 0 : isIP(plain);
@@ -51,7 +51,7 @@ function parseRange(text: string): Range | null {
   const [whole = '', digits, ...more] = text.split('/');
   const address = plainAddress(whole);
   const version = isIP(address);
-  // A zone (fe80::1%eth0) says which link an address is of, and a range has none.
+  // A zone (fe80::1%eth0) names the link of an address. A range has no link.
   if (version === 0 || address.includes('%') || more.length > 0) return null;
   const longest = version === 4 ? 32 : 128;
   const prefix = digits === undefined ? longest : /^\d{1,3}$/.test(digits) ? Number(digits) : 0;

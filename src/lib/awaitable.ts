@@ -1,28 +1,28 @@
 /**
- * Steps that wait only where there is something to wait for. To `await` costs microseconds even where the value is
- * there already, and of a poll everything is: a chain of these is carried out at once.
+ * Steps that wait only if there is something to wait for. An `await` costs microseconds even if the value is there
+ * already, and for a poll every value is. A chain of these steps is carried out at once then.
  */
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** As `next(await value)`. */
+/** Does the same as `next(await value)`. */
 export function andThen<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** As `await Promise.all(values)`. */
+/** Does the same as `await Promise.all(values)`. */
 export function allOf<T>(values: readonly Awaitable<T>[]): Awaitable<T[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
 }
 
-/** Waits for all, also when one fails, so that no write is still under way when the failure is answered. */
+/** Waits for all, also if one fails, so that no write is still under way when the failure is answered. */
 export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);
 }
 
-/** As `try { succeed(await work()) } catch (error) { fail(error) }`, but for what `succeed` itself throws. */
-export function settle<T, R>(
+/** Does the same as `try { succeed(await work()) } catch (error) { fail(error) }`, but errors of `succeed` go on. */
+export function thenOrElse<T, R>(
   work: () => Awaitable<T>,
   succeed: (value: T) => R,
   fail: (error: unknown) => R,
@@ -34,4 +34,22 @@ export function settle<T, R>(
     return fail(error);
   }
   return value instanceof Promise ? value.then(succeed, fail) : succeed(value);
+}
+
+/**
+ * Callers that ask for the same key while its value is being made share that one making.
+ * @param running holds what is being made, by key
+ */
+export function singleFlight<T>(
+  running: Map<string, Promise<T>>,
+  key: string,
+  make: () => Awaitable<T>,
+): Awaitable<T> {
+  const known = running.get(key);
+  if (known) return known;
+  const made = make();
+  if (!(made instanceof Promise)) return made;
+  const making = made.finally(() => running.delete(key));
+  running.set(key, making);
+  return making;
 }

@@ -1,9 +1,9 @@
-/** The order of texts by their bytes in UTF-8, which is Git's. */
+/** Git's order of texts, which is the order of their bytes in UTF-8. */
 
-/** The code units that JavaScript's own order puts in another place: of signs beyond the basic plane. */
+/** The code units that JavaScript orders differently, which are those of characters beyond the basic plane. */
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** @returns the items sorted by the bytes of their keys; what is in order already takes no time */
+/** Sorts the items by the bytes of their keys, and takes almost no time if they are in order already. */
 export function sortByBytes<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   const keyed = items.map((item) => ({ item, key: keyOf(item) }));
   if (keyed.some(({ key }) => SURROGATE.test(key))) {

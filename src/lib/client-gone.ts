@@ -1,8 +1,8 @@
-/** Work for a client who goes away before its end. */
+/** Work for a client who disconnects before its end. */
 
 import { type HawserError, invalid } from './errors.ts';
 
-/** Nobody gets this answer; it stands in the log. */
+/** No client gets this error as an answer. It is only logged. */
 export function clientGone(): HawserError {
   return invalid('client_gone', 'The client went away');
 }

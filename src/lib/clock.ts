@@ -1,4 +1,4 @@
-/** Time as milliseconds since the epoch (UTC), passed in wherever it matters so that tests can hold it. */
+/** Time in milliseconds since the epoch (UTC). A clock is passed in, so that tests can set the time. */
 
 export interface Clock {
   now(): number;
@@ -11,12 +11,12 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** RFC 3339 in UTC with milliseconds, the only form that answers carry. */
+/** Writes RFC 3339 in UTC with milliseconds, the only form that answers use. */
 export function toTimestamp(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** The same for a time that may be absent. */
+/** Does the same for a time that may be absent. */
 export function toOptionalTimestamp(time: number | null): string | null {
   return time === null ? null : toTimestamp(time);
 }

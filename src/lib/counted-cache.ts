@@ -1,10 +1,10 @@
-/** A least-recently-used cache that counts how often it had what it was asked for. */
+/** A least-recently-used cache that counts its hits and misses. */
 
 import { LRUCache } from 'lru-cache';
 
 export interface CacheFacts {
   entries: number;
-  /** As the cache's own sizes count them; 0 of a cache that is bounded by its number of entries. */
+  /** The sum of the entries' sizes; 0 if the cache is bounded by the number of its entries. */
   bytes: number;
   hits: number;
   misses: number;

@@ -1,29 +1,34 @@
-/** What a failed system call says of a disk, in words that a caller may see: full, or not to be had at the moment. */
+/** Translates the error of a system call into one that a caller may see: the disk is full, or cannot be used now. */
 
 import { HawserError } from './errors.ts';
 
-/** No room, or no more of it for this user. */
+/** The disk has no room, or no more room for this user. */
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Faults that pass by themselves, or that somebody can mend while the server goes on. */
+/** Faults that pass by themselves, or that can be repaired while the server runs. */
 const PASSING = new Set([
   ...['EIO', 'EROFS', 'EFBIG', 'ENODEV', 'ENXIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'EBUSY', 'EAGAIN'],
   ...['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'],
 ]);
 
-/** Seconds: long enough for somebody to see to it, short enough that nobody waits for nothing. */
-export const DISK_RETRY_AFTER = 5;
+/** After this many seconds a caller may try again. A fault of a disk may be over by then. */
+const DISK_RETRY_AFTER = 5;
 
 /**
- * @param cause holds paths, and is for the log alone
- * @returns null for an errno that says nothing of a disk's state, such as ENOENT
+ * @param cause may contain paths, so it is only logged
+ * @returns null for an errno that says nothing about a disk's state, such as ENOENT
  */
 export function diskFault(errno: string | undefined, cause: unknown): HawserError | null {
   if (errno === undefined) return null;
-  if (FULL.has(errno)) {
-    return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause });
-  }
-  if (!PASSING.has(errno)) return null;
-  const options = { cause, retryAfter: DISK_RETRY_AFTER };
-  return new HawserError('unavailable', 'unavailable', 'The disk cannot be used at the moment', options);
+  if (FULL.has(errno)) return diskFull(cause);
+  return PASSING.has(errno) ? unavailableFor('The disk cannot be used at the moment', cause) : null;
+}
+
+export function diskFull(cause: unknown): HawserError {
+  return new HawserError('storage_full', 'insufficient_storage', 'The disk is full', { cause });
+}
+
+/** The error for a fault that may be over soon. */
+export function unavailableFor(message: string, cause: unknown): HawserError {
+  return new HawserError('unavailable', 'unavailable', message, { cause, retryAfter: DISK_RETRY_AFTER });
 }

@@ -1,6 +1,6 @@
 /**
- * The one error type that callers may act on. It knows no HTTP: a kind, a stable code, a message that is
- * safe to show, extra members for the answer, and the inner cause kept apart for the log.
+ * The one type of errors that code may react to. It knows no HTTP. It has a kind, a stable code, a message that is safe to
+ * show, additional members for the answer, and the inner cause, which is only logged.
  */
 
 export type ErrorKind =
@@ -20,7 +20,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'storage_full';
 
-/** One fault of an input: `path` is a JSON Pointer into it (RFC 6901), empty for the whole. */
+/** One fault of an input. `path` is a JSON Pointer into it (RFC 6901), empty for the whole input. */
 export interface FieldError {
   path: string;
   message: string;
@@ -28,10 +28,10 @@ export interface FieldError {
 }
 
 export interface ErrorOptions {
-  /** Members that the answer carries beside the message, such as a compatibility report. */
+  /** Additional members of the answer, such as a compatibility report. */
   data?: Record<string, unknown>;
-  /** Seconds after which a caller may try again; becomes `Retry-After`. */
-  retryAfter?: number;
+  /** The number of seconds after which a caller may try again. It becomes `Retry-After`. */
+  retryAfter?: number | undefined;
   cause?: unknown;
 }
 
@@ -51,12 +51,12 @@ export class HawserError extends Error {
   }
 }
 
-/** Input that breaks a rule of its own, whatever the state of the server. */
+/** The error for an input that is wrong in any state of the server. */
 export function invalid(code: string, message: string, errors?: FieldError[]): HawserError {
   return new HawserError('invalid', code, message, errors ? { data: { errors } } : {});
 }
 
-/** A single field at fault, or with an empty path the whole body, reported the way schema validation reports it. */
+/** The error for a single wrong field, in the form of schema validation. An empty path means the whole body. */
 export function invalidField(path: string, message: string, code = 'custom', cause?: unknown): HawserError {
   const errors: FieldError[] = [{ path, message, code }];
   return new HawserError('invalid', 'validation_failed', message, { data: { errors }, cause });
@@ -82,7 +82,7 @@ export function tooLarge(message: string): HawserError {
   return new HawserError('too_large', 'payload_too_large', message);
 }
 
-/** A fault of ours or of the disk: the code names it, the cause stays in the log. */
+/** The error for a fault of the server or of the disk. The code names it, and the cause is only logged. */
 export function internal(code: string, message: string, cause?: unknown): HawserError {
   return new HawserError('internal', code, message, { cause });
 }

@@ -1,112 +1,203 @@
 /**
- * Bounds how much is done at once, and lets those who ask for it have their turns one after the other: who asks for much
- * waits longer, and holds up nobody else for more than one piece of work.
+ * Bounds how much is done at once, and gives the callers their turns one after the other. A caller that asks for much
+ * waits longer, and holds up each other caller for one piece of work at most.
  */
 
+import { clientGone, refuseGone } from './client-gone.ts';
 import { HawserError } from './errors.ts';
 
 export interface FairQueueOptions {
-  /** Pieces of work that are done at once. */
+  /** How many pieces of work are done at once. */
   slots: number;
-  /** How many bounded ones may wait, over all sources. */
-  waiting: number;
-  /** How many bounded ones of one source may wait. Those at work do not count. */
-  waitingOfSource: number;
+  /** How many of the slots one caller may hold. The default is all of them. */
+  slotsPerCaller?: number;
+  /** How many bounded pieces of work may wait, over all callers. */
+  waiting?: number;
+  /** How many bounded pieces of work of one caller may wait. Those that hold a slot do not count. */
+  waitingPerCaller?: number;
 }
 
-/** Seconds. A few pieces of work of the source are done by then, or a good part of all. */
-const RETRY_AFTER = { ofSource: 2, ofAll: 5 };
+/** Seconds after which a caller may try again. Some work of the caller, or a good part of all work, is done by then. */
+const RETRY_AFTER = { ofCaller: 2, ofAll: 5 };
 
 interface Waiter {
   isBounded: boolean;
   enter(): void;
-  turnAway(error: HawserError): void;
+  refuse(error: HawserError): void;
+}
+
+interface Caller {
+  name: string;
+  /** How many slots the caller holds. */
+  held: number;
+  waiters: Waiter[];
 }
 
 export class FairQueue {
-  private readonly options: FairQueueOptions;
-  private running = 0;
-  /** Nobody's list is empty. Whose turn is next stands first: a map keeps the order in which its keys came. */
-  private readonly waiting = new Map<string, Waiter[]>();
+  private readonly options: Required<FairQueueOptions>;
+  private held = 0;
+  /** Callers that hold a slot or wait for one. The map keeps the order of insertion, which is the order of turns. */
+  private readonly callers = new Map<string, Caller>();
 
   constructor(options: FairQueueOptions) {
-    this.options = options;
+    const unbounded = { slotsPerCaller: Infinity, waiting: Infinity, waitingPerCaller: Infinity };
+    this.options = { ...unbounded, ...options };
   }
 
-  /** @param source whoever asks; turns go round between sources */
-  run<T>(source: string, work: () => Promise<T>): Promise<T> {
-    return this.inTurn(source, false, work);
+  /** Carries out `work` in the caller's turn. */
+  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    return holding(await this.take(caller), work);
   }
 
   /**
-   * The same for those of whom there may be any number. When as many wait as may, a newcomer takes the place of the one
-   * who came last of the source that has most waiting, unless that has no more than the newcomer's would have.
-   * @throws HawserError rate_limited where too many of the source wait; unavailable `overloaded` where too many of all
-   *   do, perhaps only once it has waited. Either way the work was not begun.
+   * Carries out `work` in the caller's turn, for callers of whom there may be any number. If the queue is full, a
+   * newcomer takes the place of the last waiter of the caller that has most of them waiting, unless that caller has no
+   * more of them than the newcomer would have.
+   * @throws HawserError rate_limited if too many of the caller wait; unavailable `overloaded` if too many of all
+   *   callers wait, perhaps only after a while. In either case the work was not begun.
    */
-  runBounded<T>(source: string, work: () => Promise<T>): Promise<T> {
-    return this.inTurn(source, true, work);
+  async runBounded<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    return holding(await this.takeSlot(caller, { isBounded: true }), work);
   }
 
-  private async inTurn<T>(source: string, isBounded: boolean, work: () => Promise<T>): Promise<T> {
-    if (this.running < this.options.slots) this.running += 1;
-    else await this.wait(source, isBounded);
-    try {
-      return await work();
-    } finally {
-      this.leave();
+  /**
+   * Waits for a slot, however long that takes.
+   * @param gone is aborted when the one who waits has left
+   * @returns a function that gives the slot back; to call it again does no harm
+   * @throws HawserError `client_gone`
+   */
+  take(caller: string, gone?: AbortSignal): Promise<() => void> {
+    return this.takeSlot(caller, { isBounded: false, gone });
+  }
+
+  /** How many wait for a slot. */
+  get waiting(): number {
+    return [...this.callers.values()].reduce((sum, { waiters }) => sum + waiters.length, 0);
+  }
+
+  get isFull(): boolean {
+    return this.held >= this.options.slots;
+  }
+
+  /** Turns away everybody who waits. */
+  refuseWaiting(error: HawserError): void {
+    for (const caller of [...this.callers.values()]) {
+      for (const waiter of caller.waiters.splice(0)) waiter.refuse(error);
+      this.forgetIdle(caller);
     }
   }
 
-  private wait(source: string, isBounded: boolean): Promise<void> {
-    if (isBounded) this.makeRoom(source);
-    return new Promise((enter, turnAway) => {
-      const waiter = { isBounded, enter, turnAway };
-      const before = this.waiting.get(source);
-      if (before) before.push(waiter);
-      else this.waiting.set(source, [waiter]);
+  private async takeSlot(
+    name: string,
+    { isBounded, gone }: { isBounded: boolean; gone?: AbortSignal | undefined },
+  ): Promise<() => void> {
+    refuseGone(gone);
+    const caller = this.callers.get(name) ?? { name, held: 0, waiters: [] };
+    // Every waiter that may have a slot has been given one already, so nobody is overtaken.
+    if (this.mayEnter(caller)) this.enter(caller);
+    else {
+      if (isBounded) this.makeRoom(caller);
+      await this.wait(caller, isBounded, gone);
+    }
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.leave(caller);
+      isHeld = false;
+    };
+  }
+
+  private wait(caller: Caller, isBounded: boolean, gone: AbortSignal | undefined): Promise<void> {
+    this.callers.set(caller.name, caller);
+    return new Promise((resolve, reject) => {
+      const stopListening = () => gone?.removeEventListener('abort', onGone);
+      const waiter = {
+        isBounded,
+        enter: () => {
+          stopListening();
+          this.enter(caller);
+          resolve();
+        },
+        refuse: (error: HawserError) => {
+          stopListening();
+          reject(error);
+        },
+      };
+      const onGone = () => {
+        caller.waiters.splice(caller.waiters.indexOf(waiter), 1);
+        this.forgetIdle(caller);
+        reject(clientGone());
+      };
+      gone?.addEventListener('abort', onGone, { once: true });
+      caller.waiters.push(waiter);
     });
   }
 
-  private makeRoom(source: string): void {
-    const { waiting, waitingOfSource } = this.options;
-    const counts = [...this.waiting].map(([of, waiters]) => ({ of, count: countBounded(waiters) }));
-    const own = counts.find(({ of }) => of === source)?.count ?? 0;
-    if (own >= waitingOfSource) throw tooManyOfSource();
+  private makeRoom(caller: Caller): void {
+    const { waiting, waitingPerCaller } = this.options;
+    const own = countBounded(caller);
+    if (own >= waitingPerCaller) throw tooManyOfCaller();
+    const counts = [...this.callers.values()].map((each) => ({ each, count: countBounded(each) }));
     if (counts.reduce((sum, { count }) => sum + count, 0) < waiting) return;
     const [busiest] = counts.sort((one, other) => other.count - one.count);
     if (busiest === undefined || busiest.count <= own + 1) throw tooMany();
-    this.dropLastOf(busiest.of);
+    const { waiters } = busiest.each;
+    const last = waiters.findLastIndex((waiter) => waiter.isBounded);
+    for (const waiter of waiters.splice(last, 1)) waiter.refuse(tooMany());
   }
 
-  private dropLastOf(source: string): void {
-    const waiters = this.waiting.get(source) ?? [];
-    const index = waiters.findLastIndex((waiter) => waiter.isBounded);
-    for (const waiter of waiters.splice(index, 1)) waiter.turnAway(tooMany());
+  private mayEnter(caller: Caller): boolean {
+    return !this.isFull && caller.held < this.options.slotsPerCaller;
   }
 
-  /** The slot is handed on rather than freed, so that a newcomer cannot overtake those who wait. */
-  private leave(): void {
-    const [first] = this.waiting;
-    if (first === undefined) {
-      this.running -= 1;
-      return;
+  private enter(caller: Caller): void {
+    this.held += 1;
+    caller.held += 1;
+    this.moveToEnd(caller);
+  }
+
+  private leave(caller: Caller): void {
+    this.held -= 1;
+    caller.held -= 1;
+    this.moveToEnd(caller);
+    this.forgetIdle(caller);
+    this.nextCaller()?.waiters.shift()?.enter();
+  }
+
+  /** The caller whose turn is next: it waits, may have a slot, and holds the fewest of all such callers. */
+  private nextCaller(): Caller | null {
+    let next: Caller | null = null;
+    for (const caller of this.callers.values()) {
+      const isBetter = next === null || caller.held < next.held;
+      if (isBetter && caller.waiters.length > 0 && this.mayEnter(caller)) next = caller;
     }
-    const [source, waiters] = first;
-    const next = waiters.shift();
-    this.waiting.delete(source);
-    if (waiters.length > 0) this.waiting.set(source, waiters);
-    next?.enter();
+    return next;
+  }
+
+  private moveToEnd(caller: Caller): void {
+    this.callers.delete(caller.name);
+    this.callers.set(caller.name, caller);
+  }
+
+  private forgetIdle({ name, held, waiters }: Caller): void {
+    if (held === 0 && waiters.length === 0) this.callers.delete(name);
   }
 }
 
-function countBounded(waiters: readonly Waiter[]): number {
+async function holding<T>(leave: () => void, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+function countBounded({ waiters }: Caller): number {
   return waiters.filter((waiter) => waiter.isBounded).length;
 }
 
-function tooManyOfSource(): HawserError {
+function tooManyOfCaller(): HawserError {
   const message = 'Too many of your requests wait already; come again when some are answered';
-  return new HawserError('rate_limited', 'rate_limited', message, { retryAfter: RETRY_AFTER.ofSource });
+  return new HawserError('rate_limited', 'rate_limited', message, { retryAfter: RETRY_AFTER.ofCaller });
 }
 
 function tooMany(): HawserError {

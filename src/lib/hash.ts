@@ -1,14 +1,14 @@
-/** Digests. SHA-256 throughout; SHA-1 exists only inside Git. */
+/** Digests. SHA-256 is used everywhere; SHA-1 is used only inside Git. */
 
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import { inBlocks } from './pace.ts';
 
-/** SHA-256 as 64 lower-case hex digits. */
+/** The SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
-/** The digest of some parts in turn as lower-case hex digits; of large ones in steps. */
+/** The digest of the joined parts as lower-case hex digits. Large parts are hashed in blocks. */
 export async function hashInBlocks(
   algorithm: 'sha1' | 'sha256',
   ...parts: readonly Uint8Array[]
@@ -18,12 +18,12 @@ export async function hashInBlocks(
   return digest.digest('hex');
 }
 
-/** SHA-256 as base64, the form of RFC 9530 digest fields. */
+/** The SHA-256 as base64, which is the form of RFC 9530 digest fields. */
 export function sha256Base64(data: string | Uint8Array): string {
   return hash('sha256', data, 'base64');
 }
 
-/** Whether two digests, in hex or base64, are the same, in a time that does not tell how much of them is. */
+/** Whether two digests, in hex or base64, are the same. The time does not tell how much of them is the same. */
 export function isSameDigest(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -12,12 +12,12 @@ export function newId(): string {
 }
 
 /**
- * Ids that only have to differ, among all processes: a random part of its own for each maker and a count behind it
- * (UUIDv8, RFC 9562 5.8). They can be guessed; to make one takes a tenth of what a random one takes.
+ * Makes ids that only have to differ, also between processes. Each maker has a random part of its own and appends a count
+ * (UUIDv8, RFC 9562 5.8). The ids can be guessed. Making one takes a tenth of the time of a random one.
  */
 export function makeIdCounter(): () => string {
   let own = '';
-  // Always of eight digits, and small enough for V8 to write it out fast.
+  // The count always has eight digits, and is small enough for V8 to write it fast.
   let count = LAST_COUNT;
   return () => {
     if (count === LAST_COUNT) {
@@ -30,9 +30,9 @@ export function makeIdCounter(): () => string {
 }
 
 /**
- * An id that begins with its time (UUIDv7, RFC 9562 5.7), for tables of many rows: new ones stand together at the end
- * of the index, where a random one would touch a page of its own.
- * @param now epoch milliseconds
+ * Makes an id that begins with its time (UUIDv7, RFC 9562 5.7), for tables with many rows. New ids are together at the end
+ * of the index, where random ones would each touch another page.
+ * @param now is in epoch milliseconds
  */
 export function newOrderedId(now: number): string {
   const bytes = randomBytes(16);
@@ -45,21 +45,21 @@ export function isId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** A secret of 256 random bits as 43 characters of base64url, behind an optional prefix. */
+/** A secret of 256 random bits as 43 characters of base64url, after an optional prefix. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
 /**
- * An id made from what names a thing, for things without a row (UUIDv5, RFC 9562 5.5).
- * @param namespace the id of what the thing belongs to
+ * Makes an id from a name, for things without a row in the database (UUIDv5, RFC 9562 5.5).
+ * @param namespace is the id of what the thing belongs to
  */
 export function nameBasedId(namespace: string, name: string): string {
   const space = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   return formatId(createHash('sha1').update(space).update(name).digest().subarray(0, 16), 5);
 }
 
-/** Writes version and variant into 16 bytes (RFC 9562 4). */
+/** Writes the version and the variant of a UUID into 16 bytes (RFC 9562 4). */
 function formatId(bytes: Buffer, version: number): string {
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | (version << 4), 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

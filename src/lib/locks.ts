@@ -1,32 +1,32 @@
 /**
- * Locks by name, held alone or shared, each granted in the order of asking. One process keeps them in a table of its
- * own; several keep one table between them (workers/), which is why to take a lock is a promise.
+ * Locks by name, held alone or shared, and granted in the order of the requests. A single process keeps them in a table of
+ * its own. Several processes share one table (workers/), so taking a lock is asynchronous.
  */
 
-/** `alone`: nobody else holds it. `shared`: nobody holds it alone. */
+/** With `alone` nobody else holds the lock. With `shared` nobody holds it alone. */
 export type LockMode = 'alone' | 'shared';
 
-/** Gives a lock back; to be called once. */
+/** Gives a lock back. It must be called once. */
 export type Release = () => void;
 
 export abstract class Locks {
   /** Resolves when the lock is held. */
   abstract acquire(key: string, mode: LockMode): Promise<Release>;
 
-  /** Holds the lock alone, or null at once when somebody holds it or waits for it. */
+  /** Takes the lock alone. Gives null at once if somebody holds it or waits for it. */
   abstract acquireIfFree(key: string): Promise<Release | null>;
 
-  /** Runs `work` alone among all work on `key`, once all earlier work has ended, however it ended. */
+  /** Runs `work` alone among all work on `key`, once all earlier work has ended or failed. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     return holding(await this.acquire(key, 'alone'), work);
   }
 
-  /** Runs `work` beside others that share, but not while somebody has `key` alone. */
+  /** Runs `work` beside other sharing work, but not while somebody holds `key` alone. */
   async share<T>(key: string, work: () => Promise<T>): Promise<T> {
     return holding(await this.acquire(key, 'shared'), work);
   }
 
-  /** As `run`, but never waits: does nothing when the lock is not free. */
+  /** Runs `work` alone like `run`, or does nothing if the lock is not free. */
   async runIfFree(key: string, work: () => Promise<void>): Promise<void> {
     const release = await this.acquireIfFree(key);
     if (release !== null) await holding(release, work);
@@ -47,13 +47,13 @@ interface Waiting {
 }
 
 interface Entry {
-  /** How many hold it: any number that share, or one alone. */
+  /** The number of holders: one that holds it alone, or any number that share. */
   holders: number;
   heldAlone: boolean;
   readonly queue: Waiting[];
 }
 
-/** Who holds what, and who waits, in order. Knows nothing of promises or processes. */
+/** The holders of each lock and the queue of those who wait. It knows nothing of promises or processes. */
 export class LockTable {
   private readonly entries = new Map<string, Entry>();
 
@@ -63,9 +63,9 @@ export class LockTable {
   }
 
   /**
-   * Asks for a lock.
-   * @param granted called once it is held, which may be before this returns
-   * @returns gives the lock back, or the place in the queue
+   * Requests a lock.
+   * @param granted is called once the lock is held, perhaps before this function returns
+   * @returns a function that gives the lock back, or leaves the queue
    */
   request(key: string, mode: LockMode, granted: () => void): Release {
     const entry = this.entries.get(key) ?? { holders: 0, heldAlone: false, queue: [] };
@@ -81,16 +81,17 @@ export class LockTable {
       },
     };
     entry.queue.push(waiting);
-    this.settle(key, entry);
+    this.grantNext(key, entry);
     return () => {
       if (state === 'held') entry.holders -= 1;
       else if (state === 'waiting') entry.queue.splice(entry.queue.indexOf(waiting), 1);
       state = 'over';
-      this.settle(key, entry);
+      this.grantNext(key, entry);
     };
   }
 
-  private settle(key: string, entry: Entry): void {
+  /** Grants the lock to the first ones in the queue, as far as possible, and forgets it if it is free. */
+  private grantNext(key: string, entry: Entry): void {
     for (let next = entry.queue[0]; next !== undefined; next = entry.queue[0]) {
       const fits = entry.holders === 0 || (next.mode === 'shared' && !entry.heldAlone);
       if (!fits) break;

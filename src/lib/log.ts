@@ -1,10 +1,10 @@
 /**
- * The log: JSON lines on stdout. error = someone must act, warn = someone should look,
- * info = what the service did for a caller, debug = why. No secret is ever passed to it.
+ * The log consists of JSON lines on stdout. `error` means that someone must act, `warn` that someone should look, `info`
+ * tells what the service did for a caller, and `debug` why. No secret is ever passed to it.
  */
 
+import { write, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
-import { LogOutput } from './log-output.ts';
 
 export type Log = Logger;
 
@@ -13,7 +13,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STDOUT = 1;
 
-/** @param destination stdout by default; not pino's own, which a full disk behind it would end, and the process too */
+/** @param destination is stdout by default. pino's own destination is not used, because a full disk ends the process */
 export function createLog(level: LogLevel, destination: DestinationStream = new LogOutput(STDOUT)): Log {
   const options = {
     level,
@@ -22,4 +22,76 @@ export function createLog(level: LogLevel, destination: DestinationStream = new 
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return pino(options, destination);
+}
+
+/** The number of characters that may wait. Further lines are left out. */
+const MOST_WAITING = 1024 * 1024;
+/** Milliseconds after which a failed write is repeated. */
+const PAUSE = 100;
+
+/**
+ * Writes the log to a file descriptor in the background. Its other end may be full, slow or gone. The server goes on then,
+ * keeps lines up to a limit, and says later how many lines it left out.
+ */
+export class LogOutput {
+  private readonly fd: number;
+  private waiting = '';
+  private leftOut = 0;
+  /** The bytes that are being written, or whose write will be repeated. */
+  private batch: Buffer | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private isUsed = false;
+
+  constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  /** Takes a line with its line ending. It never waits and never throws. */
+  write(line: string): void {
+    if (!this.isUsed) process.once('exit', () => this.end());
+    this.isUsed = true;
+    if (this.waiting.length > MOST_WAITING) this.leftOut += 1;
+    else this.waiting += line;
+    if (this.batch === undefined) this.next();
+  }
+
+  /** Tries once to write everything that waits. */
+  private end(): void {
+    clearTimeout(this.retry);
+    // A write that is under way ends by itself. Only a failed one is repeated here.
+    const rest = this.retry === undefined ? '' : (this.batch ?? '');
+    this.retry = undefined;
+    try {
+      writeSync(this.fd, `${rest}${this.waiting}`);
+    } catch {
+      // The process ends, so the failure cannot be reported.
+    }
+    this.waiting = '';
+  }
+
+  private next(): void {
+    this.batch = Buffer.from(this.waiting);
+    this.waiting = '';
+    this.send(this.batch);
+  }
+
+  private send(batch: Buffer): void {
+    this.batch = batch;
+    this.retry = undefined;
+    write(this.fd, batch, (error, written) => {
+      if (error) this.retry = setTimeout(() => this.send(batch), PAUSE).unref();
+      else if (written < batch.length) this.send(batch.subarray(written));
+      else this.sent();
+    });
+  }
+
+  private sent(): void {
+    this.batch = undefined;
+    if (this.leftOut > 0) {
+      const facts = { level: 'warn', time: new Date().toISOString(), lines: this.leftOut };
+      this.waiting += `${JSON.stringify({ ...facts, msg: 'the log could not be written; lines were left out' })}\n`;
+      this.leftOut = 0;
+    }
+    if (this.waiting !== '') this.next();
+  }
 }

@@ -1,16 +1,16 @@
-/** Tells when something comes too slowly: fewer bytes than a bound over a window of time that moves on. */
+/** Detects a stream that is too slow: one with fewer bytes than a bound within a sliding window of time. */
 
 export interface MinimumRateOptions {
-  /** Its length in ticks; whoever uses it gives one tick per second. */
+  /** The length of the window in ticks. The caller gives one tick per second. */
   window: number;
-  /** That must come within any window. */
+  /** The number of bytes that must come within any window. */
   bytes: number;
 }
 
 export class MinimumRate {
   private readonly options: MinimumRateOptions;
   private total = 0;
-  /** What had come at each of the last ticks, the oldest first, back to the beginning of the window. */
+  /** The totals at the last ticks, the oldest first, back to the beginning of the window. */
   private readonly before = [0];
 
   constructor(options: MinimumRateOptions) {
@@ -21,7 +21,7 @@ export class MinimumRate {
     this.total += bytes;
   }
 
-  /** To be called once a second. @returns whether too little came within the window that ends now */
+  /** Must be called once a second. @returns whether too little came within the window that ends now */
   tick(): boolean {
     this.before.push(this.total);
     const { window, bytes } = this.options;

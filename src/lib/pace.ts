@@ -1,28 +1,28 @@
-/** Gives the event loop back now and then within long work, so that nobody else's request has to wait for it. */
+/** Interrupts long work now and then, so that other requests do not have to wait for its end. */
 
 import { setImmediate as immediate } from 'node:timers/promises';
 
-/** Milliseconds that one piece of work may take. */
+/** The number of milliseconds that work may take without an interruption. */
 const SLICE = 8;
-/** Bytes that take less than that to be hashed or copied. */
+/** Hashing or copying this many bytes takes less than `SLICE`. */
 const BLOCK = 2 * 1024 * 1024;
 
 export class Pace {
   private begun = performance.now();
 
-  /** Whether it is time to rest. To be asked in a loop: it costs far less than to await. */
+  /** Whether it is time to rest. A loop checks this first, because it costs far less than an `await`. */
   get isDue(): boolean {
     return performance.now() - this.begun > SLICE;
   }
 
-  /** Lets others go first. */
+  /** Lets other work of the event loop go first. */
   async rest(): Promise<void> {
     await immediate();
     this.begun = performance.now();
   }
 }
 
-/** Hands out bytes in blocks, and the event loop back between them. */
+/** Passes the bytes on in blocks, and lets other work go first between them. */
 export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => void): Promise<void> {
   const pace = new Pace();
   for (let at = 0; at < bytes.length; at += BLOCK) {
@@ -31,17 +31,17 @@ export async function inBlocks(bytes: Uint8Array, work: (block: Uint8Array) => v
   }
 }
 
-/** Time that some kind of work has taken in this turn of the event loop, for which many callers ask at once. */
-export class TurnTime {
+/** Measures the time that a kind of work has taken in this turn of the event loop, for many callers together. */
+export class TurnBudget {
   private readonly limit: number;
   private spent = 0;
 
-  /** @param limit milliseconds of one turn */
+  /** @param limit is the number of milliseconds in one turn */
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Whether what comes now should wait for the next turn. */
+  /** Whether further work should wait for the next turn. */
   get isSpent(): boolean {
     return this.spent > this.limit;
   }

@@ -1,13 +1,13 @@
 /**
- * A bounded map that forgets what was longest out of use, by halves: with a list of all entries in their order, as other
- * caches keep it, each look would write to places all over it, some µs of a poll.
+ * A bounded map that forgets the entries that were not used for longest, many at a time. Other caches keep all entries in
+ * the order of their use, so each look-up writes to many places in memory, which takes some µs of a poll.
  */
 export class RecentMap<K, V extends object> {
   private readonly half: number;
   private recent = new Map<K, V>();
   private older = new Map<K, V>();
 
-  /** @param half so many entries are kept for certain, and twice as many at most */
+  /** @param half is the number of recent entries that are always kept; twice as many are kept at most */
   constructor(half: number) {
     this.half = half;
   }

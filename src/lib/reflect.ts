@@ -1,9 +1,9 @@
 /**
  * The one piece of reflection that `@peculiar/x509` needs before it loads.
  *
- * Its dependency container refuses to start without `Reflect.getMetadata`, and then asks it only for
- * constructor parameters that a compiler would have noted. None of its classes has any, so "nothing noted"
- * is the whole truth and a full polyfill (50 KB of globals) would answer the same. Import this first.
+ * Its dependency container refuses to start without `Reflect.getMetadata`, and then asks it only for constructor
+ * parameters that a compiler would have recorded. None of its classes has any, so a full polyfill (50 KB of globals) would
+ * also answer that there are none. This module must be imported first.
  */
 
 interface Reflection {

@@ -1,31 +1,33 @@
 /** Files that only their owner may read, written whole or not at all. */
 
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { flushFolder } from './folders.ts';
 import { newId } from './ids.ts';
 
 /**
- * Writes a file with mode 0600 so that it survives power loss: temporary file in the same folder (already
- * 0600, so never readable by others for an instant), flush, rename, flush of the folder.
+ * Writes a file with mode 0600 so that it survives a power loss. A temporary file in the same folder is written, flushed
+ * and renamed, and the folder is flushed. The temporary file has mode 0600 from the start, so nobody else can ever read it.
  * @throws the system's error; the temporary file is removed then
  */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${newId()}.tmp`;
   try {
-    await flushed(await open(temporary, 'wx', 0o600), (file) => file.writeFile(content));
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
-    await unlink(temporary).catch(() => undefined);
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  await flushed(await open(dirname(path), 'r'));
+  await flushFolder(dirname(path));
 }
 
-async function flushed(file: FileHandle, write?: (file: FileHandle) => Promise<void>): Promise<void> {
+/** @returns null when there is no such file */
+export async function readIfPresent(path: string): Promise<string | null> {
   try {
-    await write?.(file);
-    await file.sync();
-  } finally {
-    await file.close();
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }

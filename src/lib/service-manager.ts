@@ -1,6 +1,6 @@
 /**
- * Tells systemd how the service is doing (sd_notify(3)). Its socket takes datagrams, for which Node has no call; systemd
- * comes with a program that has, so no native add-on is needed.
+ * Tells systemd that the service has started (sd_notify(3)). The socket takes datagrams, which Node cannot send. A program
+ * that comes with systemd sends them, so no native add-on is needed.
  */
 
 import { execFile } from 'node:child_process';
@@ -9,19 +9,19 @@ import { SECOND } from './clock.ts';
 import type { Log } from './log.ts';
 
 export interface ServiceManager {
-  /** `NOTIFY_SOCKET` as the service manager set it: a path, or `@` and an abstract name. Null: nobody wants to know. */
+  /** `NOTIFY_SOCKET` of the service manager: a path, or `@` and an abstract name. Null if there is none to be told. */
   socket: string | null;
-  /** Where `systemd-notify` is looked for, like `PATH`. */
+  /** The folders in which `systemd-notify` is looked for, like `PATH`. */
   searchPath: string;
 }
 
-/** It waits until its message was received, which a manager that hangs would make for ever. */
+/** The program waits until its message was received, so a manager that hangs would make it wait for ever. */
 const PATIENCE = 10 * SECOND;
 
 /**
- * Says that the service has started; under `Type=notify` systemd lets nothing that depends on it begin before. A fault is
- * only logged: to end a server that works would help nobody, and systemd ends it anyway if it was waiting.
- * @param status one line for `systemctl status`
+ * Says that the service has started. With `Type=notify` systemd starts units that depend on it only then. A fault is only
+ * logged, because the server works, and systemd ends it anyway if it was waiting.
+ * @param status is one line for `systemctl status`
  */
 export async function notifyReady(manager: ServiceManager, status: string, log: Log): Promise<void> {
   const { socket, searchPath } = manager;

@@ -1,6 +1,4 @@
-/** Counts by key, such as the open calls of each node. */
-
-/** A key whose count is zero takes no memory. */
+/** Counts by key, such as the open calls of each node. A key whose count is zero takes no memory. */
 export class Tally {
   private readonly counts = new Map<string, number>();
 

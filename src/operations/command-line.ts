@@ -1,4 +1,4 @@
-/** The command line: what a command is, how its words are read, and how all of them are told to people. */
+/** The command line: what a command is, how its words are read, and the help about all commands. */
 
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 /** EX_USAGE of BSD sysexits. */
 export const EXIT_USAGE = 64;
 
-/** A line that cannot be understood, or arguments that do not go together. */
+/** The command line cannot be understood, or its arguments do not fit together. */
 export class UsageError extends Error {}
 
 /** What a command is given to work with. */
@@ -24,9 +24,9 @@ export interface Command {
   name: string;
   /** One line for the list of commands. */
   help: string;
-  /** Names of the arguments, each of which must be given. */
+  /** The names of the arguments. All of them must be given. */
   positionals?: readonly string[];
-  /** Options by name: what stands for the value in the help, or null where the option takes none. */
+  /** By the name of the option: the name of its value in the help, or null where it takes none. */
   options?: Readonly<Record<string, string | null>>;
   /** @returns the exit code */
   run(call: Call): Promise<number>;
@@ -38,7 +38,8 @@ export type Request =
   | { kind: 'run'; command: Command; given: Pick<Call, 'positionals' | 'options'> };
 
 /**
- * @param words what follows the name of the program; none at all means the first command of the list
+ * Finds the command, its arguments and its options.
+ * @param words what follows the name of the program; without words it is the first command of the list
  * @throws UsageError
  */
 export function readCommandLine(commands: readonly Command[], words: readonly string[]): Request {
@@ -50,47 +51,45 @@ export function readCommandLine(commands: readonly Command[], words: readonly st
   throw new UsageError(`unknown ${name?.startsWith('-') ? 'option' : 'command'} "${name}"`);
 }
 
-function readWords(command: Command, words: string[]): Pick<Call, 'positionals' | 'options'> {
-  const { positionals, values } = parse(command, words);
-  const wanted = command.positionals ?? [];
+function readWords(
+  { name, positionals: wanted = [], options = {} }: Command,
+  args: string[],
+): Pick<Call, 'positionals' | 'options'> {
+  const types = Object.entries(options).map(([option, value]) => {
+    return [option, { type: value === null ? ('boolean' as const) : ('string' as const) }];
+  });
+  const { positionals, values } = parse(name, args, Object.fromEntries(types));
   const missing = wanted[positionals.length];
-  if (missing !== undefined) throw new UsageError(`${command.name}: <${missing}> is missing`);
+  if (missing !== undefined) throw new UsageError(`${name}: <${missing}> is missing`);
   if (positionals.length > wanted.length)
-    throw new UsageError(`${command.name}: "${positionals[wanted.length]}" is one argument too many`);
+    throw new UsageError(`${name}: "${positionals[wanted.length]}" is one argument too many`);
   return { positionals, options: { ...values } as Record<string, string | true> };
 }
 
-function parse(command: Command, words: string[]) {
-  const options = Object.fromEntries(
-    Object.entries(command.options ?? {}).map(([name, value]) => {
-      return [name, { type: value === null ? ('boolean' as const) : ('string' as const) }];
-    }),
-  );
+function parse(name: string, args: string[], options: Record<string, { type: 'boolean' | 'string' }>) {
   try {
-    return parseArgs({ args: words, options, allowPositionals: true });
+    return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // Node adds advice on how to pass such a word nevertheless; the first sentence says what is wrong.
+    // The first sentence of Node's message says what is wrong. The others advise how to pass such a word all the same.
     const [fault] = (error instanceof Error ? error.message : String(error)).split('. ', 1);
-    throw new UsageError(`${command.name}: ${fault}`);
+    throw new UsageError(`${name}: ${fault}`);
   }
 }
 
 /** The commands, and what their exit codes mean. */
 export function describeCommands(commands: readonly Command[]): string {
   const lines = commands.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.help}`]);
-  return [
-    'usage: hawser [<command>] [<arguments>]',
-    '',
-    ...lines,
-    '  help, --help',
-    '      this text',
-    '  --version',
-    '      the version of the program',
-    '',
-    `Without a command it is "${commands[0]?.name}". Settings are the HAWSER_* variables of the environment, the same for all`,
-    'commands. Exit codes: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.',
-    '',
-  ].join('\n');
+  return `usage: hawser [<command>] [<arguments>]
+
+${lines.join('\n')}
+  help, --help
+      this text
+  --version
+      the version of the program
+
+Without a command it is "${commands[0]?.name}". Settings are the HAWSER_* variables of the environment, the same for all
+commands. Exit codes: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.
+`;
 }
 
 function usageOf({ name, positionals = [], options = {} }: Command): string {

@@ -1,12 +1,128 @@
 /**
- * The commands of operation, in the order in which the help lists them. `serve` is the process's own, in serve.ts.
- * Each loads what it works with when it runs: `health` is asked for all day long, and needs none of it.
+ * The commands of operation, in the order in which the help lists them. `serve` is defined in serve.ts. Each command loads
+ * its code when it runs: `health` is called all day long, and needs none of the others' code.
  */
 
-import { backup, restoring } from './backup/commands.ts';
+import { rmSync } from 'node:fs';
+import { get as getOverHttp, type IncomingMessage } from 'node:http';
+import { get as getOverTls } from 'node:https';
+import { setPriority } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { type Config, ConfigError } from '../config.ts';
+import { SECOND } from '../lib/clock.ts';
 import type { Command } from './command-line.ts';
-import { doctor } from './doctor/doctor.ts';
-import { health } from './health.ts';
-import { resetAdminPasswordCommand } from './reset-admin-password.ts';
 
-export const OPERATIONS: readonly Command[] = [health, doctor, backup, restoring, resetAdminPasswordCommand];
+/** How long the server may take to answer, in milliseconds. */
+const HEALTH_PATIENCE = 5 * SECOND;
+/** The addresses of this machine at which a server is asked that listens on all addresses. */
+const OWN_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+/** The priority of a backup, as `nice` counts it. Git, which does most of the work, inherits it. */
+const BACKUP_NICENESS = 10;
+
+/** `hawser health`, for container engines. */
+export const health: Command = {
+  name: 'health',
+  help: 'ask the server that runs here whether it is ready; exit code 1 when it is not, or does not answer',
+  async run({ config }) {
+    if (config.port === 0)
+      throw new ConfigError('HAWSER_PORT', '0 does not say which port was taken', '1 to 65535');
+    const { ready, said } = await askReadiness(config).catch((error: Error) => {
+      return { ready: false, said: `no answer: ${error.message}` };
+    });
+    process.stdout.write(`${said}\n`);
+    return ready ? 0 : 1;
+  },
+};
+
+const doctor: Command = {
+  name: 'doctor',
+  help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings',
+  options: { json: null },
+  async run({ config, clock, options }) {
+    const { diagnose } = await import('./doctor/doctor.ts');
+    const { report, isHealthy } = await diagnose(config, clock.now(), options['json'] === true);
+    process.stdout.write(report);
+    return isHealthy ? 0 : 1;
+  },
+};
+
+const backup: Command = {
+  name: 'backup',
+  help: 'write everything into one new archive, while the server may go on serving',
+  positionals: ['file'],
+  async run({ config, clock, positionals: [file = ''] }) {
+    const { backUp } = await import('./backup/backup.ts');
+    try {
+      setPriority(BACKUP_NICENESS);
+    } catch {
+      // The machine does not allow it, so the backup runs like any other program.
+    }
+    const now = clock.now();
+    const { repositories, refs, bytes } = await backUp({ config, file, now, onStaging: removeOnSignal });
+    process.stdout.write(
+      `${file}: the database and ${repositories} repositories with ${refs} refs, ${bytes} bytes\n`,
+    );
+    return 0;
+  },
+};
+
+const restore: Command = {
+  name: 'restore',
+  help: 'bring what such an archive holds into HAWSER_DATA_DIR and HAWSER_REPOS_DIR, which must be empty',
+  positionals: ['file'],
+  async run({ config, positionals: [file = ''] }) {
+    const { restore } = await import('./backup/restore.ts');
+    const { createdAt, hawser, counts } = await restore(config, file);
+    process.stdout.write(
+      `restored the database and ${counts.repositories} repositories as of ${createdAt} (Hawser ${hawser})\n`,
+    );
+    return 0;
+  },
+};
+
+const resetAdminPassword: Command = {
+  name: 'reset-admin-password',
+  help: 'give an administrator a new random password, shown once or written to a new file; the server may be running',
+  options: { username: 'name', 'password-file': 'new file' },
+  async run({ config: { dataDir }, clock, options }) {
+    const { resetAdminPassword } = await import('./password-reset.ts');
+    const { username = 'admin', 'password-file': file = null } = options as Partial<Record<string, string>>;
+    const show = (password: string) => process.stdout.write(`${password}\n`);
+    await resetAdminPassword({ dataDir, username, passwordFile: file, show, now: clock.now() });
+    const where = file === null ? 'above' : `in ${file}`;
+    process.stderr.write(
+      `The password ${where} is for "${username}" and must be changed at the next sign-in.\n`,
+    );
+    return 0;
+  },
+};
+
+export const OPERATIONS: readonly Command[] = [health, doctor, backup, restore, resetAdminPassword];
+
+/** @throws the connection's error */
+async function askReadiness({ host, port, tls }: Config): Promise<{ ready: boolean; said: string }> {
+  const options = {
+    host: OWN_ADDRESS[host] ?? host,
+    port,
+    path: '/health/ready',
+    signal: AbortSignal.timeout(HEALTH_PATIENCE),
+  };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = tls.isOn
+      ? // Nothing secret is sent, and the certificate need not name this machine's own address.
+        getOverTls({ ...options, rejectUnauthorized: false }, resolve)
+      : getOverHttp(options, resolve);
+    request.on('error', reject);
+  });
+  return { ready: answer.statusCode === 200, said: await text(answer) };
+}
+
+function removeOnSignal(staging: string): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      rmSync(staging, { recursive: true, force: true });
+      process.stderr.write(`hawser: stopped by ${signal}; there is no archive\n`);
+      process.exit(1);
+    });
+  }
+}

@@ -1,8 +1,8 @@
-/** Gives an administrator another password, from outside the server and beside it. */
+/** Gives an administrator another password, from outside the server and while it may run. */
 
 import { unlink, writeFile } from 'node:fs/promises';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
-import { giveRoles, listRolesOf, saveUser, type UserRow } from '../api/users/queries.ts';
+import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
 import { inspectDatabase } from '../db/inspection.ts';
 import { type Database, type Db, openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
@@ -16,16 +16,16 @@ import { UsageError } from './command-line.ts';
 export interface PasswordReset {
   dataDir: string;
   username: string;
-  /** Where the password is to be written, a file that is not there yet; null: it is shown. */
+  /** The new file for the password; null when it is to be shown. */
   passwordFile: string | null;
-  /** Called once it is in force. */
+  /** Called once the password is in force. */
   show(password: string): void;
   now: number;
 }
 
 /**
- * A random password that must be changed at the next sign-in, for a user who is then unlocked, active, an
- * administrator, and signed in nowhere.
+ * Sets a random password that must be changed at the next sign-in. The user is then unlocked, active, an administrator,
+ * and signed in nowhere.
  * @throws HawserError not_found; conflict `service_account`
  * @throws UsageError where the file cannot be made
  * @throws Error where the database is absent or of another release
@@ -37,7 +37,7 @@ export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
   const hash = await hashPassword(password);
   const database = await openDatabase(dataDir);
   try {
-    const reset = () => resetPassword(database, { username, hash, now });
+    const reset = () => resetPassword(database, username, hash, now);
     if (passwordFile !== null) await keepingFile(passwordFile, password, reset);
     else {
       await reset();
@@ -49,7 +49,7 @@ export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
   await forgetInitialPassword(dataDir);
 }
 
-/** A server that runs may be of another release: its tables are not to be changed under its hands, and none to be made. */
+/** A server that runs may be of another release, so its tables must not be changed, and none must be made. */
 async function requirePresentForm(dataDir: string): Promise<void> {
   const database = inspectDatabase(dataDir);
   if (database === null) throw new Error(`HAWSER_DATA_DIR: there is no database in ${dataDir}`);
@@ -62,7 +62,7 @@ async function requirePresentForm(dataDir: string): Promise<void> {
   }
 }
 
-/** The file first: what nobody could read must not become the password. Without the reset the file goes again. */
+/** Writes the file first, as a password must not come into force that nobody could read. Removes it if the reset fails. */
 async function keepingFile(path: string, password: string, reset: () => Promise<void>): Promise<void> {
   const options = { flag: 'wx', mode: 0o600, flush: true };
   await writeFile(path, `${password}\n`, options).catch(({ code }: NodeJS.ErrnoException) => {
@@ -77,14 +77,8 @@ async function keepingFile(path: string, password: string, reset: () => Promise<
   }
 }
 
-interface Reset {
-  username: string;
-  hash: string;
-  now: number;
-}
-
 /** @throws HawserError not_found; conflict `service_account` */
-async function resetPassword(database: Database, { username, hash, now }: Reset): Promise<void> {
+async function resetPassword(database: Database, username: string, hash: string, now: number): Promise<void> {
   const actor = systemActor(now);
   await database.write.transaction().execute(async (trx) => {
     const user = await findAccountByName(trx, username);
@@ -109,11 +103,10 @@ async function activate(trx: Db, actor: Actor, user: UserRow): Promise<void> {
   await recordAudit(trx, actor, { action: 'user.updated', resourceId: id, details });
 }
 
-/** Directly, since a group may lose the role, or the user, again. */
+/** Gives the role to the user directly, since a group may lose the role or the user again. */
 async function makeAdministrator(trx: Db, actor: Actor, { id, username }: UserRow): Promise<void> {
-  const held = await listRolesOf(trx, id);
-  if (held.some((role) => role.id === ADMINISTRATOR_ROLE_ID)) return;
-  await giveRoles(trx, id, [ADMINISTRATOR_ROLE_ID]);
+  if ((await USER_ROLES.names(trx, id)).has(ADMINISTRATOR_ROLE_ID)) return;
+  await USER_ROLES.add(trx, id, [ADMINISTRATOR_ROLE_ID]);
   const details = { username, added: ['Administrator'], removed: [] };
   await recordAudit(trx, actor, { action: 'user.roles_changed', resourceId: id, details });
 }

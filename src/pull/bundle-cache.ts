@@ -1,14 +1,14 @@
 /**
- * Bundles by checksum, within a budget of bytes: small ones in memory, larger ones in files. Nodes that ask at once share
- * one build, which reads one file of the version after the other and gives others their turn in between.
+ * Bundles by checksum, within a budget of bytes. Small ones are in memory, larger ones in files. Nodes that ask at the
+ * same time share one build, which reads the files of the version one by one and gives others their turn in between.
  */
 
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { Resolver } from '../resolve/resolver.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
@@ -16,37 +16,37 @@ import { writeZip } from './bundle-zip.ts';
 
 export interface Bundle {
   length: number;
-  /** In memory, or to be opened while it is lent. */
+  /** The bytes, or a file that is opened for each reader. */
   body: Buffer | PieceByPiece;
-  /** RFC 9530 `Repr-Digest` of the bytes. */
+  /** The `Repr-Digest` of the bytes (RFC 9530). */
   digest: string;
 }
 
 export interface BundleCacheOptions {
-  /** Budget of memory for finished bundles; one above an eighth of it, or 8 MiB, becomes a file. */
+  /** The memory for finished bundles. A bundle of more than an eighth of it, or of 8 MiB, becomes a file. */
   maxBytes: number;
   files: BundleFiles;
-  /** Told of each bundle how long it took to build, and of how many bytes it is. */
+  /** Is told how long each bundle took to build, and how many bytes it has. */
   onBuilt(milliseconds: number, bytes: number): void;
 }
 
-/** Of the budget, and of its bytes, what one bundle may take: beyond that it would drive out too many others. */
+/** The share of the memory, and the bytes, that one bundle may take. A larger one would push out too many others. */
 const SHARE = 1 / 8;
 const MAX_IN_MEMORY = 8 * 1024 * 1024;
-/** Each holds one file of a version, and one share of the cache at most. */
+/** Each build holds one file of a version, and one share of the memory at most. */
 const BUILDS_AT_ONCE = 4;
-/** Bytes that are written to a file in one go. */
+/** Bytes that are written to a file at a time. */
 const WRITE = 256 * 1024;
 
 interface Build {
   bundle: Promise<Bundle>;
-  /** The exchanges that wait for it: each holds the file, if it becomes one, until it is over. */
-  askers: AbortSignal[];
+  /** The exchanges that wait for it. If it becomes a file, each of them holds the file until it is over. */
+  waiters: AbortSignal[];
 }
 
 interface MadeBundle {
   bundle: Bundle;
-  /** Null of one in memory. */
+  /** Null means that it is in memory. */
   file: BundleFile | null;
 }
 
@@ -58,7 +58,7 @@ export class BundleCache {
   private readonly memory: CountedCache<Bundle>;
   private readonly filed = new WeakMap<BundleFile, Bundle>();
   private readonly building = new Map<string, Build>();
-  private readonly builds = new Semaphore(BUILDS_AT_ONCE);
+  private readonly builds = pLimit(BUILDS_AT_ONCE);
 
   constructor(resolver: Resolver, { maxBytes, files, onBuilt }: BundleCacheOptions) {
     this.resolver = resolver;
@@ -72,15 +72,15 @@ export class BundleCache {
     return this.memory.facts;
   }
 
-  /** A bundle that is in memory. */
+  /** The bundle, if it is in memory. */
   peek({ checksum }: Manifest): Bundle | undefined {
     return this.memory.get(checksum);
   }
 
   /**
-   * A bundle that is not in memory.
-   * @param over until when it is used
-   * @throws HawserError `repository_damaged` when a blob is missing: never a smaller bundle; storage_full
+   * Gets a bundle that is not in memory.
+   * @param over is aborted when the bundle is no longer used
+   * @throws HawserError `repository_damaged` if a blob is missing, so that no bundle is ever incomplete; storage_full
    */
   get(manifest: Manifest, over: AbortSignal): Awaitable<Bundle> {
     const { checksum } = manifest;
@@ -92,53 +92,53 @@ export class BundleCache {
     }
     const running = this.building.get(checksum);
     if (running) {
-      running.askers.push(over);
+      running.waiters.push(over);
       return running.bundle;
     }
-    const askers = [over];
-    const bundle = this.builds.run(() => this.build(manifest, askers));
-    this.building.set(checksum, { bundle, askers });
+    const waiters = [over];
+    const bundle = this.builds(() => this.build(manifest, waiters));
+    this.building.set(checksum, { bundle, waiters });
     return bundle;
   }
 
-  private async build(manifest: Manifest, askers: readonly AbortSignal[]): Promise<Bundle> {
+  private async build(manifest: Manifest, waiters: readonly AbortSignal[]): Promise<Bundle> {
     const start = performance.now();
-    const draft = new Draft(this.share, this.files);
+    const builder = new BundleBuilder(this.share, this.files);
     try {
       const pace = new Pace();
       for await (const piece of writeZip(await this.resolver.files(manifest))) {
-        await draft.add(piece);
+        await builder.add(piece);
         if (pace.isDue) await pace.rest();
       }
-      const made = await draft.finish();
-      this.keep(manifest.checksum, made, askers);
+      const made = await builder.finish();
+      this.keep(manifest.checksum, made, waiters);
       this.onBuilt(performance.now() - start, made.bundle.length);
       return made.bundle;
     } catch (error) {
-      await draft.abandon();
+      await builder.abandon();
       throw error;
     } finally {
-      // This happens at once, so that nobody joins the askers any more.
+      // No `await` comes between `keep` and this, so nobody can join the waiters after they were served.
       this.building.delete(manifest.checksum);
     }
   }
 
-  private keep(checksum: string, { bundle, file }: MadeBundle, askers: readonly AbortSignal[]): void {
+  private keep(checksum: string, { bundle, file }: MadeBundle, waiters: readonly AbortSignal[]): void {
     if (file === null) this.memory.set(checksum, bundle);
     else {
-      for (const over of askers) file.holdUntil(over);
+      for (const over of waiters) file.holdUntil(over);
       this.filed.set(file, bundle);
       this.files.keep(checksum, file);
     }
   }
 }
 
-/** A bundle in the making: in memory, until it is more than the share. */
-class Draft {
+/** A bundle that is being built. It is in memory until it is larger than the share. */
+class BundleBuilder {
   private readonly share: number;
   private readonly files: BundleFiles;
   private readonly hash = createHash('sha256');
-  /** What no file has yet. */
+  /** The bytes that were not written to a file yet. */
   private pieces: Buffer[] = [];
   private gathered = 0;
   private file: BundleFile | null = null;

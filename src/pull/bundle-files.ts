@@ -1,6 +1,6 @@
 /**
- * Bundles that are too large for memory, each a file of its own. A file has no name from the moment it is made: the
- * system takes it away with its last reader, or with the process, however that ends.
+ * Bundles that are too large for memory, each in a file of its own. A file is unlinked as soon as it is made, so the
+ * system deletes it with its last reader, or with the process, however that ends.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -15,20 +15,20 @@ import { diskFault } from '../lib/disk-faults.ts';
 const PIECE = 64 * 1024;
 
 export interface BundleFilesOptions {
-  /** Of this server alone; made when the first file is. */
+  /** The folder, which no other server uses. It is made with the first file. */
   folder: string;
-  /** Bytes of files that are kept for the next who asks; what is being read may come on top. */
+  /** Bytes of files that are kept for later requests. Files that are being read may come on top. */
   maxBytes: number;
   /** This is `open` of `node:fs/promises`; tests put another in its place. */
   openFile?: typeof open;
 }
 
-/** Where they are made, within the data folder. */
+/** The folder of the files, within the data folder. */
 export function bundleFolder(dataDir: string): string {
   return join(dataDir, 'bundles');
 }
 
-/** Removes what a server left that was killed while it made a file; before any process makes one. */
+/** Deletes files that a killed server left behind. It must be called before any process makes such files. */
 export async function sweepBundleFiles(dataDir: string): Promise<void> {
   await rm(bundleFolder(dataDir), { recursive: true, force: true });
 }
@@ -56,7 +56,7 @@ export class BundleFiles {
   }
 
   /**
-   * An empty file, held by the caller, who releases it or has it kept.
+   * Makes an empty file. The caller holds it, and must release it or pass it to `keep`.
    * @throws HawserError storage_full, unavailable
    */
   async create(): Promise<BundleFile> {
@@ -79,19 +79,19 @@ export class BundleFiles {
     return this.kept.has(name) ? this.kept.get(name) : undefined;
   }
 
-  /** Takes a file over from who made it. One that is larger than all that may be kept goes with its last reader. */
+  /** Takes a file over from its maker. A file larger than the whole budget is deleted with its last reader. */
   keep(name: string, file: BundleFile): void {
     if (file.length > this.maxBytes) void file.release();
     else this.kept.set(name, file);
   }
 
-  /** Gives all files back to the system, those that are being read too. */
+  /** Closes all files, also those that are being read. */
   async close(): Promise<void> {
     await Promise.all([...this.files].map((file) => file.close()));
   }
 }
 
-/** Written once, then read by any number at a time, each from its beginning. */
+/** A file that is written once and then read by any number of readers at a time. */
 export class BundleFile {
   length = 0;
   private readonly handle: FileHandle;
@@ -109,28 +109,19 @@ export class BundleFile {
     this.length += bytes.length;
   }
 
-  /** By hand, because a `ReadStream` that is destroyed closes the file for all others too, whatever it is told. */
+  /** This is not a `ReadStream`, because one that is destroyed closes the file for all other readers too. */
   open(): Readable {
-    const { handle, length } = this;
-    let at = 0;
-    return new Readable({
-      highWaterMark: PIECE,
-      read() {
-        const piece = Buffer.allocUnsafe(Math.min(PIECE, length - at));
-        if (piece.length === 0) {
-          this.push(null);
-          return;
-        }
-        handle.read(piece, 0, piece.length, at).then(
-          ({ bytesRead }) => {
-            at += bytesRead;
-            if (bytesRead === 0) this.destroy(new Error('a file of a bundle is shorter than it was'));
-            else this.push(piece.subarray(0, bytesRead));
-          },
-          (error) => this.destroy(error),
-        );
-      },
-    });
+    return Readable.from(this.pieces(), { objectMode: false, highWaterMark: PIECE });
+  }
+
+  private async *pieces(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < this.length; ) {
+      const piece = Buffer.allocUnsafe(Math.min(PIECE, this.length - at));
+      const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) throw new Error('a file of a bundle is shorter than it was');
+      at += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
   }
 
   /** Keeps the file until the signal is aborted. */
@@ -147,7 +138,7 @@ export class BundleFile {
 
   async close(): Promise<void> {
     this.onClosed();
-    // There is nothing in it that anybody would miss.
+    // The file is deleted anyway, so a failure to close it loses nothing.
     await this.handle.close().catch(() => undefined);
   }
 }

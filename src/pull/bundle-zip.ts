@@ -1,45 +1,40 @@
-/** Writes a bundle: a ZIP whose bytes depend on nothing but the names and contents in it. */
+/** Writes a bundle as a ZIP whose bytes depend only on the names and contents of its files. */
 
 import { once } from 'node:events';
 import type { PassThrough } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { piecesOf } from '../http/pieces.ts';
 import { Pace } from '../lib/pace.ts';
-
-export interface ZipEntry {
-  /** The path of the file, with `/` between its segments. */
-  path: string;
-  read(): Promise<Buffer>;
-}
+import type { BundleEntry } from '../resolve/resolver.ts';
 
 /**
- * Local midnight, because DOS times in ZIPs are local: the same eight bytes in every time zone.
- * `forceDosTimestamp` leaves out the UTC field that would differ.
+ * This is local midnight, because DOS times in ZIPs are local. So the bytes are the same in every time zone.
+ * `forceDosTimestamp` leaves out the UTC field, which would differ.
  */
 const FIXED_TIME = new Date(1980, 0, 1);
 
 /**
- * Stored, not deflated: what deflate makes depends on the zlib build and the processor, and equal checksums
+ * Files are stored, not deflated. The output of deflate depends on the zlib build and the processor, and equal checksums
  * must mean equal bytes on every server (docs/decisions/0005).
  */
 const OPTIONS = { mtime: FIXED_TIME, mode: 0o100644, compress: false, forceDosTimestamp: true };
 
 /**
- * Bytes of a file up to which its CRC-32 is found in one go, some 6 ms, and stands before the content. That of a larger
- * file is found as it flows and stands behind the content (APPNOTE.TXT 6.3, 4.3.9).
+ * Up to this many bytes the CRC-32 of a file is computed at once, in some 6 ms, and is written before the content. For a
+ * larger file it is computed while the content is written, and comes after it (APPNOTE.TXT 6.3, 4.3.9).
  */
 const AT_ONCE = 2 * 1024 * 1024;
-/** Bytes that may wait in the ZIP before the next file is read. */
+/** Bytes that may be buffered in the ZIP before the next file is read. */
 const AHEAD = 1024 * 1024;
 
 /**
- * The pieces of the ZIP, a file read when the ones before it have been taken.
- * @param entries in their final order; a ZIP of 65,535 entries or 4 GiB and more becomes ZIP64
- * @throws whatever the reading of an entry throws
+ * The pieces of the ZIP. A file is read when the pieces before it have been taken.
+ * @param entries are in their final order; a ZIP of 65,535 entries or 4 GiB and more becomes ZIP64
+ * @throws the error of an entry that cannot be read
  */
-export async function* writeZip(entries: Iterable<ZipEntry>): AsyncGenerator<Buffer> {
+export async function* writeZip(entries: Iterable<BundleEntry>): AsyncGenerator<Buffer> {
   const zip = new ZipFile();
-  // yazl says that it is some readable stream; a PassThrough is what it makes.
+  // The types of yazl say that this is some readable stream, but yazl makes a PassThrough.
   const output = zip.outputStream as PassThrough;
   const fail = (error: Error) => void output.destroy(error);
   zip.on('error', fail);
@@ -47,7 +42,7 @@ export async function* writeZip(entries: Iterable<ZipEntry>): AsyncGenerator<Buf
   for await (const piece of output) yield piece as Buffer;
 }
 
-async function addAll(zip: ZipFile, output: PassThrough, entries: Iterable<ZipEntry>): Promise<void> {
+async function addAll(zip: ZipFile, output: PassThrough, entries: Iterable<BundleEntry>): Promise<void> {
   const pace = new Pace();
   for (const { path, read } of entries) {
     const content = await read();

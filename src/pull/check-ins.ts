@@ -1,5 +1,6 @@
-/** When each node last called: noted in memory, written in batches, so that a poll writes nothing. */
+/** Notes in memory when each node last called, and writes it in batches, so that a poll writes nothing. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../db/open.ts';
 import type { Schema } from '../db/schema.ts';
@@ -7,7 +8,7 @@ import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 const FLUSH_INTERVAL = SECOND;
-/** Rows per statement: short enough that the event loop is not held for more than a few milliseconds. */
+/** With this many rows a statement holds the event loop for a few milliseconds at most. */
 const BATCH = 500;
 
 export class CheckIns {
@@ -16,7 +17,7 @@ export class CheckIns {
   private readonly noted = new Map<string, number>();
   private readonly timer: NodeJS.Timeout;
   private flushing: Promise<void> = Promise.resolve();
-  /** Whether the log has been told that the last ones could not be written. */
+  /** Whether the log says already that check-ins cannot be written. */
   private isFailing = false;
 
   constructor(database: Pick<Database, 'write' | 'writeNow'>, log: Log) {
@@ -35,7 +36,7 @@ export class CheckIns {
     await this.flush(this.database.write);
   }
 
-  /** Writes what was noted so far; a failure keeps it for the next time. */
+  /** Writes what was noted so far. After a failure it stays noted for the next time. */
   private flush(db: Kysely<Schema>): Promise<void> {
     this.flushing = this.flushing.then(() => this.write(db));
     return this.flushing;
@@ -55,11 +56,11 @@ export class CheckIns {
         return;
       }
       // Lets requests through between two batches.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   }
 
-  /** The first of what is noted, which is noted no longer. */
+  /** Takes the first check-ins out of the notes. */
   private take(): [string, number][] {
     const rows: [string, number][] = [];
     for (const row of this.noted) {
@@ -72,8 +73,8 @@ export class CheckIns {
 }
 
 /**
- * Skips nodes that were deleted since they called. All rows as one value: a statement with a thousand is text and a tree
- * of a thousand parts each time, which the fleet's memory would be full of.
+ * Skips nodes that were deleted since they called. All rows are one value of the statement. A statement with a thousand
+ * values is a large text and a tree of a thousand parts each time, and a fleet's check-ins would fill the memory with them.
  */
 async function writeRows(db: Kysely<Schema>, rows: readonly (readonly [string, number])[]): Promise<void> {
   await sql`insert into node_check_ins (node_id, last_check_in)

@@ -1,9 +1,9 @@
-/** The hot path: what a node polls and pulls. Steady state is one indexed read, one map look-up, one 304. */
+/** The hot path: what a node polls and pulls. In the steady state a poll is two map look-ups and a 304. */
 
 import { z } from 'zod';
 import type { KnownNode } from '../db/node-lookup.ts';
-import { type Answer, download, json, notModified } from '../http/answer.ts';
-import { namesValidator } from '../http/conditional.ts';
+import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
+import { overloaded } from '../http/load-shedder.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { WHOLE } from '../http/pieces.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
@@ -11,13 +11,13 @@ import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { internal, notFound } from '../lib/errors.ts';
+import { Tally } from '../lib/tally.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Bundle, BundleCache } from './bundle-cache.ts';
-import { BundlePlaces } from './bundle-places.ts';
 
-/** What every node asks each cycle. */
+/** The path that every node polls. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
 
 const ConfigurationChecksum = z
@@ -100,7 +100,7 @@ function checksumAnswer({
 }
 
 function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
-  const places = new BundlePlaces();
+  const open = new OpenBundles();
   const answers = new BundleAnswers();
   return route({
     ...PULL,
@@ -117,19 +117,19 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
           'Repr-Digest': 'SHA-256 of the bytes (RFC 9530)',
         },
       },
-      // Known without the bundle.
+      // This answer needs no bundle, so it has none of its headers.
       304: { description: 'The checksum in If-None-Match still holds', headers: {} },
     },
     handle({ node, content, principal, facts }) {
       return andThen(content ?? manifestOf(resolver, node), (manifest) => {
-        // Whoever has it needs none: it is neither made nor opened.
+        // A caller that has the bundle already needs none, so it is neither made nor opened.
         const held = facts.header('if-none-match');
         if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
           return notModified(manifest.checksum);
         const known = bundles.peek(manifest);
-        // Handed to the connection as soon as it is answered, so that it keeps nothing open.
+        // A small bundle is handed to the connection at once, so it keeps nothing open.
         if (known !== undefined && known.length <= WHOLE) return answers.of(manifest, known);
-        places.take(callerOf(principal), facts.over);
+        open.add(callerOf(principal), facts.over);
         return andThen(known ?? bundles.get(manifest, facts.over), (bundle) => answers.of(manifest, bundle));
       });
     },
@@ -140,7 +140,29 @@ function callerOf(principal: Principal): string {
   return principal.kind === 'node' ? `node ${principal.node.nodeId}` : `user ${principal.userId}`;
 }
 
-/** Each written out once for all who get it. */
+/** How many bundles a caller may be receiving at once. A large one that is not read holds a file and a connection. */
+const MAX_OPEN = 2;
+
+/** The bundles that each caller is receiving. */
+export class OpenBundles {
+  private readonly open = new Tally();
+
+  /**
+   * Counts a bundle until the signal is aborted.
+   * @param caller is one node or one user
+   * @param over is aborted when the answer has been handed over in full, or broken off
+   * @throws HawserError unavailable `overloaded`
+   */
+  add(caller: string, over: AbortSignal): void {
+    if (this.open.of(caller) >= MAX_OPEN)
+      throw overloaded(`${MAX_OPEN} bundles are on their way to this caller already`);
+    if (over.aborted) return;
+    this.open.add(caller, 1);
+    over.addEventListener('abort', () => this.open.add(caller, -1), { once: true });
+  }
+}
+
+/** The answers for bundles. Each is made once for all callers that get it. */
 class BundleAnswers {
   private readonly answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
 

@@ -1,11 +1,12 @@
-/** Whether a version's schema may follow those before it, and what that would mean for the files that are there. */
+/** Whether a version's schema is compatible with those before it, and what it means for the stored files. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AffectedParameterFile, CompatibilityReport } from '../domain/compatibility.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
-import type { ParameterIndex, ParameterScope, ParameterVersionRef } from '../git/store.ts';
 import { conflict } from '../lib/errors.ts';
+import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
+import type { ParameterScope, SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -13,19 +14,19 @@ import type { SchemaReader, SchemaVersion } from './schemas.ts';
 
 interface Candidate {
   version: string;
-  /** Null where it declares no parameters. */
+  /** Null means that the version declares no parameters. */
   schema: DocumentSource | null;
   isUpload: boolean;
-  /** In whose turn documents are read. */
+  /** The caller in whose turn documents are read. */
   caller: string;
 }
 
-/** The lowest channel there is: every prerelease that was published counts. */
+/** The lowest channel there is. It admits every published prerelease. */
 const ANY_PRERELEASE = '0';
 
 /**
- * A schema that breaks with the one before it needs a higher major (api.md section 6), below 1.0.0 too. A version
- * that is no SemVer has no major, and nothing to keep to.
+ * A schema that breaks with the one before it needs a higher major (api.md section 6), also below 1.0.0. A version that
+ * is no SemVer has no major, so the rule does not apply to it.
  */
 export class CompatibilityGuard {
   private readonly schemas: SchemaReader;
@@ -39,9 +40,9 @@ export class CompatibilityGuard {
   }
 
   /**
-   * Lets a draft pass that breaks nothing of the highest published version below it. One that is not there, or is
-   * published, passes too: to refuse those is up to whoever publishes.
-   * @param isStrict whether a `parameters` block that cannot be read is refused, in place of counting as none
+   * Accepts a draft that breaks nothing of the highest published version below it. A version that is missing, or is
+   * published, is accepted too; the caller refuses those.
+   * @param isStrict tells whether a `parameters` block that cannot be read is refused, or counts as none
    * @throws HawserError conflict `incompatible_parameters` with `compatibilityReport`, or `validation_failed`
    */
   async requirePublishable(
@@ -59,8 +60,8 @@ export class CompatibilityGuard {
   }
 
   /**
-   * Lets a schema pass that breaks nothing of the highest version before it: a published one, which may be the one
-   * it is for, or an uploaded schema.
+   * Accepts a schema that breaks nothing of the highest version before it. That is a published version, perhaps the one
+   * that the schema is for, or an uploaded schema.
    * @throws HawserError conflict `incompatible_parameters` with `compatibilityReport`
    */
   async requireUploadable(
@@ -83,7 +84,7 @@ export class CompatibilityGuard {
     const major = majorOf(candidate.version);
     if (before === undefined || major === null || majorOf(before.version) !== major) return;
     const { schema: older, fault } = await this.schemas.read(configurationName, before, candidate.caller);
-    // Nobody can tell what it declared, or an upload is the first to say anything at all.
+    // What the older version declared is unknown, or the upload is the first declaration.
     if (fault || (older === null && candidate.isUpload)) return;
     const schemas = { older, newer: candidate.schema };
     const changes = await this.documents.run(candidate.caller, 'compareSchemas', schemas);
@@ -99,7 +100,7 @@ export class CompatibilityGuard {
     throw conflict('incompatible_parameters', message, { compatibilityReport });
   }
 
-  /** Of every scope the active file of the major, checked with the new schema. */
+  /** Checks the active file of the major in every scope with the new schema. */
   private async checkFiles(
     name: string,
     candidate: Candidate,
@@ -107,11 +108,11 @@ export class CompatibilityGuard {
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
-    for (const scope of index.scopes().sort(byName)) {
+    for (const scope of scopesIn(index).sort(byName)) {
       const file = activeFile(index, scope, major);
       if (file === null) continue;
       files.push(await this.checkFile(name, scope, file, candidate));
-      // There may be one for each node, and all of them in memory.
+      // There may be a file for each node, and checks of files in memory never wait by themselves.
       await nextTurn();
     }
     return files;
@@ -120,7 +121,7 @@ export class CompatibilityGuard {
   private async checkFile(
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
-    file: ParameterVersionRef,
+    file: VersionRef,
     { schema, caller }: Candidate,
   ): Promise<AffectedParameterFile> {
     const document = await this.parameters.source(name, file);
@@ -131,13 +132,9 @@ export class CompatibilityGuard {
   }
 }
 
-/** The highest published stable one of the major, else the highest published. */
-function activeFile(
-  index: ParameterIndex,
-  scope: ParameterScope,
-  majorVersion: number,
-): ParameterVersionRef | null {
-  const published = index.published(scope);
+/** The highest published stable version of the major, else the highest published one. */
+function activeFile(index: SeriesIndex, scope: ParameterScope, majorVersion: number): VersionRef | null {
+  const published = index.of(seriesOf(scope)).published;
   const stable = chooseVersion(published, { majorVersion, prereleaseChannel: null });
   return stable ?? chooseVersion(published, { majorVersion, prereleaseChannel: ANY_PRERELEASE });
 }

@@ -1,4 +1,4 @@
-/** Reads composites: the document of a version, and which composites hold a configuration. */
+/** Reads composites: the document of a version, and the children of all versions. */
 
 import { LRUCache } from 'lru-cache';
 import {
@@ -7,24 +7,24 @@ import {
   type CompositeDocument,
   parseComposite,
 } from '../domain/composite-document.ts';
-import type { GitStore } from '../git/store.ts';
 import type { RepositoryRef } from '../git/types.ts';
-import type { VersionRef } from '../git/version-index.ts';
 import { internal } from '../lib/errors.ts';
+import type { GitStore } from '../versions/store.ts';
+import type { VersionRef } from '../versions/types.ts';
 
-/** Documents kept; a child costs some 200 bytes. */
+/** The number of documents that are kept. A child costs some 200 bytes. */
 const MAX_DOCUMENTS = 2_000;
 
 export class CompositeReader {
   private readonly store: GitStore;
-  /** By blob id, which never changes its content. */
+  /** Documents by the ids of their blobs, whose content never changes. */
   private readonly documents = new LRUCache<string, CompositeDocument>({ max: MAX_DOCUMENTS });
 
   constructor(store: GitStore) {
     this.store = store;
   }
 
-  /** @throws HawserError `repository_damaged` where the version holds no composite document */
+  /** @throws HawserError `repository_damaged` if the version holds no composite document */
   async document(repository: RepositoryRef, version: VersionRef): Promise<CompositeDocument> {
     const { files } = await this.store.details(repository, version);
     const file = files.find(({ path }) => path === COMPOSITE_FILE);
@@ -44,12 +44,12 @@ export class CompositeReader {
     return false;
   }
 
-  /** Those of every version, draft or published, of every composite. One that is deleted meanwhile has none any more. */
+  /** The children of every version, draft or published, of every composite. Composites deleted meanwhile are skipped. */
   async *children(): AsyncGenerator<CompositeChild> {
     for (const name of await this.store.list('composites')) {
       const repository = { kind: 'composites', name } as const;
       try {
-        for (const version of (await this.store.index(repository)).versions)
+        for (const version of (await this.store.versions(repository)).versions)
           yield* (await this.document(repository, version)).children;
       } catch (error) {
         if (await this.store.has(repository)) throw error;

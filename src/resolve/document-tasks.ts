@@ -1,6 +1,6 @@
 /**
- * What is done with parameter documents and schemas: functions of their bytes that give plain values, so that they can
- * be carried out where the caller is or in a thread. Each place remembers what it has read.
+ * The work with parameter documents and schemas. These functions take bytes and give plain values, so they can be carried
+ * out by the caller or in a thread. Each of them remembers the documents that it has read.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -17,19 +17,19 @@ import { sha256Hex } from '../lib/hash.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 import { secureNames } from './secrets.ts';
 
-/** The bytes of a document, as they came or as they are kept. */
+/** A document as bytes. */
 export interface DocumentSource {
-  /** The same for the same bytes of the same type only. */
+  /** Two documents have the same key only if their bytes and their type are the same. */
   key: string;
   type: DocumentType;
   bytes: Uint8Array;
-  /** In a repository: it was checked at its upload, or was tagged by stock git and may be anything. */
+  /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
   isStored: boolean;
 }
 
-/** What a document says of parameters. */
+/** What a document declares about parameters. */
 export interface Declaration {
-  /** Whether there is a `parameters` block, and it can be read. */
+  /** Whether there is a `parameters` block that can be read. */
   isReadable: boolean;
   /** Why the block cannot be read. */
   fault: { message: string; errors: readonly FieldError[] } | null;
@@ -40,7 +40,7 @@ export interface Declaration {
 /** The merged parameters of a node. */
 export interface MergedDocuments {
   bytes: Uint8Array;
-  /** Hex. */
+  /** The SHA-256 of the bytes in hexadecimal. */
   sha256: string;
 }
 
@@ -49,12 +49,12 @@ type ProvenanceRequest = Omit<ProvenanceInput, 'documents' | 'definitions'> & {
   schema: DocumentSource | null;
 };
 
-/** Bytes of memory for parsed documents, and as many for definitions; each weighs several times its text. */
+/** Memory in bytes for parsed documents, and the same for definitions. A parsed document takes several times its text. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const WEIGHT_OF_PARSED = 8;
-/** Of each list of a report; more would tell nobody more. */
+/** The greatest length of each list in a report. Longer lists would help nobody. */
 const MAX_CHANGES = 1_000;
-/** What a document without a `parameters` block declares: its nodes take none. */
+/** The definitions of a document without a `parameters` block. Its nodes take no parameters. */
 const NO_PARAMETERS: ParameterDefinitions = new Map();
 
 export type DocumentTasks = ReturnType<typeof documentTasks>;
@@ -65,12 +65,12 @@ export function documentTasks() {
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
   return {
-    /** @throws HawserError as `parseParameterDocument` */
+    /** @throws the same errors as `parseParameterDocument` */
     readDocument({ document }: { document: DocumentSource }): void {
       documents.get(document);
     },
 
-    /** Of one scope's file nothing is required. */
+    /** @param input.isPartial means that the document is one scope's file, of which nothing is required */
     checkDocument(input: { schema: DocumentSource | null; document: DocumentSource; isPartial: boolean }) {
       const { schema, document, isPartial: partial } = input;
       return checkParameters(definedBy(schema), documents.get(document), { partial });
@@ -93,7 +93,7 @@ export function documentTasks() {
       return printProvenance({ ...input, definitions: definedBy(schema), documents: allOf(sources) });
     },
 
-    /** What an entry point or an uploaded schema says. */
+    /** What an entry point or an uploaded schema declares. */
     declare: ({ document }: { document: DocumentSource }) => declare(document, documents, definitions),
 
     /** @throws HawserError `validation_failed` for a document that defines no parameters, or wrongly */
@@ -103,7 +103,7 @@ export function documentTasks() {
       throw invalidField('/parameters', message, 'required');
     },
 
-    /** The JSON Schema of documents that keep to these definitions, as JSON. */
+    /** The JSON Schema of documents that follow these definitions, as JSON text. */
     printJsonSchema({ schema }: { schema: DocumentSource }): string {
       return JSON.stringify(toJsonSchema(definitions.get(schema) ?? NO_PARAMETERS));
     },
@@ -120,7 +120,7 @@ export function documentTasks() {
   };
 }
 
-/** What was read of sources, by their keys. */
+/** Results of reading sources, by the keys of the sources. */
 class ParsedCache<V> {
   private readonly read: (source: DocumentSource) => V;
   private readonly cache = new LRUCache<string, { value: V; bytes: number }>({
@@ -141,7 +141,7 @@ class ParsedCache<V> {
   }
 }
 
-/** Of what is stored the leaves are counted where it is merged: that tells whoever it concerns. */
+/** The leaves of a stored document are counted when it is merged, so that the error reaches the node's users. */
 function readSource({ type, bytes, isStored }: DocumentSource): Mapping {
   if (isStored) return orDamaged(() => readDocument(bytes, type));
   const document = readDocument(bytes, type);
@@ -157,7 +157,7 @@ function orDamaged<T>(work: () => T): T {
   }
 }
 
-/** What is no document at all declares nothing: an entry point may be anything. */
+/** An entry point may be any file. One that is no document declares nothing. */
 function declare(
   source: DocumentSource,
   documents: ParsedCache<Mapping>,

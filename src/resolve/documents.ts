@@ -1,23 +1,23 @@
 /**
- * Where work with parameter documents is done: at once if the documents are small, else in a thread, in the turn of
- * whoever asks for it. So no document holds up a poll (docs/decisions/0026).
+ * Decides where work with parameter documents is done: at once if the documents are small, else in a thread, in the turn
+ * of its caller. So no document holds up a poll (docs/decisions/0026).
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentType } from '../domain/parameter-document.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { sha256Hex } from '../lib/hash.ts';
-import { TurnTime } from '../lib/pace.ts';
+import { TurnBudget } from '../lib/pace.ts';
 import type { Input, Output, Threads } from '../lib/threads.ts';
 import { type DocumentSource, type DocumentTasks, documentTasks } from './document-tasks.ts';
 
-/** Bytes of a JSON document that are read at once. YAML costs up to sixteen times as much, so of it 2 KiB are. */
+/** A JSON document of up to this many bytes is read at once. YAML costs up to sixteen times as much. */
 const SMALL_DOCUMENT = 32 * 1024;
 const WEIGHT_OF_YAML = 16;
-/** The same of several documents together, most of which have been read before. */
+/** The same bound for several documents together, most of which have been read before. */
 const SMALL_TOGETHER = 2 * SMALL_DOCUMENT;
 
-/** Milliseconds of this work in one turn of the event loop; what comes then waits for the next one. */
+/** Milliseconds of this work in one turn of the event loop. Further work waits for the next turn. */
 const TURN = 10;
 
 const ANCHOR = '&'.charCodeAt(0);
@@ -25,32 +25,32 @@ const ALIAS = '*'.charCodeAt(0);
 
 /** A document that came with a request. */
 export function newSource(bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: alone(bytes), isStored: false };
+  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: false };
 }
 
 /** A document of a repository, by the id of an object that never changes its content. */
 export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${oid} ${type}`, type, bytes: alone(bytes), isStored: true };
+  return { key: `${oid} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: true };
 }
 
-/** Not as a part of a larger buffer, all of which would be copied into a thread. */
-function alone(bytes: Uint8Array): Uint8Array {
+/** Copies bytes that are a part of a larger buffer, because a thread would get a copy of the whole buffer. */
+function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 export class Documents {
   private readonly threads: Threads<DocumentTasks>;
   private readonly tasks = documentTasks();
-  private readonly turn = new TurnTime(TURN);
+  private readonly turn = new TurnBudget(TURN);
 
   constructor(threads: Threads<DocumentTasks>) {
     this.threads = threads;
   }
 
   /**
-   * Carries out a task, at once where that is quick. The failure of one is a rejected promise at any rate.
-   * @param caller whose turn it takes: a user's or a node's id, or what else the work is for
-   * @throws HawserError what the task throws, and as `Threads.run`
+   * Carries out a task, at once if that is quick. A failure is always a rejected promise.
+   * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
+   * @throws HawserError what the task throws, and what `Threads.run` throws
    */
   run<N extends keyof DocumentTasks & string>(
     caller: string,

@@ -1,11 +1,11 @@
-/** Why a node's parameters are as they are: which file each scope gives, who set each value, and what is amiss. */
+/** Explains a node's parameters: which file each scope gives, who set each value, and what is wrong. */
 
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import { majorOf, parseVersion } from '../domain/version-order.ts';
-import type { GitStore, ParameterDetails } from '../git/store.ts';
+import { isPrerelease, majorOf } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type FieldError, HawserError } from '../lib/errors.ts';
+import type { GitStore, ParameterDetails } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
@@ -22,16 +22,16 @@ export interface Delivered {
   prereleaseChannel: string | null;
 }
 
-/** A scope with what its file says of itself. */
+/** A scope with the details of its file. */
 export interface ExplainedScope extends ScopeFile {
-  /** Null where the scope gives no file. */
+  /** Null if the scope gives no file. */
   details: ParameterDetails | null;
 }
 
 export interface Explanation extends Delivered {
-  /** The merged whole against the version's schema. */
+  /** What the check of the merged parameters with the version's schema has found. */
   problems: readonly FieldError[];
-  /** In the order of merging. */
+  /** The scopes in the order of merging. */
   scopes: readonly ExplainedScope[];
 }
 
@@ -39,7 +39,7 @@ export interface Explanation extends Delivered {
 export interface Question {
   node: KnownNode;
   configuration: { id: string; name: string };
-  /** In whose turn documents are read. */
+  /** The caller in whose turn documents are read. */
   caller: string;
 }
 
@@ -74,10 +74,10 @@ export class Explainer {
   }
 
   /**
-   * Explains a configuration as the node gets it by its assignment; one that it does not get, as it would by an
-   * assignment of any major version and no channel.
-   * @throws HawserError not_found `no_eligible_version` where no published version fits; conflict
-   *   `parameter_merge_failed` where the files are too much together
+   * Explains a configuration as the node gets it by its assignment. A configuration that the node does not get is
+   * explained as if it were assigned with any major version and no channel.
+   * @throws HawserError not_found `no_eligible_version` if no published version fits; conflict
+   *   `parameter_merge_failed` if the files are too large together
    */
   async explain(question: Question): Promise<Explanation> {
     const part = await this.partFor(question);
@@ -88,9 +88,9 @@ export class Explainer {
   }
 
   /**
-   * Who set each value of what `explain` explains, as JSON (`ParameterProvenance`). It costs by its length, which is
-   * bounded.
-   * @throws HawserError as `explain`, and `parameter_merge_failed` for what is too long to be told
+   * Tells who set each value of what `explain` explains, as JSON (`ParameterProvenance`). The cost grows with the length
+   * of the answer, which is bounded.
+   * @throws HawserError the same errors as `explain`, and `parameter_merge_failed` if the answer would be too long
    */
   async provenance(question: Question): Promise<Buffer> {
     const { caller } = question;
@@ -103,15 +103,15 @@ export class Explainer {
       sources: sources.map(toShownSource),
       documents,
       schema: schemaFor(part, declared),
-      // Where nobody can tell which values are secure, all are.
+      // If it is unknown which values are secure, all count as secure.
       secrets: declared.fault ? 'all' : await this.secretsOf(part.plan.name, declared, scopes, caller),
     });
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   }
 
   /**
-   * How many problems there are in what the node gets now: of a composite, in all its children. That the files of a
-   * part cannot be merged is one.
+   * Counts the problems in what the node gets now. For a composite these are the problems of all its children. Files that
+   * cannot be merged count as one problem.
    */
   async countProblems(node: KnownNode, caller: string): Promise<number> {
     const { assignment, generation } = node;
@@ -149,9 +149,9 @@ export class Explainer {
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;
-    const wish = isAssigned ? assignment : { ...WITHOUT_WISHES, configurationId: id };
-    const plan = (await this.readers.planner.plan(wish, generation)) as ConfigurationPlan;
-    return { plan, links, prereleaseChannel: wish.prereleaseChannel };
+    const constraint = isAssigned ? assignment : { ...UNCONSTRAINED, configurationId: id };
+    const plan = (await this.readers.planner.plan(constraint, generation)) as ConfigurationPlan;
+    return { plan, links, prereleaseChannel: constraint.prereleaseChannel };
   }
 
   private async childOf(
@@ -166,15 +166,16 @@ export class Explainer {
   }
 
   private scopesOf(part: Part): Promise<ExplainedScope[]> {
-    return Promise.all(filesOf(part).map((file) => this.withDetails(part.plan.name, file)));
+    const { parameters } = this.store;
+    return Promise.all(
+      filesOf(part).map(async (scope) => {
+        const details = scope.file && (await parameters.details(part.plan.name, scope.file));
+        return { ...scope, details };
+      }),
+    );
   }
 
-  private async withDetails(name: string, scope: ScopeFile): Promise<ExplainedScope> {
-    const details = scope.file && (await this.store.parameters.details(name, scope.file));
-    return { ...scope, details };
-  }
-
-  /** Of the scopes those that have content, and the content of each. */
+  /** The scopes that have content, and the content of each of them. */
   private async contentOf<S extends ScopeFile>(name: string, scopes: readonly S[]) {
     const sources: S[] = [];
     const documents: DocumentSource[] = [];
@@ -195,8 +196,8 @@ export class Explainer {
   }
 
   /**
-   * What the delivered version declares secure, and what the schema did that a file of a lower major was written for:
-   * its secrets are secret still.
+   * The names that the delivered version declares secure. If a file of a lower major is used, the names that its own
+   * schema declares secure are added, because they are still secret.
    */
   private async secretsOf(
     name: string,
@@ -217,13 +218,13 @@ export class Explainer {
   }
 }
 
-const WITHOUT_WISHES = { compositeId: null, majorVersion: null, prereleaseChannel: null };
+const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null };
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
   return chooseFiles(plan.parameters, links, { configurationVersion: plan.tag.version, prereleaseChannel });
 }
 
-/** None where the configuration brings its own parameters: what it sets itself only its nodes find out. */
+/** Null if the configuration brings its own parameters, because the server does not know what it sets itself. */
 function schemaFor({ plan }: Part, { schema }: Declared): DocumentSource | null {
   return plan.parameters === null ? null : schema;
 }
@@ -234,7 +235,7 @@ function deliveredBy({ plan, prereleaseChannel }: Part, { node, configuration }:
   return { nodeId, configurationId, configurationVersion: plan.tag.version, prereleaseChannel };
 }
 
-/** A scope that has content, and so a file. */
+/** @param scope must have content, and so a file */
 function toShownSource({ scopeTypeName, scopeValue, precedence, details }: ExplainedScope): ShownSource {
   if (details === null) throw new Error('content comes from no file');
   const { version, commit, createdBy, createdAt } = details;
@@ -250,11 +251,7 @@ function toShownSource({ scopeTypeName, scopeValue, precedence, details }: Expla
   };
 }
 
-export function isPrerelease(version: string): boolean {
-  return (parseVersion(version)?.prerelease.length ?? 0) > 0;
-}
-
-/** Null for what is not there: nothing assigned any more, or no version that fits. */
+/** Gives null if nothing is assigned any more, or no version fits. */
 async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();

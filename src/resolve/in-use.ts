@@ -1,17 +1,17 @@
-/** Which versions nodes get now and composites are pinned to: what no cleanup may take away. */
+/** The versions that nodes get now and that composites are pinned to. No cleanup may remove them. */
 
 import type { Database } from '../db/open.ts';
-import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
-import type { GitStore, RepositoryRef, VersionRef } from '../git/store.ts';
+import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { HawserError } from '../lib/errors.ts';
+import type { GitStore, RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
-import type { FileWish } from './parameters.ts';
+import type { FileConstraint } from './parameters.ts';
 
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
   versions(repository: RepositoryRef): ReadonlySet<string>;
-  /** Each configuration version that is delivered, with the channel of those who get it. */
-  deliveries(configurationName: string): readonly FileWish[];
+  /** Each version of the configuration that is delivered, with the channel of the nodes that get it. */
+  deliveries(configurationName: string): readonly FileConstraint[];
 }
 
 export interface InUseTools {
@@ -22,7 +22,7 @@ export interface InUseTools {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** As of now. Asks once for each distinct assignment, of which a fleet has few. */
+/** Reads what is in use now. Each distinct assignment is resolved once, and a fleet has few of them. */
 export async function readInUse(tools: InUseTools): Promise<InUse> {
   const collector = new Collector(tools);
   await collector.collectPins();
@@ -33,8 +33,8 @@ export async function readInUse(tools: InUseTools): Promise<InUse> {
 class Collector implements InUse {
   private readonly tools: InUseTools;
   private readonly used = new Map<string, Set<string>>();
-  /** By configuration, then by version and channel. */
-  private readonly delivered = new Map<string, Map<string, FileWish>>();
+  /** Deliveries by configuration, then by version and channel. */
+  private readonly delivered = new Map<string, Map<string, FileConstraint>>();
 
   constructor(tools: InUseTools) {
     this.tools = tools;
@@ -44,11 +44,11 @@ class Collector implements InUse {
     return this.used.get(`${kind}/${name}`) ?? NONE;
   }
 
-  deliveries(configurationName: string): readonly FileWish[] {
+  deliveries(configurationName: string): readonly FileConstraint[] {
     return [...(this.delivered.get(configurationName)?.values() ?? [])];
   }
 
-  /** Of every version of every composite, drafts too. */
+  /** Collects the pins of every version of every composite, drafts too. */
   async collectPins(): Promise<void> {
     for await (const { configuration: name, version } of this.tools.composites.children()) {
       if (version !== null) this.use(configuration(name), version);
@@ -64,18 +64,18 @@ class Collector implements InUse {
       .distinct()
       .execute();
     for (const { configuration: name, composite, major_version, prerelease_channel } of rows) {
-      const wish = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
-      if (name !== null) await this.deliver(name, wish);
-      if (composite !== null) await this.deliverComposite(composite, wish);
+      const constraint = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
+      if (name !== null) await this.deliver(name, constraint);
+      if (composite !== null) await this.deliverComposite(composite, constraint);
     }
   }
 
-  private async deliverComposite(name: string, wish: VersionWish): Promise<void> {
+  private async deliverComposite(name: string, constraint: VersionConstraint): Promise<void> {
     const repository = { kind: 'composites', name } as const;
-    const version = await this.choose(repository, wish);
+    const version = await this.choose(repository, constraint);
     if (version === null) return;
     this.use(repository, version.version);
-    const { prereleaseChannel } = wish;
+    const { prereleaseChannel } = constraint;
     for (const child of (await this.tools.composites.document(repository, version)).children) {
       const { configuration: childName } = child;
       if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
@@ -83,10 +83,10 @@ class Collector implements InUse {
     }
   }
 
-  private async deliver(name: string, wish: VersionWish): Promise<void> {
-    const chosen = await this.choose(configuration(name), wish);
+  private async deliver(name: string, constraint: VersionConstraint): Promise<void> {
+    const chosen = await this.choose(configuration(name), constraint);
     if (chosen === null) return;
-    this.note(name, { version: chosen.version, prereleaseChannel: wish.prereleaseChannel });
+    this.note(name, { version: chosen.version, prereleaseChannel: constraint.prereleaseChannel });
   }
 
   private note(
@@ -94,9 +94,12 @@ class Collector implements InUse {
     { version, prereleaseChannel }: { version: string; prereleaseChannel: string | null },
   ): void {
     this.use(configuration(name), version);
-    const wishes = this.delivered.get(name) ?? new Map<string, FileWish>();
-    wishes.set(`${version} ${prereleaseChannel ?? ''}`, { configurationVersion: version, prereleaseChannel });
-    this.delivered.set(name, wishes);
+    const constraints = this.delivered.get(name) ?? new Map<string, FileConstraint>();
+    constraints.set(`${version} ${prereleaseChannel ?? ''}`, {
+      configurationVersion: version,
+      prereleaseChannel,
+    });
+    this.delivered.set(name, constraints);
   }
 
   private use({ kind, name }: RepositoryRef, version: string): void {
@@ -104,10 +107,10 @@ class Collector implements InUse {
     this.used.set(key, (this.used.get(key) ?? new Set()).add(version));
   }
 
-  /** A repository that is not there gives nobody anything, and has nothing to be taken away. */
-  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
+  /** A missing repository gives nobody anything, and has nothing that could be removed. */
+  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
     try {
-      return chooseVersion((await this.tools.store.index(repository)).published, wish);
+      return chooseVersion((await this.tools.store.versions(repository)).published, constraint);
     } catch (error) {
       if (error instanceof HawserError && error.code === 'repository_missing') return null;
       throw error;

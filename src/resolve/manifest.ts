@@ -1,53 +1,53 @@
 /**
- * The manifest: the one answer to "what does this node get?". Checksum, ETag and bundle come from this value
- * and so cannot disagree.
+ * The manifest is the one answer to "what does this node get?". Checksum, ETag and bundle come from this value, so they
+ * cannot disagree.
  */
 
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
-import type { ParameterVersionRef, StoredFile, VersionRef } from '../git/store.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { StoredFile, VersionRef } from '../versions/store.ts';
 import type { ConfigurationPlan } from './plans.ts';
 
 /** The merged parameters of a part. */
 export interface ManifestParameters {
-  /** Of the merged file's bytes, hex. */
+  /** The SHA-256 of the merged file's bytes in hexadecimal. */
   sha256: string;
-  /** The files it is merged from, lowest precedence first. */
-  refs: readonly ParameterVersionRef[];
+  /** The files that are merged, lowest precedence first. */
+  refs: readonly VersionRef[];
 }
 
 /** A version of a configuration whose files go into the bundle. */
 export interface ManifestPart {
   configurationName: string;
-  /** The version's tag, by whose object id the files are read: that never changes, even if the ref moves. */
+  /** The version's tag. The files are read by its object id, which never changes, even if the ref moves. */
   tag: VersionRef;
-  /** Put before each path: empty, or `<child name>/` in a composite. */
+  /** The prefix of each path: empty, or `<child name>/` in a composite. */
   folder: string;
-  /** Null where no scope gives any. */
+  /** Null if no scope gives any parameters. */
   parameters: ManifestParameters | null;
 }
 
 export interface Manifest {
-  /** Name of the configuration or composite. */
+  /** The name of the configuration or composite. */
   configurationName: string;
   version: string;
   entryPoint: string;
-  /** Path of the merged parameters inside the bundle; null when there are none, and of a composite. */
+  /** The path of the merged parameters inside the bundle. Null if there are none, and for a composite. */
   parametersFile: string | null;
-  /** SHA-256 over everything that decides the bundle, hex. */
+  /** The SHA-256 of everything that decides the bundle, in hexadecimal. */
   checksum: string;
   parts: readonly ManifestPart[];
-  /** Of a composite: the document generated at its entry point. */
+  /** The document that is generated at the entry point of a composite; null for a configuration. */
   document: string | null;
 }
 
-/** Names the form that is hashed; a bundle of another form must have another checksum. */
+/** The name of the hashed form. A bundle of another form must have another checksum. */
 const FORM = 'hawser-manifest-1';
 
 /**
- * Of a configuration. The checksum covers name, version, entry point, then each path with its content's id in
- * the order of the paths' bytes, then the merged parameters if there are any. Only what reaches the node counts: not
- * the tags, their authors or times.
+ * The manifest of a configuration. The checksum covers name, version, entry point, then each path with the id of its
+ * content in the order of the paths' bytes, then the merged parameters if there are any. It covers only what reaches the
+ * node, not the tags, their authors or times.
  */
 export function configurationManifest(
   plan: ConfigurationPlan,
@@ -65,10 +65,10 @@ export function configurationManifest(
   };
 }
 
-/** What the checksums of all nodes with parameters begin with. */
+/** The beginning of the hashed text, which is the same for all nodes with parameters. */
 const beginnings = new WeakMap<ConfigurationPlan, string>();
 
-/** An array in JSON: form, name, version, entry point, pairs of path and id, then the pair of the parameters. */
+/** The text is an array in JSON: form, name, version, entry point, pairs of path and id, the pair of the parameters. */
 function hashedText(plan: ConfigurationPlan, parameters: ManifestParameters | null): string {
   if (parameters === null) return textOf(plan, plan.files);
   const beginning = beginnings.get(plan) ?? textOf(plan, plan.filesBesideParameters).slice(0, -1);
@@ -81,7 +81,7 @@ function textOf({ name, tag, entryPoint }: ConfigurationPlan, files: readonly St
   return JSON.stringify([FORM, name, tag.version, entryPoint, pairs]);
 }
 
-/** Of a composite: the checksum covers name, version, entry point, and the same of every child in order. */
+/** The manifest of a composite. The checksum covers name, version, entry point, and the checksums of all children. */
 export function compositeManifest(
   composite: { name: string; version: string; entryPoint: string; document: string },
   children: readonly Manifest[],

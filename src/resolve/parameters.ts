@@ -2,96 +2,101 @@
 
 import type { ScopeLink } from '../db/node-lookup.ts';
 import { takesParametersPlace } from '../domain/bundle-paths.ts';
-import { type ChosenFile, chooseParameterFile } from '../domain/parameter-choice.ts';
-import type { GitStore, ParameterIndex, ParameterVersionRef } from '../git/store.ts';
-import { type Awaitable, allOf, andThen, settle } from '../lib/awaitable.ts';
+import { type ChosenFile, chooseParameterFile } from '../domain/version-choice.ts';
+import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { HawserError } from '../lib/errors.ts';
+import { seriesOf } from '../versions/parameter-files.ts';
+import type { GitStore, SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 
-/** A scope that speaks for a node, with the file that it gives. */
+/** A scope that applies to a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
-  /** Null where the scope has no published version that fits. */
-  file: ParameterVersionRef | null;
-  /** Of a lower major than the configuration's. */
+  /** Null if the scope has no published version that fits. */
+  file: VersionRef | null;
+  /** Whether the file's major is lower than the configuration's. */
   isFallback: boolean;
 }
 
-/** Which versions are wanted: those that fit a configuration's version, prereleases from the channel on. */
-export interface FileWish {
+/** The versions of files that are admitted: those that fit a configuration's version, with prereleases of a channel. */
+export interface FileConstraint {
   configurationVersion: string;
   prereleaseChannel: string | null;
 }
 
 export interface MergedParameters {
   bytes: Buffer;
-  /** Hex. */
+  /** The SHA-256 of the bytes in hexadecimal. */
   sha256: string;
 }
 
-/** Memory for documents, and for merged ones. */
+/** The memory for documents in bytes, and the same for merged ones. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
 /**
- * In the order of merging; a scope that gives no file is there too, with none. No scope gives any where there is no
- * index, as of a configuration that brings its own parameters.
+ * All scopes in the order of merging, each with the file that it gives, if any. Without an index no scope gives a file;
+ * this is the case for a configuration that brings its own parameters.
  */
 export function chooseFiles(
-  index: ParameterIndex | null,
+  index: SeriesIndex | null,
   links: readonly ScopeLink[],
-  wish: FileWish,
+  constraint: FileConstraint,
 ): ScopeFile[] {
   return links.map((link) => {
-    const chosen = index && choose(index, link, wish);
+    const chosen = index && choose(index, link, constraint);
     return { ...link, file: chosen?.file ?? null, isFallback: chosen?.isFallback ?? false };
   });
 }
 
-/** The files alone, for the node's next poll, which costs by their number. */
+/** The files alone. This is part of a node's poll after a change, so it makes nothing else. */
 export function chooseRefs(
-  index: ParameterIndex | null,
+  index: SeriesIndex | null,
   links: readonly ScopeLink[],
-  wish: FileWish,
-): ParameterVersionRef[] {
-  const refs: ParameterVersionRef[] = [];
+  constraint: FileConstraint,
+): VersionRef[] {
+  const refs: VersionRef[] = [];
   for (const link of links) {
-    const chosen = index && choose(index, link, wish);
+    const chosen = index && choose(index, link, constraint);
     if (chosen) refs.push(chosen.file);
   }
   return refs;
 }
 
-type Chosen = ChosenFile<ParameterVersionRef> | null;
+type Chosen = ChosenFile<VersionRef> | null;
 
-/** What was chosen from a list, which another one takes the place of when anything in its scope changes. */
-const choices = new WeakMap<readonly ParameterVersionRef[], Map<string, Chosen>>();
+/** What was chosen from a list of versions. A new list replaces it with every change in its scope. */
+const choices = new WeakMap<readonly VersionRef[], Map<string, Chosen>>();
 
-function choose(index: ParameterIndex, { scopeTypeName, scopeValue }: ScopeLink, wish: FileWish): Chosen {
-  const published = index.published({ scopeType: scopeTypeName, value: scopeValue });
+function choose(
+  index: SeriesIndex,
+  { scopeTypeName, scopeValue }: ScopeLink,
+  constraint: FileConstraint,
+): Chosen {
+  const published = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue })).published;
   if (published.length === 0) return null;
   const known = choices.get(published) ?? new Map<string, Chosen>();
-  const key = `${wish.configurationVersion} ${wish.prereleaseChannel ?? ''}`;
+  const key = `${constraint.configurationVersion} ${constraint.prereleaseChannel ?? ''}`;
   const before = known.get(key);
   if (before !== undefined) return before;
-  const chosen = chooseParameterFile(published, wish);
+  const chosen = chooseParameterFile(published, constraint);
   choices.set(published, known.set(key, chosen));
   return chosen;
 }
 
-/** The files of a version without the one, or the folder, that stands where its merged parameters go. */
+/** The files of a version, without a file or folder that is at the place of the merged parameters. */
 export function besideParameters<T extends { path: string }>(files: readonly T[]): readonly T[] {
   const isInPlace = ({ path }: T) => takesParametersPlace(path);
   return files.some(isInPlace) ? files.filter((file) => !isInPlace(file)) : files;
 }
 
-/** What became of a merge: failing costs as much as succeeding, and the same documents fail again. */
+/** The result of a merge. A failure is kept too, because it costs as much, and the same documents fail again. */
 type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 
 export class ParameterReader {
   private readonly store: GitStore;
   private readonly documents: Documents;
-  /** By the ref's object id, which never changes its content; null of a scope that is skipped on purpose. */
+  /** Documents by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
   private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
@@ -105,39 +110,43 @@ export class ParameterReader {
 
   private readonly onMerged: (milliseconds: number) => void;
 
-  /** @param onMerged told of each merge that was not in memory how long it took */
+  /** @param onMerged is told how long each merge took that was not in memory */
   constructor(store: GitStore, documents: Documents, onMerged: (milliseconds: number) => void) {
     this.store = store;
     this.documents = documents;
     this.onMerged = onMerged;
   }
 
-  /** By name, what is in memory. */
+  /** The facts of the caches by their names. */
   get caches(): Record<'parameter_documents' | 'merged_parameters', CacheFacts> {
     return { parameter_documents: this.sources.facts, merged_parameters: this.outcomes.facts };
   }
 
-  /** An empty one of a configuration without any parameter files. */
-  index(configurationName: string): Promise<ParameterIndex> {
+  /** The index of the parameter files. It is empty if the configuration has none. */
+  index(configurationName: string): Promise<SeriesIndex> {
     return this.store.parameters.index(configurationName);
   }
 
   /**
-   * The content of a version; null of a passthrough.
-   * @throws HawserError `repository_damaged` for objects that cannot be read: never a smaller answer
+   * The content of a version; null for a passthrough.
+   * @throws HawserError `repository_damaged` if objects cannot be read, so that no answer is ever incomplete
    */
-  source(configurationName: string, ref: ParameterVersionRef): Awaitable<DocumentSource | null> {
+  source(configurationName: string, ref: VersionRef): Awaitable<DocumentSource | null> {
     const cached = this.sources.get(ref.oid);
     if (cached) return cached.source;
-    // After a publish for many nodes all of them ask at once.
-    return shared(this.reading, `${configurationName} ${ref.oid}`, () => this.read(configurationName, ref));
+    // After a publish for many nodes, all of them ask at the same time.
+    return singleFlight(this.reading, `${configurationName} ${ref.oid}`, () =>
+      this.read(configurationName, ref),
+    );
   }
 
   /**
-   * What these versions make together, lowest precedence first; null where none of them has content.
+   * Merges these versions.
+   * @param refs come in the order of merging, lowest precedence first
+   * @returns null if none of them has content
    * @throws HawserError conflict `parameter_merge_failed`, `repository_damaged`; always as a rejected promise
    */
-  merge(configurationName: string, refs: readonly ParameterVersionRef[]): Awaitable<MergedParameters | null> {
+  merge(configurationName: string, refs: readonly VersionRef[]): Awaitable<MergedParameters | null> {
     const key = `${configurationName} ${refs.map(({ oid }) => oid).join(' ')}`;
     const known = this.outcomes.get(key);
     if (known) return 'merged' in known ? known.merged : Promise.reject(known.failure);
@@ -156,7 +165,7 @@ export class ParameterReader {
       if (isLasting(error)) this.outcomes.set(key, { failure: error });
       throw error;
     };
-    return shared(this.merging, key, () => settle(make, done, failed));
+    return singleFlight(this.merging, key, () => thenOrElse(make, done, failed));
   }
 
   private mergeSources(
@@ -169,7 +178,7 @@ export class ParameterReader {
     return andThen(this.documents.run(caller, 'mergeDocuments', { documents }), toMergedParameters);
   }
 
-  private async read(configurationName: string, ref: ParameterVersionRef): Promise<DocumentSource | null> {
+  private async read(configurationName: string, ref: VersionRef): Promise<DocumentSource | null> {
     const { contentType } = await this.store.parameters.details(configurationName, ref);
     const content = await this.store.parameters.content(configurationName, ref);
     const source = content && storedSource(ref.oid, content, contentType ?? 'yaml');
@@ -178,23 +187,12 @@ export class ParameterReader {
   }
 }
 
-/** Those who ask while an answer is being made share it. */
-function shared<T>(running: Map<string, Promise<T>>, key: string, make: () => Awaitable<T>): Awaitable<T> {
-  const known = running.get(key);
-  if (known) return known;
-  const made = make();
-  if (!(made instanceof Promise)) return made;
-  const making = made.finally(() => running.delete(key));
-  running.set(key, making);
-  return making;
-}
-
-/** A thread gives bytes, which are no Buffer any more. */
+/** A thread gives bytes as a Uint8Array, not as a Buffer. */
 function toMergedParameters({ bytes, sha256 }: MergedDocuments): MergedParameters {
   return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), sha256 };
 }
 
-/** Whether it is the fault of the documents' content, which stays until others take their place. */
+/** Whether the content of the documents is at fault, so that the same documents would fail again. */
 function isLasting(error: unknown): error is HawserError {
   if (!(error instanceof HawserError)) return false;
   return error.code === 'parameter_merge_failed' || isUnreadable(error);

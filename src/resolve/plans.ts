@@ -1,31 +1,31 @@
 /**
- * What an assignment gives, apart from the node: which version of what, and the parameter files to choose from.
- * Cached per distinct assignment, not per node: a fleet shares few of them.
+ * What an assignment gives to any node: the version, and the parameter files to choose from. Plans are cached per
+ * distinct assignment, not per node, because a fleet shares few of them.
  */
 
 import { LRUCache } from 'lru-cache';
 import type { Assignment } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
-import { chooseVersion, type VersionWish } from '../domain/version-choice.ts';
+import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { missingRepository } from '../git/disk-errors.ts';
-import type { GitStore, ParameterIndex, RepositoryRef, StoredFile, VersionRef } from '../git/store.ts';
 import { notFound } from '../lib/errors.ts';
+import type { GitStore, RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
 
 export interface ConfigurationPlan {
   kind: 'configuration';
   name: string;
-  /** By its object id the files are read: that never changes, even if the ref moves. */
+  /** The files are read by the tag's object id, which never changes, even if the ref moves. */
   tag: VersionRef;
   entryPoint: string;
-  /** Sorted by path bytes. */
+  /** The files, sorted by the bytes of their paths. */
   files: readonly StoredFile[];
-  /** Without those in whose place merged parameters go: mostly the very same list. */
+  /** The files without those at the place of the merged parameters. Mostly this is the same list. */
   filesBesideParameters: readonly StoredFile[];
-  /** Null where the configuration brings its own parameters. */
-  parameters: ParameterIndex | null;
+  /** Null if the configuration brings its own parameters. */
+  parameters: SeriesIndex | null;
 }
 
 export interface CompositePlan {
@@ -41,11 +41,11 @@ export type Plan = ConfigurationPlan | CompositePlan;
 interface CachedPlan {
   generation: number;
   plan: Promise<Plan>;
-  /** The settled value, so that a poll need not wait for a promise. */
-  settled: Plan | null;
+  /** The value of the promise once it is there, so that a poll need not wait for a promise. */
+  value: Plan | null;
 }
 
-/** Distinct assignments kept; each costs some 500 bytes. */
+/** The number of distinct assignments that are kept. Each costs some 500 bytes. */
 const MAX_ASSIGNMENTS = 20_000;
 
 export class Planner {
@@ -67,34 +67,34 @@ export class Planner {
   }
 
   /**
-   * The plan for an assignment as of a generation.
-   * @throws HawserError not_found `no_eligible_version` when no published version fits the assignment
+   * The plan for an assignment at a generation.
+   * @throws HawserError not_found `no_eligible_version` if no published version fits the assignment
    */
   plan(assignment: Assignment, generation: number): Plan | Promise<Plan> {
     const key = keyOf(assignment);
     const cached = this.cache.get(key);
-    if (cached?.generation === generation) return cached.settled ?? cached.plan;
-    const entry: CachedPlan = { generation, plan: this.compute(assignment), settled: null };
+    if (cached?.generation === generation) return cached.value ?? cached.plan;
+    const entry: CachedPlan = { generation, plan: this.compute(assignment), value: null };
     this.cache.set(key, entry);
     entry.plan.then(
       (plan) => {
-        entry.settled = plan;
+        entry.value = plan;
       },
-      // A failure is not kept: the next poll asks again.
+      // A failure is not kept, so the next poll tries again.
       () => this.cache.get(key) === entry && this.cache.delete(key),
     );
     return entry.plan;
   }
 
-  /** The version that an assignment gives now, null where none is eligible. */
+  /** The version that an assignment gives now; null if none is eligible. */
   async resolvedVersion(assignment: Assignment): Promise<string | null> {
     const repository = await this.repositoryOf(assignment);
     return (await this.choose(repository, assignment))?.version ?? null;
   }
 
   /**
-   * Whether the assignment gives a node anything now: a version of what is assigned and, of a composite, one of
-   * every child.
+   * Whether the assignment gives a node anything now. There must be a version of what is assigned and, for a composite, a
+   * version of every child.
    */
   async isEligible(assignment: Assignment): Promise<boolean> {
     const repository = await this.repositoryOf(assignment);
@@ -138,7 +138,7 @@ export class Planner {
     return { kind: 'composite', name: repository.name, tag, entryPoint, children: plans };
   }
 
-  /** The pinned version while it is published; without a pin, what the node's channel admits. */
+  /** The pinned version if it is published. Without a pin, the version that the node's channel admits. */
   private tagOfChild(child: CompositeChild, prereleaseChannel: string | null): Promise<VersionRef | null> {
     const repository = { kind: 'configurations', name: child.configuration } as const;
     return child.version === null
@@ -146,21 +146,21 @@ export class Planner {
       : this.published(repository, child.version);
   }
 
-  /** The highest published version that the wish admits, null for none. */
-  private async choose(repository: RepositoryRef, wish: VersionWish): Promise<VersionRef | null> {
-    return chooseVersion((await this.store.index(repository)).published, wish);
+  /** The highest published version that the constraint admits, or null. */
+  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
+    return chooseVersion((await this.store.versions(repository)).published, constraint);
   }
 
   private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
-    const found = (await this.store.index(repository)).get(version);
+    const found = (await this.store.versions(repository)).get(version);
     return found?.status === 'Published' ? found : null;
   }
 
   /**
-   * The parameter files to choose from; null where the configuration brings its own parameters.
-   * @throws HawserError `repository_missing` where there were some: never a smaller bundle
+   * The parameter files to choose from; null if the configuration brings its own parameters.
+   * @throws HawserError `repository_missing` if there was a repository, so that no bundle is ever incomplete
    */
-  private async parametersOf(name: string): Promise<ParameterIndex | null> {
+  private async parametersOf(name: string): Promise<SeriesIndex | null> {
     const row = await this.database.read
       .selectFrom('configurations')
       .select(['use_server_managed_parameters', 'has_parameters'])

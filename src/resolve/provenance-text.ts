@@ -1,4 +1,4 @@
-/** Writes who set each value of a node's parameters, as JSON. */
+/** Writes as JSON who set each value of a node's parameters. */
 
 import { printJson } from '../domain/json-text.ts';
 import { type LeafProvenance, mergeMappings } from '../domain/merge.ts';
@@ -9,17 +9,17 @@ import { printYaml } from '../domain/yaml-printer.ts';
 import { conflict, type FieldError } from '../lib/errors.ts';
 import { redactAt, redactDocument, type SecretNames } from './secrets.ts';
 
-/** The most there may be of it, in bytes: people and pages read it, and writing it costs by its length. */
+/** The greatest length of the answer in bytes. People read it, and the cost of writing it grows with its length. */
 export const MAX_PROVENANCE_BYTES = 8 * 1024 * 1024;
 
-/** A scope as it is shown beside each value that it sets. */
+/** The members of a scope that are shown with each value that it sets. */
 export interface ShownScope {
   scopeTypeName: string;
   scopeValue: string | null;
   precedence: number;
 }
 
-/** A scope that has content, with what is told of its file. */
+/** A scope that has content, with the shown members of its file. */
 export interface ShownSource {
   scope: ShownScope;
   file: {
@@ -32,9 +32,9 @@ export interface ShownSource {
 }
 
 export interface ProvenanceInput {
-  /** The members that come first. */
+  /** The first members of the answer. */
   delivered: object;
-  /** In the order of merging. */
+  /** The sources in the order of merging. */
   sources: readonly ShownSource[];
   documents: readonly Mapping[];
   definitions: ParameterDefinitions | null;
@@ -42,8 +42,8 @@ export interface ProvenanceInput {
 }
 
 /**
- * The answer, in which values are written exactly; those of secure parameters are not in it.
- * @throws HawserError conflict `parameter_merge_failed`: too much to be merged, or to be told in 8 MiB
+ * Writes the answer. Values are written exactly, and values of secure parameters are left out.
+ * @throws HawserError conflict `parameter_merge_failed` if there is too much to be merged, or the answer exceeds 8 MiB
  */
 export function printProvenance(input: ProvenanceInput): Buffer {
   const { delivered, documents, definitions, secrets } = input;
@@ -67,10 +67,10 @@ export function printProvenance(input: ProvenanceInput): Buffer {
   return text.toBuffer();
 }
 
-/** Where no scope gives a document, it is as if one set nothing. */
+/** The document that is checked if no scope gives one. */
 const NOTHING_SET: Mapping = new Map([['parameters', new Map()]]);
 
-/** What is wrong with what a node gets. */
+/** What is wrong with the merged parameters of a node. */
 export function checkMerged(
   definitions: ParameterDefinitions | null,
   documents: readonly Mapping[],
@@ -80,12 +80,12 @@ export function checkMerged(
 }
 
 interface Shown {
-  /** For each source the members that its values begin with; they are written out once. */
+  /** The first members of the values of each source, written once. */
   scopes: readonly { ofLeaf: string; ofHidden: string }[];
   shown(value: Value): Value;
 }
 
-/** What follows the brace that opens the leaf. */
+/** Writes what follows the opening brace of the leaf. */
 function addLeaf(text: BoundedText, leaf: LeafProvenance, { scopes, shown }: Shown): void {
   text.add(`${scopes[leaf.source]?.ofLeaf},"value":${printJson(shown(leaf.value))},"overriddenValues":[`);
   let comma = '';
@@ -96,12 +96,12 @@ function addLeaf(text: BoundedText, leaf: LeafProvenance, { scopes, shown }: Sho
   text.add(']}');
 }
 
-/** Gives the members of the object as JSON, without the braces. */
+/** The members of the object as JSON, without the braces. */
 function membersOf(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** Text in pieces, of which there may only be so much. */
+/** A text in pieces, with a bound for its length. */
 class BoundedText {
   private readonly pieces: string[] = [];
   private bytes = 0;

@@ -1,17 +1,17 @@
 /**
- * Answers what a node gets. Remembered per node for as long as the generation stands; after that, a plan that many
- * nodes share and the few files that speak for this node lead to a manifest that many nodes share as well.
+ * Answers what a node gets. The answer is remembered per node until the generation changes. After that it is made of a
+ * plan that many nodes share and the few files that apply to this node, and many nodes share the manifest as well.
  */
 
 import { LRUCache } from 'lru-cache';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
-import { printIncludeDocument } from '../domain/include-document.ts';
-import type { GitStore, ParameterVersionRef } from '../git/store.ts';
-import { type Awaitable, allOf, andThen } from '../lib/awaitable.ts';
+import { printIncludeDocument } from '../domain/composite-document.ts';
+import { type Awaitable, allOf, andThen, singleFlight } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import type { GitStore, VersionRef } from '../versions/store.ts';
 import {
   compositeManifest,
   configurationManifest,
@@ -24,8 +24,9 @@ import type { CompositePlan, ConfigurationPlan, Plan, Planner } from './plans.ts
 
 export type AssignedNode = KnownNode & { assignment: Assignment };
 
-/** A file of a bundle whose content is read only when it is needed. */
-export interface BundleFile {
+/** A file of a bundle. Its content is read only when it is needed. */
+export interface BundleEntry {
+  /** The path of the file, with `/` between its segments. */
   path: string;
   read(): Promise<Buffer>;
 }
@@ -36,26 +37,26 @@ interface KeyedManifest {
   manifest: Manifest;
 }
 
-/** What a node got at its last poll. */
+/** The result of a node's last poll. */
 interface Remembered {
   generation: number;
   assignment: Assignment;
   made: KeyedManifest;
 }
 
-/** Distinct manifests kept for nodes to share, beside those that some node has; each costs some 1 KB. */
+/** The number of manifests kept for nodes to share, beside those that some node has. Each costs some 1 KB. */
 const MAX_MANIFESTS = 10_000;
 
-/** A configuration's plan with the parameter files that speak for one node, lowest precedence first. */
+/** A configuration's plan with the parameter files that apply to one node, lowest precedence first. */
 interface Selection {
   plan: ConfigurationPlan;
-  refs: readonly ParameterVersionRef[];
+  refs: readonly VersionRef[];
 }
 
 export interface ResolverTools {
   planner: Planner;
   parameters: ParameterReader;
-  /** Told of each manifest that was made how long that took. */
+  /** Is told how long each manifest took to make. */
   onResolved(milliseconds: number): void;
 }
 
@@ -64,7 +65,7 @@ export class Resolver {
   private readonly store: GitStore;
   private readonly planner: Planner;
   private readonly parameters: ParameterReader;
-  /** A node takes some 200 bytes beside its manifest. */
+  /** The results of the last polls. A node takes some 200 bytes beside its manifest. */
   private readonly nodes = new RecentMap<string, Remembered>(MAX_NODES);
   private readonly manifests = new LRUCache<string, KeyedManifest>({ max: MAX_MANIFESTS });
   private readonly making = new Map<string, Promise<KeyedManifest>>();
@@ -78,14 +79,14 @@ export class Resolver {
     this.onResolved = onResolved;
   }
 
-  /** Of how many nodes the manifest is in memory. */
+  /** The number of nodes whose manifest is in memory. */
   get rememberedNodes(): number {
     return this.nodes.size;
   }
 
   /**
-   * The manifest for a node as it was looked up. Steady state: one look into a map.
-   * @throws HawserError not_found `no_eligible_version` when no published version fits the assignment
+   * The manifest for a node as it was looked up. In the steady state this is one look-up in a map.
+   * @throws HawserError not_found `no_eligible_version` if no published version fits the assignment
    */
   manifest(node: AssignedNode): Awaitable<Manifest> {
     const known = this.nodes.get(node.nodeId);
@@ -96,15 +97,15 @@ export class Resolver {
     return andThen(plan, (made) => this.fill(node, made));
   }
 
-  /** All files of the bundle, in its order: by path bytes, part by part, a composite's own document first. */
-  async files(manifest: Manifest): Promise<BundleFile[]> {
+  /** All files of the bundle in its order: a composite's document first, then part by part by the bytes of the paths. */
+  async files(manifest: Manifest): Promise<BundleEntry[]> {
     const parts = await Promise.all(manifest.parts.map((part) => this.filesOf(part)));
     const { document, entryPoint } = manifest;
     if (document === null) return parts.flat();
     return [{ path: entryPoint, read: async () => Buffer.from(document) }, ...parts.flat()];
   }
 
-  private async filesOf(part: ManifestPart): Promise<BundleFile[]> {
+  private async filesOf(part: ManifestPart): Promise<BundleEntry[]> {
     const { configurationName: name, tag, folder, parameters } = part;
     const repository = { kind: 'configurations', name } as const;
     const { files } = await this.store.details(repository, tag);
@@ -145,21 +146,17 @@ export class Resolver {
     return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));
   }
 
-  /** At once where all is in memory. Nodes that ask meanwhile for the same share one making; a failure is not kept. */
+  /** Nodes that need the same manifest while it is being made share one making. A failure is not kept. */
   private make(key: string, plan: Plan, selections: readonly Selection[]): Awaitable<KeyedManifest> {
-    const running = this.making.get(key);
-    if (running) return running;
-    const start = performance.now();
-    const made = andThen(this.build(plan, selections), (manifest) => {
-      this.onResolved(performance.now() - start);
-      const keyed = { key, manifest };
-      this.manifests.set(key, keyed);
-      return keyed;
+    return singleFlight(this.making, key, () => {
+      const start = performance.now();
+      return andThen(this.build(plan, selections), (manifest) => {
+        this.onResolved(performance.now() - start);
+        const keyed = { key, manifest };
+        this.manifests.set(key, keyed);
+        return keyed;
+      });
     });
-    if (!(made instanceof Promise)) return made;
-    const making = made.finally(() => this.making.delete(key));
-    this.making.set(key, making);
-    return making;
   }
 
   private build(plan: Plan, selections: readonly Selection[]): Awaitable<Manifest> {
@@ -185,9 +182,9 @@ function refsOf(
   plan: ConfigurationPlan,
   links: readonly ScopeLink[],
   prereleaseChannel: string | null,
-): readonly ParameterVersionRef[] {
-  const wish = { configurationVersion: plan.tag.version, prereleaseChannel };
-  return chooseRefs(plan.parameters, links, wish);
+): readonly VersionRef[] {
+  const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
+  return chooseRefs(plan.parameters, links, constraint);
 }
 
 function ofComposite({ name, tag, entryPoint }: CompositePlan, manifests: readonly Manifest[]): Manifest {
@@ -205,8 +202,8 @@ function toInclude({ configurationName, entryPoint, parametersFile }: Manifest) 
 }
 
 /**
- * Everything that a manifest is made of, by ids that never change their content. The entry point stands beside them,
- * as a tag that names none has that of the version before it.
+ * Everything that a manifest is made of, by ids whose content never changes. The entry point is added, because a tag that
+ * names none has the entry point of the version before it.
  */
 function keyOf(plan: Plan, selections: readonly Selection[]): string {
   let key = `${plan.kind} ${plan.name} ${plan.tag.oid} ${plan.entryPoint}`;

@@ -1,42 +1,44 @@
-/** Which parameters the versions of a configuration declare: by an uploaded schema, else by the entry point. */
+/** The parameters that the versions of a configuration declare, by an uploaded schema or else by the entry point. */
 
 import { LRUCache } from 'lru-cache';
-import { chooseSchemaVersion } from '../domain/parameter-choice.ts';
 import type { DocumentType } from '../domain/parameter-document.ts';
+import { chooseSchemaVersion } from '../domain/version-choice.ts';
 import { compareVersions } from '../domain/version-order.ts';
-import type { GitStore, ParameterVersionRef, VersionIndex, VersionRef } from '../git/store.ts';
+import { firstIndex } from '../lib/binary-search.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
+import { SCHEMA_SERIES } from '../versions/kinds.ts';
+import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
 
-/** A version that declares parameters, or might: it is there as a version, as an uploaded schema, or as both. */
+/** A version that may declare parameters. It exists as a version, as an uploaded schema, or as both. */
 export interface SchemaVersion {
   version: string;
   isPublished: boolean;
   configuration: VersionRef | null;
-  upload: ParameterVersionRef | null;
+  upload: VersionRef | null;
 }
 
-/** What a version says of its parameters. */
+/** What a version declares about its parameters. */
 export interface Declared {
-  /** What defines them. Null where there is no `parameters` block, or none that can be read, so anything goes. */
+  /** The document that defines them. Null if no `parameters` block can be read, so that any parameters are accepted. */
   schema: DocumentSource | null;
-  /** Why the block cannot be read: `validation_failed` with errors that point into it. */
+  /** Why the block cannot be read, as `validation_failed` with errors that point into it. */
   fault: HawserError | null;
   /** The names of the secure parameters. */
   secure: readonly string[];
 }
 
-/** Memory for schemas. */
+/** The memory for schemas in bytes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** A larger entry point is no document that anybody wrote by hand, and parsing it would take seconds. */
+/** A larger entry point was not written by hand, and parsing it would take seconds. */
 const MAX_ENTRY_POINT_BYTES = 1024 * 1024;
 const NONE: Declared = { schema: null, fault: null, secure: [] };
 
-/** The versions of a configuration together, for as long as neither list has changed. */
+/** All versions and uploads of a configuration. It is valid until one of the two lists changes. */
 interface AllVersions {
-  uploads: readonly ParameterVersionRef[];
+  uploads: readonly VersionRef[];
   versions: readonly SchemaVersion[];
   byMajor: Map<number, SchemaVersion | null>;
 }
@@ -45,12 +47,12 @@ export class SchemaReader {
   private readonly store: GitStore;
   private readonly parameters: ParameterReader;
   private readonly documents: Documents;
-  /** By the id of what holds it, which never changes its content. */
+  /** Declarations by the id of their object, whose content never changes. */
   private readonly declared = new LRUCache<string, Declared>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ schema, secure }) => (schema?.bytes.byteLength ?? 0) + secure.length * 50 + 200,
   });
-  /** By the list of a configuration's own versions, which another one takes the place of with every change. */
+  /** The key is the list of a configuration's versions. A new list replaces it with every change. */
   private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
 
   constructor(store: GitStore, parameters: ParameterReader, documents: Documents) {
@@ -59,7 +61,7 @@ export class SchemaReader {
     this.documents = documents;
   }
 
-  /** The version named, with what it is; undefined where there is none. */
+  /** The version of this name; undefined if there is none. */
   async find(configurationName: string, version: string): Promise<SchemaVersion | undefined> {
     const configuration = (await this.indexOf(configurationName)).get(version) ?? null;
     const upload = findUpload(await this.uploads(configurationName), version);
@@ -67,9 +69,9 @@ export class SchemaReader {
   }
 
   /**
-   * What a request means that names no version: the highest published one, else the highest; where that declares
-   * nothing, the highest uploaded schema. Undefined where there is nothing at all.
-   * @param caller in whose turn documents are read
+   * The version that is meant by a request that names none. This is the highest published version, else the highest. If it
+   * declares nothing, it is the highest uploaded schema. Undefined if there is nothing at all.
+   * @param caller is the one in whose turn documents are read
    */
   async findCurrent(configurationName: string, caller: string): Promise<SchemaVersion | undefined> {
     const { published, versions } = await this.indexOf(configurationName);
@@ -80,29 +82,30 @@ export class SchemaReader {
     return upload ? this.find(configurationName, upload.version) : current;
   }
 
-  /** The highest published version that is not above this one, or that is below it. */
+  /** The highest published version below this one. With `isIncluded` it may also be this version itself. */
   async findPublished(
     configurationName: string,
     { version, isIncluded }: { version: string; isIncluded: boolean },
   ): Promise<SchemaVersion | undefined> {
     const { published } = await this.indexOf(configurationName);
-    const found = firstOf(published, (each) => {
+    const index = firstIndex(published, (each) => {
       const order = compareVersions(each.version, version);
       return isIncluded ? order <= 0 : order < 0;
     });
+    const found = published[index];
     if (found === undefined) return undefined;
     const upload = findUpload(await this.uploads(configurationName), found.version);
     return toSchemaVersion(found.version, found, upload);
   }
 
-  /** Uploaded schemas, highest first. */
-  async uploads(configurationName: string): Promise<readonly ParameterVersionRef[]> {
-    return (await this.parameters.index(configurationName)).schemas();
+  /** The uploaded schemas, highest first. */
+  async uploads(configurationName: string): Promise<readonly VersionRef[]> {
+    return (await this.parameters.index(configurationName)).of(SCHEMA_SERIES).versions;
   }
 
   /**
-   * What defines the parameters of a version; null where anything goes, which includes an entry point whose block
-   * cannot be read.
+   * The document that defines the parameters of a version. Null means that any parameters are accepted, also because the
+   * block of the entry point cannot be read.
    * @throws HawserError `repository_damaged`
    */
   async schemaOf(
@@ -113,7 +116,7 @@ export class SchemaReader {
     return (await this.read(configurationName, version, caller)).schema;
   }
 
-  /** What parameter files of a major are checked with. */
+  /** The declaration that parameter files of a major are checked with. */
   async forMajor(configurationName: string, major: number, caller: string): Promise<Declared> {
     const { versions, byMajor } = await this.allOf(configurationName);
     const known = byMajor.get(major);
@@ -123,8 +126,8 @@ export class SchemaReader {
   }
 
   /**
-   * What a version declares, or why nobody can tell.
-   * @param caller in whose turn the document is read, unless it has been
+   * What a version declares, or why that is unknown.
+   * @param caller is the one in whose turn the document is read, if it has not been read before
    * @throws HawserError `repository_damaged`
    */
   read(
@@ -138,12 +141,12 @@ export class SchemaReader {
       : this.readEntryPoint(configurationName, configuration, caller);
   }
 
-  private async readUpload(name: string, upload: ParameterVersionRef, caller: string): Promise<Declared> {
+  private async readUpload(name: string, upload: VersionRef, caller: string): Promise<Declared> {
     const { contentType } = await this.store.parameters.details(name, upload);
     const declared = await this.declare(upload.oid, contentType ?? 'yaml', caller, async () => {
       return (await this.store.parameters.content(name, upload)) ?? Buffer.alloc(0);
     });
-    // It was checked when it came; one that stock git made must not switch off all checks.
+    // Uploads were checked when they came. A broken schema stored by stock git must not switch off all checks.
     if (declared.schema === null)
       throw internal('repository_damaged', 'An uploaded schema cannot be read', declared.fault);
     return declared;
@@ -155,7 +158,7 @@ export class SchemaReader {
     const file = files.find(({ path }) => path === entryPoint);
     if (file === undefined) return NONE;
     const type = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
-    // By the file, not the version: one that names no entry point has that of the version before it.
+    // The key is the file, not the version, because a version that names no entry point has that of the one before it.
     return this.declare(file.oid, type, caller, () => this.store.blob(repository, file.oid));
   }
 
@@ -189,19 +192,19 @@ export class SchemaReader {
   }
 
   private indexOf(name: string): Promise<VersionIndex> {
-    return this.store.index({ kind: 'configurations', name });
+    return this.store.versions({ kind: 'configurations', name });
   }
 }
 
 function toSchemaVersion(
   version: string,
   configuration: VersionRef | null,
-  upload: ParameterVersionRef | null,
+  upload: VersionRef | null,
 ): SchemaVersion {
   return { version, isPublished: configuration?.status === 'Published', configuration, upload };
 }
 
-function findUpload(uploads: readonly ParameterVersionRef[], version: string): ParameterVersionRef | null {
+function findUpload(uploads: readonly VersionRef[], version: string): VersionRef | null {
   return uploads.find((each) => each.version === version) ?? null;
 }
 
@@ -211,27 +214,12 @@ function higherOf(a: VersionRef | undefined, b: VersionRef | undefined): Version
 }
 
 /** All versions of the configuration and all uploaded schemas, highest first. */
-function joinVersions(
-  own: readonly VersionRef[],
-  uploads: readonly ParameterVersionRef[],
-): readonly SchemaVersion[] {
+function joinVersions(own: readonly VersionRef[], uploads: readonly VersionRef[]): readonly SchemaVersion[] {
   const uploadOf = new Map(uploads.map((upload) => [upload.version, upload]));
   const versions = own.map((ref) => toSchemaVersion(ref.version, ref, uploadOf.get(ref.version) ?? null));
   for (const { version } of own) uploadOf.delete(version);
   for (const upload of uploadOf.values()) versions.push(toSchemaVersion(upload.version, null, upload));
   return uploadOf.size === 0 ? versions : versions.sort((a, b) => compareVersions(b.version, a.version));
-}
-
-/** The first that fits, where all behind it fit too: by halving, as comparing thousands would take milliseconds. */
-function firstOf<T>(list: readonly T[], fits: (item: T) => boolean): T | undefined {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (fits(list[middle] as T)) high = middle;
-    else low = middle + 1;
-  }
-  return list[low];
 }
 
 function toDeclared(document: DocumentSource, { isReadable, fault, secure }: Declaration): Declared {

@@ -1,11 +1,11 @@
-/** Keeps the values of secure parameters out of what people are shown. */
+/** Keeps the values of secure parameters out of what users are shown. */
 
 import { isSecure, type ParameterDefinitions } from '../domain/parameter-schema.ts';
 import { isMapping, type Mapping, type Value } from '../domain/value.ts';
 
 export const REDACTED = '<redacted>';
 
-/** The names of secure parameters, or all names where nobody can tell which are. */
+/** The names of secure parameters, or `all` if it is unknown which ones are secure. */
 export type SecretNames = ReadonlySet<string> | 'all';
 
 const PARAMETERS = 'parameters';
@@ -18,14 +18,14 @@ export function secureNames(...schemas: readonly (ParameterDefinitions | null)[]
   return names;
 }
 
-/** A parameter document as it may be shown. */
+/** The parameter document as it may be shown. */
 export function redactDocument(document: Mapping, secrets: SecretNames): Mapping {
   return new Map(
     Array.from(document, ([key, value]) => [key, key === PARAMETERS ? redactBlock(value, secrets) : value]),
   );
 }
 
-/** What stands at a JSON Pointer of a parameter document, as it may be shown. */
+/** The value at a JSON Pointer of a parameter document, as it may be shown. */
 export function redactAt(pointer: string, value: Value, secrets: SecretNames): Value {
   if (pointer === PARAMETERS_POINTER) return redactBlock(value, secrets);
   const [, block, token] = pointer.split('/', 3);
@@ -33,7 +33,7 @@ export function redactAt(pointer: string, value: Value, secrets: SecretNames): V
   return isSecret(unescapeToken(token), secrets) ? REDACTED : value;
 }
 
-/** What is no mapping of names to values may be anything, but is no parameter's value. */
+/** A block that is no mapping of names to values holds no parameter's value, so it is shown as it is. */
 function redactBlock(block: Value, secrets: SecretNames): Value {
   if (!isMapping(block)) return block;
   return new Map(Array.from(block, ([name, value]) => [name, isSecret(name, secrets) ? REDACTED : value]));
@@ -43,7 +43,7 @@ function isSecret(name: string, secrets: SecretNames): boolean {
   return secrets === 'all' || secrets.has(name);
 }
 
-/** RFC 6901, 4. */
+/** Reads a token of a JSON Pointer (RFC 6901, 4). */
 function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

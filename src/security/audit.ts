@@ -1,16 +1,16 @@
-/** The audit trail: who did what to what, from where. Entries are written with the change and never touched again. */
+/** The audit trail: who changed what, when and from where. Entries are written with the change and never modified. */
 
 import type { Db } from '../db/open.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit-actions.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from './principal.ts';
 
-/** Who acts, from where, and when: everything of an entry that belongs to the request and not to the change. */
+/** Who acts, from where and when: the part of an entry that is about the request. */
 export interface Actor {
   type: 'User' | 'Node' | 'System' | 'Anonymous';
   id: string | null;
   name: string | null;
-  /** The token that was used; null with a session. */
+  /** The id of the token that was used; null with a session. */
   tokenId: string | null;
   address: string | null;
   requestId: string | null;
@@ -18,7 +18,7 @@ export interface Actor {
   at: number;
 }
 
-/** The caller of a request; `Anonymous` where nobody was asked, as at sign-in and registration. */
+/** The caller of a request. It is `Anonymous` on routes without authentication, such as sign-in and registration. */
 export function actorOf(
   principal: Principal | null,
   request: { address: string; requestId: string; now: number },
@@ -34,29 +34,26 @@ export function actorOf(
   return { type: 'User', id, name, ...circumstances, tokenId };
 }
 
-/** The server itself, outside any request. */
+/** The actor of changes that the server makes without a request. */
 export function systemActor(at: number): Actor {
   return { type: 'System', id: null, name: 'hawser', tokenId: null, address: null, requestId: null, at };
 }
 
 export interface AuditEntry {
   action: AuditAction;
-  /** Id of the thing that changed; null for what has none. */
+  /** The id of the resource that changed; null for a resource without an id. */
   resourceId: string | null;
-  /** What a reader wants to know beside the id: names, old and new values. Never a secret. */
+  /** What a reader wants to know beside the id, such as names, old and new values. It never contains a secret. */
   details?: Record<string, unknown>;
 }
 
 /**
- * Adds an entry. In the transaction of the change that it records; for a change in Git right after the ref has moved,
- * still under the repository's lock: where the entry cannot be written then, as on a full disk, the ref goes back.
+ * Adds an entry, in the transaction of the change. For a change in Git it is added right after the ref has moved, under
+ * the lock of the repository. If the entry cannot be written then, as on a full disk, the caller moves the ref back.
  */
 export async function recordAudit(trx: Db, actor: Actor, entry: AuditEntry): Promise<void> {
   const { action, resourceId } = entry;
-  const details = {
-    ...entry.details,
-    ...(actor.tokenId === null ? {} : { tokenId: actor.tokenId }),
-  };
+  const details = { ...entry.details, ...(actor.tokenId !== null && { tokenId: actor.tokenId }) };
   await trx
     .insertInto('audit_entries')
     .values({

@@ -1,4 +1,4 @@
-/** May this caller use this route? Decided here for every route: 401, 403 or, for what may not be seen, 404. */
+/** Decides for every route whether the caller may use it: 401, 403, or 404 for what the caller may not see. */
 
 import type { KnownNode } from '../db/node-lookup.ts';
 import type { Database, Db } from '../db/open.ts';
@@ -7,15 +7,15 @@ import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Access, AnySubject, GrantedResource, NodeContent } from './access.ts';
-import { grantedToUser, heldLevel, levelWith } from './grants.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
+import { grantedToUser, heldLevel, levelWith } from './rights.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * Checks a caller against a route's access.
- * @throws HawserError unauthenticated without a caller, forbidden, or not_found where the caller may not
- *   even know that the thing exists
+ * Checks a caller against the access of a route.
+ * @throws HawserError unauthenticated without a caller, forbidden, or not_found when the caller may not know that the
+ *   resource exists
  */
 export function authorize(
   database: Database,
@@ -24,7 +24,7 @@ export function authorize(
   params: PathParameters,
 ): Awaitable<AnySubject> {
   if (access.kind === 'public') return { principal: access.knowsSession ? principal : null };
-  // Its token says nothing of who sends it, and has been asked for where others send a credential.
+  // The metrics token names no caller. It was checked where other credentials are read.
   if (access.kind === 'metrics') return { principal: null };
   if (principal === null) throw unauthenticated('Sign in, or send a token or a client certificate');
   if (principal.kind === 'node') return authorizeNode(access, principal, params);
@@ -44,7 +44,7 @@ async function authorizeUser(
   principal: UserPrincipal,
   params: PathParameters,
 ): Promise<AnySubject> {
-  refuseUnready(access, principal);
+  checkCredential(access, principal);
   switch (access.kind) {
     case 'user':
       return { principal };
@@ -52,11 +52,9 @@ async function authorizeUser(
       requirePermission(principal, access.permission);
       return { principal };
     case 'grant': {
-      const named = access.by ? { id: params[access.by] ?? '' } : { name: params['name'] ?? '' };
-      return {
-        principal,
-        resource: await grantedResource(database.read, principal, access.on, access.level, named),
-      };
+      const { on, level, by } = access;
+      const named = by ? { id: params[by] ?? '' } : { name: params['name'] ?? '' };
+      return { principal, resource: await grantedResource(database.read, principal, on, level, named) };
     }
     case 'node:self':
       throw forbidden('Only the node itself may do this, with its certificate');
@@ -71,8 +69,8 @@ async function authorizeUser(
   }
 }
 
-/** What stands before every other check: a pending password change, a token that names nothing. */
-function refuseUnready(access: Access, principal: UserPrincipal): void {
+/** Checks first what forbids almost every route: a pending password change, and a token without scopes. */
+function checkCredential(access: Access, principal: UserPrincipal): void {
   const user = access.kind === 'user' ? access : null;
   if (principal.requirePasswordChange && !user?.duringPasswordChange) {
     throw forbidden('The password must be changed first', 'password_change_required');
@@ -91,8 +89,9 @@ function knownNode(database: Database, params: PathParameters): KnownNode {
 }
 
 /**
- * What the node gets, once it is known that the user may read all of it: what is assigned before anything is asked of
- * it, and then each configuration that this very content is made of.
+ * Finds what the node gets, and checks that the user may read all of it. The assignment is checked before the content is
+ * found, and then each configuration in this content.
+ * @throws HawserError not_found
  */
 async function readableContent(
   db: Db,
@@ -113,7 +112,7 @@ async function readableContent(
   return content;
 }
 
-/** @throws HawserError not_found unless the user may read all of these configurations and their parameters */
+/** @throws HawserError not_found when the user may not read one of these configurations or its parameters */
 async function requireReadable(db: Db, principal: UserPrincipal, ids: readonly string[]): Promise<void> {
   const granted = await grantedToUser(db, principal.userId, ids);
   const isReadable = (id: string) =>
@@ -124,7 +123,10 @@ async function requireReadable(db: Db, principal: UserPrincipal, ids: readonly s
 
 const unreadable = () => notFound('No configuration that you may read');
 
-/** Finds the named thing and the caller's level on it: unreadable is 404, readable but too low is 403. */
+/**
+ * Finds the named resource and the caller's level on it.
+ * @throws HawserError not_found when the caller may not read it, forbidden when the level is too low
+ */
 export async function grantedResource(
   db: Db,
   principal: UserPrincipal,

@@ -1,6 +1,6 @@
-/** What every server has from its first start: the built-in roles and groups, and the user `admin`. */
+/** The built-in roles and groups, and the user `admin`, which every server has from its first start. */
 
-import { unlink } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database, Db } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../domain/permissions.ts';
@@ -8,12 +8,11 @@ import { newId } from '../lib/ids.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';
 import { hashPassword } from './passwords.ts';
 
-/** The first user's name. */
 export const ADMIN = 'admin';
-/** Lies in the data folder from the first start to the first change of a password. */
+/** A file in the data folder with the first password, from the first start to the first change of a password. */
 export const PASSWORD_FILE = 'initial-admin-password';
 
-/** Brings the built-in roles to this release's permissions, and makes the groups on the first start. */
+/** Gives the built-in roles the permissions of this release, and makes the groups on the first start. */
 export async function ensureBuiltIns(database: Database, now: number): Promise<void> {
   await database.write.transaction().execute(async (trx) => {
     const before = await trx.selectFrom('roles').select('id').where('is_system', '=', 1).execute();
@@ -23,12 +22,9 @@ export async function ensureBuiltIns(database: Database, now: number): Promise<v
   });
 }
 
-async function ensureRole(
-  trx: Db,
-  role: (typeof BUILT_IN_ROLES)[number],
-  exists: boolean,
-  now: number,
-): Promise<void> {
+type BuiltInRole = (typeof BUILT_IN_ROLES)[number];
+
+async function ensureRole(trx: Db, role: BuiltInRole, exists: boolean, now: number): Promise<void> {
   const { id, name, description, permissions } = role;
   if (!exists) {
     const times = { created_at: now, modified_at: now };
@@ -43,34 +39,32 @@ async function ensureRole(
 async function createGroups(trx: Db, now: number): Promise<void> {
   for (const { id, name, roleId } of BUILT_IN_GROUPS) {
     const times = { created_at: now, modified_at: now };
-    await trx
-      .insertInto('groups')
-      .values({ id, name, name_key: name.toLowerCase(), description: null, ...times })
-      .execute();
+    const row = { id, name, name_key: name.toLowerCase(), description: null, ...times };
+    await trx.insertInto('groups').values(row).execute();
     await trx.insertInto('group_roles').values({ group_id: id, role_id: roleId }).execute();
   }
 }
 
 export interface FirstAdmin {
   dataDir: string;
-  /** From the environment; null lets a random one be made, which must be changed at the first sign-in. */
+  /** From the environment. With null a random password is made, which must be changed at the first sign-in. */
   password: string | null;
   randomPassword: () => string;
   now: number;
 }
 
 /**
- * Makes the user `admin` where there is no user at all.
- * @returns the random password, to be shown once; null when there was nothing to make or it was given
+ * Makes the user `admin` if there are no users.
+ * @returns the random password, to be shown once; null when a password was given or there are users
  */
 export async function ensureFirstAdmin(database: Database, options: FirstAdmin): Promise<string | null> {
   const anyone = await database.read.selectFrom('users').select('id').limit(1).executeTakeFirst();
   if (anyone) return null;
   const random = options.password === null ? options.randomPassword() : null;
   const hash = await hashPassword(random ?? options.password ?? '');
-  // The file first: a crash in between must not leave an account whose password nobody can read.
+  // The file is written first, so that a crash never leaves a user whose password nobody can read.
   if (random !== null) await writeSecretFile(join(options.dataDir, PASSWORD_FILE), `${random}\n`);
-  // Such a crash may also have left the file of another password than the one that is given now.
+  // Such a crash can leave a file with a password that is not used now.
   else await forgetInitialPassword(options.dataDir);
   await database.write.transaction().execute(async (trx) => {
     const id = newId();
@@ -95,9 +89,7 @@ export async function ensureFirstAdmin(database: Database, options: FirstAdmin):
   return random;
 }
 
-/** Removes the file with the first password; called on the first password change. Absent is fine. */
+/** Removes the file with the first password, if it exists. It is called on every change of a password. */
 export async function forgetInitialPassword(dataDir: string): Promise<void> {
-  await unlink(join(dataDir, PASSWORD_FILE)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await rm(join(dataDir, PASSWORD_FILE), { force: true });
 }

@@ -1,6 +1,6 @@
 /**
- * The built-in certificate authority: its own certificate, the server's, and nodes' from their requests.
- * Keys and certificates are PEM text throughout, times are epoch milliseconds.
+ * The built-in certificate authority. It makes its own certificate, the server's, and those of nodes from their requests.
+ * Keys and certificates are PEM text, and times are epoch milliseconds.
  */
 
 import '../lib/reflect.ts';
@@ -19,13 +19,13 @@ import { DAY, MINUTE } from '../lib/clock.ts';
 import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { type CertificateDescription, describeCertificate } from './certificates.ts';
 
-/** A certificate with the private key that belongs to it (PKCS#8). */
+/** A certificate and its private key (PKCS#8). */
 export interface KeyedCertificate {
   certificate: string;
   key: string;
 }
 
-/** What a node receives: its certificate as PEM, and the description that is pinned. */
+/** The certificate for a node as PEM, and its description, which is stored. */
 export interface IssuedCertificate extends CertificateDescription {
   certificate: string;
 }
@@ -33,7 +33,7 @@ export interface IssuedCertificate extends CertificateDescription {
 const AUTHORITY_LIFETIME = 10 * 365 * DAY;
 const SERVER_LIFETIME = 397 * DAY;
 const NODE_LIFETIME = 90 * DAY;
-/** Certificates begin a little in the past, so that a node whose clock is behind takes them at once. */
+/** Certificates start a little in the past, so that a node whose clock is behind accepts them at once. */
 const CLOCK_SKEW = 5 * MINUTE;
 
 const MAX_REQUEST_BYTES = 16 * 1024;
@@ -41,39 +41,35 @@ const REQUEST_PEM =
   /^\s*-----BEGIN (NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END \1?CERTIFICATE REQUEST-----\s*$/;
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
-/** Larger exponents than 32 bits buy nothing and make every handshake of that node slow. */
+/** An exponent of more than 32 bits has no benefit, and makes every handshake of the node slow. */
 const MAX_RSA_EXPONENT = 2n ** 32n;
-/** For the administrator's own lists: the parser's limits are meant for strangers, and a fleet's list exceeds them. */
+/** For the operator's own revocation lists. The limits of the parser are for strangers, and too low for a large list. */
 export const UNLIMITED = { berOptions: { maxNodes: Infinity, maxContentLength: Infinity } };
 /** A first label may be a wildcard. */
 const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 /**
- * Makes the authority: ECDSA P-256, self-signed, ten years. With `key` (PKCS#8 PEM, P-256) it certifies that
- * key again instead of a new one, so that what the key has signed before stays valid.
+ * Makes the authority: ECDSA P-256, self-signed, valid for ten years.
+ * @param key an older P-256 key (PKCS#8 PEM) that is certified again, so that what it has signed stays valid
  */
 export async function createAuthority(now: number, key = newKey()): Promise<KeyedCertificate> {
-  const publicKey = publicKeyOf(key);
-  const certificate = await x509.X509CertificateGenerator.create({
-    subject: commonName('Hawser CA'),
-    issuer: commonName('Hawser CA'),
-    notBefore: new Date(now - CLOCK_SKEW),
-    notAfter: new Date(now + AUTHORITY_LIFETIME),
-    publicKey,
-    signingKey: await importSigningKey(key),
+  const name = commonName('Hawser CA');
+  const certificate = await sign(key, {
+    ...{ subject: name, issuer: name, publicKey: publicKeyOf(key) },
+    ...{ notBefore: now - CLOCK_SKEW, notAfter: now + AUTHORITY_LIFETIME },
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ],
   });
-  return { certificate: toPem(certificate), key };
+  return { certificate, key };
 }
 
 /**
  * Issues the server's certificate with a fresh P-256 key.
- * @param names host names and IP addresses, at least one; `invalid_tls_name` for what is neither.
+ * @param names at least one host name or IP address
+ * @throws HawserError `invalid_tls_name` for a name that is neither
  */
 export async function issueServerCertificate(
   ca: KeyedCertificate,
@@ -83,19 +79,17 @@ export async function issueServerCertificate(
   const key = newKey();
   const certificate = await issueLeaf(ca, {
     subject: names.find((name) => isIP(name) === 0) ?? 'Hawser',
-    names,
-    usage: x509.ExtendedKeyUsage.serverAuth,
-    publicKey: publicKeyOf(key),
-    now,
-    lifetime: SERVER_LIFETIME,
+    ...{ names, usage: x509.ExtendedKeyUsage.serverAuth, publicKey: publicKeyOf(key) },
+    ...{ now, lifetime: SERVER_LIFETIME },
   });
   return { certificate, key };
 }
 
 /**
- * Issues a node's certificate for the key in its PKCS#10 request. The request proves possession of the key
- * and nothing else: the name is the one the caller has checked, whatever subject or extensions it asks for.
- * @param csrPem one `CERTIFICATE REQUEST` block of at most 16 KiB.
+ * Issues a node's certificate for the key in its PKCS#10 request. The request only proves that the node has the key: its
+ * subject and extensions are ignored.
+ * @param csrPem one `CERTIFICATE REQUEST` block of at most 16 KiB
+ * @param fqdn the name of the node, which the caller has checked
  * @throws HawserError `validation_failed`, in it `invalid_csr`
  */
 export async function issueNodeCertificate(
@@ -106,23 +100,19 @@ export async function issueNodeCertificate(
 ): Promise<IssuedCertificate> {
   const publicKey = await provenKeyOf(csrPem);
   const certificate = await issueLeaf(ca, {
-    subject: fqdn,
-    names: [fqdn],
-    usage: x509.ExtendedKeyUsage.clientAuth,
-    publicKey,
-    now,
-    lifetime: NODE_LIFETIME,
+    ...{ subject: fqdn, names: [fqdn], usage: x509.ExtendedKeyUsage.clientAuth, publicKey },
+    ...{ now, lifetime: NODE_LIFETIME },
   });
   return { certificate, ...describeCertificate(new X509Certificate(certificate)) };
 }
 
-/** Whether the certificate (PEM) carries exactly these names, in any order. */
+/** Whether the certificate (PEM) has exactly these names, in any order. */
 export function hasNames(certificate: string, names: readonly string[]): boolean {
   const present = new x509.X509Certificate(certificate).getExtension(x509.SubjectAlternativeNameExtension);
   return present?.equal(toAlternativeNames(names)) ?? false;
 }
 
-/** When the issuer promised the next revocation list (PEM); null if that is not said or not readable here. */
+/** When the next update of a revocation list (PEM) is due; null when the list does not say it or cannot be read. */
 export function nextUpdateOf(crl: string): number | null {
   try {
     return new x509.X509Crl(crl, UNLIMITED).nextUpdate?.getTime() ?? null;
@@ -142,32 +132,49 @@ interface Leaf {
 
 async function issueLeaf(ca: KeyedCertificate, leaf: Leaf): Promise<string> {
   const issuer = new x509.X509Certificate(ca.certificate);
-  // A certificate that outlives its issuer would fail in the middle of its own term.
-  const notAfter = Math.min(leaf.now + leaf.lifetime, issuer.notAfter.getTime());
-  const certificate = await x509.X509CertificateGenerator.create({
-    subject: commonName(leaf.subject),
-    issuer: issuer.subjectName,
-    notBefore: new Date(leaf.now - CLOCK_SKEW),
-    notAfter: new Date(notAfter),
-    publicKey: leaf.publicKey,
-    signingKey: await importSigningKey(ca.key),
+  return sign(ca.key, {
+    ...{ subject: commonName(leaf.subject), issuer: issuer.subjectName, publicKey: leaf.publicKey },
+    notBefore: leaf.now - CLOCK_SKEW,
+    // A certificate must not be valid for longer than its issuer.
+    notAfter: Math.min(leaf.now + leaf.lifetime, issuer.notAfter.getTime()),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([leaf.usage]),
       toAlternativeNames(leaf.names),
-      await x509.SubjectKeyIdentifierExtension.create(leaf.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
-  return toPem(certificate);
 }
 
-/** The public key of a request whose signature it has made itself, re-encoded by OpenSSL. */
+interface Unsigned {
+  subject: x509.Name;
+  issuer: x509.Name;
+  publicKey: x509.PublicKey;
+  notBefore: number;
+  notAfter: number;
+  extensions: x509.Extension[];
+}
+
+/** @returns the certificate as PEM, with the identifier of its key as one more extension */
+async function sign(key: string, { notBefore, notAfter, extensions, ...rest }: Unsigned): Promise<string> {
+  const der = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...rest,
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+    signingKey: await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
+    extensions: [...extensions, await x509.SubjectKeyIdentifierExtension.create(rest.publicKey)],
+  });
+  return `${certificate.toString('pem').trim()}\n`;
+}
+
+/** The public key of a request that is signed with this key, as OpenSSL encodes it. */
 async function provenKeyOf(csrPem: string): Promise<x509.PublicKey> {
   const request = parseRequest(csrPem);
   const key = readPublicKey(request);
-  // Strength first: verifying with an oversized key is the expensive step.
+  // The strength is checked first, because verifying with a very large key is expensive.
   checkStrength(key);
   if (!(await verifies(request))) throw invalidRequest('its signature does not match its key');
   return new x509.PublicKey(key.export({ type: 'spki', format: 'der' }));
@@ -214,7 +221,7 @@ async function verifies(request: x509.Pkcs10CertificateRequest): Promise<boolean
   try {
     return await request.verify();
   } catch {
-    return false; // an algorithm that is unknown, or does not go with the key
+    return false; // The algorithm is unknown, or does not fit the key.
   }
 }
 
@@ -222,7 +229,7 @@ function invalidRequest(fault: string): HawserError {
   return invalidField('/csr', `The certificate request is refused: ${fault}.`, 'invalid_csr');
 }
 
-/** Sorted and without repetition, so that equal sets of names have equal encodings. */
+/** The names are sorted and without repetition, so that equal sets of names have equal encodings. */
 function toAlternativeNames(names: readonly string[]): x509.SubjectAlternativeNameExtension {
   const unique = [...new Set(names.map(toAsciiName))].sort();
   return new x509.SubjectAlternativeNameExtension(
@@ -232,10 +239,10 @@ function toAlternativeNames(names: readonly string[]): x509.SubjectAlternativeNa
 
 function toAsciiName(name: string): string {
   const lower = name.toLowerCase();
-  // An address with a zone (fe80::1%eth0) means something on one machine only and has no encoding here.
+  // An address with a zone (fe80::1%eth0) has a meaning on one machine only, and cannot be encoded here.
   if (isIP(lower) !== 0 && !lower.includes('%')) return lower;
   if (HOST_NAME.test(lower)) return lower;
-  // Line breaks and tabs are refused here, because the conversion would drop them without a word.
+  // Line breaks and tabs are refused here, because the conversion would remove them.
   const ascii = /[\s\p{Cc}]/u.test(lower) ? '' : domainToASCII(lower);
   if (!HOST_NAME.test(ascii)) {
     throw invalid('invalid_tls_name', `'${name}' is neither a host name nor an IP address.`);
@@ -243,7 +250,7 @@ function toAsciiName(name: string): string {
   return ascii;
 }
 
-/** Built from parts, never parsed from text: a name cannot smuggle in another attribute. */
+/** The name is built from parts and not parsed from text, so that it cannot contain another attribute. */
 function commonName(value: string): x509.Name {
   return new x509.Name([{ CN: [{ utf8String: value }] }]);
 }
@@ -256,13 +263,4 @@ function newKey(): string {
 
 function publicKeyOf(key: string): x509.PublicKey {
   return new x509.PublicKey(createPublicKey(key).export({ type: 'spki', format: 'der' }));
-}
-
-function importSigningKey(key: string): Promise<webcrypto.CryptoKey> {
-  const der = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
-  return webcrypto.subtle.importKey('pkcs8', der, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
-}
-
-function toPem(certificate: x509.X509Certificate): string {
-  return `${certificate.toString('pem').trim()}\n`;
 }

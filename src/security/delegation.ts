@@ -1,7 +1,7 @@
 /**
- * Nobody hands out more than they hold, permissions and grants (rights.md section 2), and nobody takes the last
- * administrator away (api.md section 9). The one place that knows what goes with a role, a group or a user. All checks
- * are for the transaction that does the deed, so that nothing changes between the two.
+ * Nobody gives more permissions and grants than they hold (rights.md section 2), and nobody removes the last
+ * administrator (api.md section 9). All checks run in the transaction of the change, so that nothing changes between the
+ * two.
  */
 
 import type { Db } from '../db/open.ts';
@@ -13,19 +13,20 @@ import {
   reaches,
 } from '../domain/permissions.ts';
 import { conflict, forbidden, type HawserError } from '../lib/errors.ts';
-import { type GrantedLevels, grantedToGroup, grantedToUser, levelWith, type Rights } from './grants.ts';
-import { heldPermissions, permissionsOfGroup } from './held-permissions.ts';
 import type { UserPrincipal } from './principal.ts';
-
-/** All that goes with a group or a user. */
-interface Holdings {
-  permissions: ReadonlySet<Permission>;
-  granted: GrantedLevels;
-}
+import {
+  type GrantedLevels,
+  grantedToGroup,
+  grantedToUser,
+  heldPermissions,
+  levelWith,
+  permissionsOfGroup,
+  type Rights,
+} from './rights.ts';
 
 /**
- * For permissions that the caller is about to give to a role, or to take from one.
- * @throws HawserError forbidden `beyond_own_permissions` naming one that is not among the caller's effective ones
+ * Checks permissions that the caller is about to add to a role, or to remove from one.
+ * @throws HawserError forbidden `beyond_own_permissions`, which names a permission that the caller does not hold
  */
 export async function requireOwnPermissions(
   trx: Db,
@@ -35,7 +36,7 @@ export async function requireOwnPermissions(
   requireAmong((await rightsNow(trx, principal)).permissions, permissions);
 }
 
-/** The same for all that these roles hold. */
+/** The same for all permissions of these roles. */
 export async function requireOwnRoles(
   trx: Db,
   principal: UserPrincipal,
@@ -49,34 +50,34 @@ export async function requireOwnRoles(
     .where('role_id', 'in', roleIds)
     .orderBy('permission')
     .execute();
-  await requireOwnPermissions(
+  const permissions = rows.map((row) => row.permission);
+  await requireOwnPermissions(trx, principal, permissions);
+}
+
+/**
+ * Checks a group that the caller is about to put somebody into, which gives them the roles and grants of the group.
+ * @throws HawserError forbidden `beyond_own_permissions`, which names the first permission that the caller does not hold,
+ *   or else the first such grant on something that the caller may read
+ */
+export async function requireOwnGroup(trx: Db, principal: UserPrincipal, groupId: string): Promise<void> {
+  await requireOwn(
     trx,
     principal,
-    rows.map((row) => row.permission),
+    await permissionsOfGroup(trx, groupId),
+    await grantedToGroup(trx, groupId),
   );
 }
 
 /**
- * Whoever puts somebody into a group gives them its roles and its grants.
- * @throws HawserError forbidden `beyond_own_permissions` naming the first permission, or grant on what the caller may
- *   read, that the caller does not hold
- */
-export async function requireOwnGroup(trx: Db, principal: UserPrincipal, groupId: string): Promise<void> {
-  const permissions = await permissionsOfGroup(trx, groupId);
-  await requireOwn(trx, principal, { permissions, granted: await grantedToGroup(trx, groupId) });
-}
-
-/**
- * The same for all that a user has, directly and by groups; of an inactive one what it would have. Whoever sets its
- * password, or gives its name to somebody else, can act as this user.
+ * The same for all that a user holds, or would hold if it were active. Whoever sets the password of a user, or gives its
+ * name to somebody else, can act as this user.
  */
 export async function requireOwnUser(trx: Db, principal: UserPrincipal, userId: string): Promise<void> {
-  const permissions = await heldPermissions(trx, userId);
-  await requireOwn(trx, principal, { permissions, granted: await grantedToUser(trx, userId) });
+  await requireOwn(trx, principal, await heldPermissions(trx, userId), await grantedToUser(trx, userId));
 }
 
 /**
- * A key that lets known nodes register anew takes their place, and reads what they are given.
+ * Checks a caller who makes a key with which known nodes can register again: its holder can take the place of a node.
  * @throws HawserError forbidden `beyond_own_permissions`
  */
 export async function requireOwnTakeover(trx: Db, principal: UserPrincipal): Promise<void> {
@@ -87,7 +88,7 @@ export async function requireOwnTakeover(trx: Db, principal: UserPrincipal): Pro
   );
 }
 
-/** The caller's rights as of this transaction: roles may have been taken away since the request came in. */
+/** The caller's rights in this transaction. Since the request began, somebody may have removed roles of the caller. */
 async function rightsNow(trx: Db, { userId, permissions, scopes }: UserPrincipal): Promise<Rights> {
   const held = await heldPermissions(trx, userId);
   return { scopes, permissions: new Set([...permissions].filter((permission) => held.has(permission))) };
@@ -102,14 +103,15 @@ function requireAmong(own: ReadonlySet<string>, permissions: Iterable<string>): 
 async function requireOwn(
   trx: Db,
   principal: UserPrincipal,
-  { permissions, granted }: Holdings,
+  permissions: ReadonlySet<Permission>,
+  granted: GrantedLevels,
 ): Promise<void> {
   const rights = await rightsNow(trx, principal);
   requireAmong(rights.permissions, permissions);
   const own = await grantedToUser(trx, principal.userId);
   let unreadable: GrantKind | undefined;
   for (const { on, id } of resourcesOf(granted, own)) {
-    // Whoever is given these grants uses them without the bounds of a token.
+    // The receiver of these grants uses them without the limits of a token.
     const level = levelWith(granted, { permissions, scopes: null }, on, id);
     const held = levelWith(own, rights, on, id);
     if (level === null || reaches(held, level)) continue;
@@ -121,8 +123,8 @@ async function requireOwn(
 }
 
 /**
- * All that the levels of giver and receiver can differ on. A configuration counts for its parameters too, which fall
- * back to it; so do the giver's grants on parameters, which can bound the giver below that.
+ * Everything on which giver and receiver can have different levels. A configuration stands for its parameters too, which
+ * have its level when they have no grant. The giver's grants on parameters can lower that level.
  */
 function* resourcesOf(granted: GrantedLevels, own: GrantedLevels): Generator<{ on: GrantKind; id: string }> {
   for (const id of granted.configuration.keys()) yield { on: 'configuration', id };
@@ -132,7 +134,7 @@ function* resourcesOf(granted: GrantedLevels, own: GrantedLevels): Generator<{ o
   }
 }
 
-/** Names the grant, which only those may hear of who may read what it is on. */
+/** The error that names a grant. It is only for callers who may read the resource of the grant. */
 async function beyondGrant(
   trx: Db,
   { on, id, level }: { on: GrantKind; id: string; level: GrantLevel },
@@ -156,10 +158,10 @@ const OF_ANY: Record<GrantKind, string> = {
 const beyond = (message: string) => forbidden(message, 'beyond_own_permissions');
 
 /**
- * Runs a change and undoes it if it took the last administrator away: an active user, able to sign in, who holds
- * the role Administrator directly or through a group. In a transaction, of which SQLite runs one at a time: of two
- * that would each leave the other's administrator, the second finds nobody left.
- * @throws HawserError conflict `last_administrator`
+ * Runs a change, and refuses it if it removed the last administrator: an active user who can sign in and holds the role
+ * Administrator directly or through a group. Write transactions run one at a time, so two changes that each remove one
+ * of the last two administrators cannot both succeed.
+ * @throws HawserError conflict `last_administrator`, which rolls the transaction back
  */
 export async function keepingAnAdministrator<T>(trx: Db, change: () => Promise<T>): Promise<T> {
   const before = await hasAdministrator(trx);

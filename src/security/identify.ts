@@ -1,20 +1,20 @@
-/** Turns a credential into a principal: a session's secret, a token, or a certificate's thumbprint. */
+/** Finds the principal of a credential: a session's secret, a token, or a certificate's thumbprint. */
 
+import { translateDatabaseError } from '../db/errors.ts';
 import type { Database, Db } from '../db/open.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
-import { unauthenticated } from '../lib/errors.ts';
+import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from './certificates.ts';
-import { PermissionCache } from './held-permissions.ts';
-import { LateNotes } from './late-notes.ts';
-import { takeIntoUse, unknownCertificate } from './pending-certificates.ts';
+import { activateCertificate, unknownCertificate } from './pending-certificates.ts';
 import type { NodePrincipal, UserPrincipal } from './principal.ts';
+import { PermissionCache } from './rights.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
 export const TOKEN_PREFIX = 'pat_';
 
-/** How late a session's end or a token's last use may be noted: spares a write per request. */
-const NOTE_INTERVAL = MINUTE;
+/** How old the stored end of a session or last use of a token may be. Otherwise every request would write. */
+const USAGE_INTERVAL = MINUTE;
 
 interface UserRow {
   id: string;
@@ -33,10 +33,10 @@ const USER_COLUMNS = [
   'users.require_password_change',
 ] as const;
 
-/** One message for every bad credential: unknown, expired, revoked, of a deleted or inactive user. */
+/** One message for all bad credentials: unknown, expired, revoked, or of a deleted or inactive user. */
 const badCredential = () => unauthenticated('The session or token is not valid');
 
-/** Rises with every change of who may do what; read together with the credential. */
+/** A number that rises with every change of permissions. It is read together with the credential. */
 function accessGeneration(db: Db) {
   return db.selectFrom('access_generation').select('value').where('id', '=', 1).as('generation');
 }
@@ -46,12 +46,12 @@ type Credential = Pick<UserPrincipal, 'authMethod' | 'credentialId' | 'scopes' |
 export class Identifier {
   private readonly database: Database;
   private readonly permissions: PermissionCache;
-  private readonly notes: LateNotes;
+  private readonly usage: UsageWriter;
 
   constructor(database: Database) {
     this.database = database;
     this.permissions = new PermissionCache(database.read);
-    this.notes = new LateNotes(database);
+    this.usage = new UsageWriter(database);
   }
 
   /** @throws HawserError unauthenticated when the session is unknown or over, or its user inactive */
@@ -68,7 +68,7 @@ export class Identifier {
       .executeTakeFirst();
     if (!row) throw badCredential();
     const expiresAt = now + SESSION_LIFETIME;
-    const isDue = expiresAt - row.expires_at > NOTE_INTERVAL;
+    const isDue = expiresAt - row.expires_at > USAGE_INTERVAL;
     const renewal = (db: Db) =>
       db
         .updateTable('sessions')
@@ -76,7 +76,7 @@ export class Identifier {
         .where('token_hash', '=', hash)
         .where('expires_at', '<', expiresAt)
         .execute();
-    const renew = isDue && (await this.notes.take(`session ${hash}`, renewal));
+    const renew = isDue && (await this.usage.write(`session ${hash}`, renewal));
     const credentialEndsAt = renew ? expiresAt : row.expires_at;
     const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null, credentialEndsAt };
     return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
@@ -96,7 +96,7 @@ export class Identifier {
       .where('users.is_active', '=', 1)
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
-    if (now - (row.last_used_at ?? 0) > NOTE_INTERVAL) {
+    if (now - (row.last_used_at ?? 0) > USAGE_INTERVAL) {
       const use = (db: Db) =>
         db
           .updateTable('access_tokens')
@@ -104,7 +104,7 @@ export class Identifier {
           .where('id', '=', row.tokenId)
           .where((token) => token.or([token('last_used_at', 'is', null), token('last_used_at', '<', now)]))
           .execute();
-      await this.notes.take(`token ${row.tokenId}`, use);
+      await this.usage.write(`token ${row.tokenId}`, use);
     }
     const scopes = new Set(JSON.parse(row.scopes) as string[]);
     const credential = { authMethod: 'Token' as const, credentialId: row.tokenId, scopes };
@@ -112,7 +112,7 @@ export class Identifier {
   }
 
   /**
-   * @returns null when the certificate is not the current one of any node: some may have announced it
+   * @returns null when the certificate is not the current one of a node; a node may have announced it
    * @throws HawserError unauthenticated when it has expired
    */
   node({ thumbprint }: PresentedCertificate, now: number): NodePrincipal | null {
@@ -123,25 +123,26 @@ export class Identifier {
   }
 
   /**
-   * Strangers get no further than this, which is at most one indexed read.
-   * @param nodeId of the path
-   * @throws HawserError unauthenticated when that node has not announced the certificate, which no node has
+   * Refuses certificates that nobody announced, at the cost of at most one indexed read.
+   * @param nodeId the id in the path
+   * @throws HawserError unauthenticated when this node has not announced the certificate
    */
-  refuseStranger(presented: PresentedCertificate, nodeId: string): void {
+  rejectUnknownCertificate(presented: PresentedCertificate, nodeId: string): void {
     const { thumbprint, sha1Thumbprint } = presented.describe();
     if (!this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint))
       throw unknownCertificate();
   }
 
   /**
-   * The node of the path, whose certificate this becomes by this call; another one where that has just been quicker.
-   * @throws HawserError unauthenticated when the node has not announced it, or not in these words, or too long ago
+   * Makes an announced certificate the current one of the node in the path.
+   * @returns the node that has the certificate now, which is another one if that was faster
+   * @throws HawserError unauthenticated when the node has not announced it, has announced other data, or too long ago
    */
   async announcedNode(
     presented: PresentedCertificate,
     circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
-    await takeIntoUse(this.database, presented.describe(), circumstances);
+    await activateCertificate(this.database, presented.describe(), circumstances);
     const node = this.node(presented, circumstances.now);
     if (node === null) throw unknownCertificate();
     return node;
@@ -161,5 +162,54 @@ export class Identifier {
       requirePasswordChange: row.require_password_change === 1,
       renewedSession: null,
     };
+  }
+}
+
+/**
+ * Writes when a session ends or a token was last used. While the database cannot be written, callers neither wait nor
+ * fail: the write stays in memory, and is done after the next one that succeeds.
+ */
+class UsageWriter {
+  private readonly db: Db;
+  /** The last write of each session or token that is still to be done. */
+  private readonly waiting = new Map<string, (db: Db) => Promise<unknown>>();
+
+  constructor({ writeNow }: Database) {
+    this.db = writeNow;
+  }
+
+  /**
+   * @param key names the session or token; a later write replaces an earlier one of the same key
+   * @param change may run later than others of the same key, so it must not overwrite newer data
+   * @returns whether it was written at once
+   */
+  async write(key: string, change: (db: Db) => Promise<unknown>): Promise<boolean> {
+    this.waiting.delete(key);
+    if (!(await this.isWritten(change))) {
+      this.waiting.set(key, change);
+      return false;
+    }
+    if (this.waiting.size > 0) void this.catchUp();
+    return true;
+  }
+
+  /** Does the waiting writes until one of them fails. */
+  private async catchUp(): Promise<void> {
+    for (const [key, change] of this.waiting) {
+      this.waiting.delete(key);
+      if (await this.isWritten(change).catch(() => false)) continue;
+      if (!this.waiting.has(key)) this.waiting.set(key, change);
+      return;
+    }
+  }
+
+  private async isWritten(change: (db: Db) => Promise<unknown>): Promise<boolean> {
+    try {
+      await change(this.db);
+      return true;
+    } catch (error) {
+      if (translateDatabaseError(error) instanceof HawserError) return false;
+      throw error;
+    }
   }
 }

@@ -1,26 +1,26 @@
-/** Password hashes by scrypt-kdf: slow on purpose, off the event loop, few at once, and made in turn. */
+/** Password hashes by scrypt-kdf. They are slow on purpose, so few are made at once, off the event loop, in turn. */
 
 import { availableParallelism } from 'node:os';
 import * as scryptModule from 'scrypt-kdf';
 import { FairQueue } from '../lib/fair-queue.ts';
 
-/** The package's types declare named exports; what it has is a default export with these functions. */
+/** The types of the package declare named exports, but it has a default export with these functions. */
 const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).default;
 
-/** 32 MiB and some 250 ms of a processor for a hash (OWASP's scrypt advice: N=2^15, r=8, p=3 or N=2^17, p=1; p kept low for logins). */
+/** A hash takes 32 MiB and some 250 ms of a processor. OWASP recommends these parameters for scrypt. */
 const PARAMETERS = { logN: 15, r: 8, p: 3 };
 
-/** Hashing runs on libuv's pool of four threads; one of them stays free for the disk, whoever is signing in. */
+/** Hashing runs on the four threads of libuv. One of them stays free for the disk. */
 const turns = new FairQueue({
   slots: Math.min(availableParallelism(), 3),
-  // Strangers may ask for any number of checks. With two processors, as many as may wait take some five seconds.
+  // Anybody can request checks. With two processors this many take some five seconds.
   waiting: 32,
-  waitingOfSource: 4,
+  waitingPerCaller: 4,
 });
 
 /**
- * A hash with its salt and parameters, as base64. It waits its turn, however many wait.
- * @param source who asks: those who sign in hold up nobody who makes users, nor the other way round
+ * Makes a hash with its salt and parameters, as base64. There is no limit on how many may wait for their turn.
+ * @param source who asks; sources take turns, so that sign-ins do not delay somebody who makes users
  */
 export async function hashPassword(password: string, source = 'this server'): Promise<string> {
   const key = await turns.run(source, () => scrypt.kdf(password.normalize('NFKC'), PARAMETERS));
@@ -28,18 +28,18 @@ export async function hashPassword(password: string, source = 'this server'): Pr
 }
 
 /**
- * The hash of a random text that nobody kept, with the parameters above. Written down rather than made: the
- * first unknown user after a start would otherwise take twice as long as a known one.
+ * The hash of a forgotten random text, with the parameters above. It is a constant, because the first check of an
+ * unknown user after a start would take twice as long if it had to be made.
  */
 export const DECOY =
   'c2NyeXB0AA8AAAAIAAAAA5+A85Zzq148gYzLxZNRfwOL4zfBwqthDRC1+Jd8NYkTzZZYXfmxbhO8m9srrgqTJGjLPQkm2HYySXlWo4GOVEJcr4U5cemqikZ/Mn6bcpcP';
 
 /**
- * Whether the password belongs to the hash. Without a hash (unknown user, service account) the same work is
- * done against a decoy, in the same turn, so that the time tells nothing.
- * @param source who asks, such as the network that an address is of: its checks wait for each other first
- * @throws HawserError rate_limited, unavailable `overloaded` when too many checks wait, of the source or of all; then
- *   the password was not looked at
+ * Whether the password belongs to the hash. Without a hash (unknown user, service account) the same work is done with
+ * the decoy, so that the time does not show whether the user exists.
+ * @param source who asks, such as the network of an address; its checks wait for each other first
+ * @throws HawserError rate_limited when too many checks of the source wait, unavailable `overloaded` when too many wait
+ *   in all; then the password was not checked
  */
 export async function verifyPassword(
   password: string,

@@ -1,8 +1,8 @@
 /**
- * Certificates that nodes have announced to come with next. To announce one is a claim, which any number of nodes may
- * make; to come with it is the proof. The first call that comes with it in the path of a node that announced it makes it
- * that node's certificate, ends the one before it and all other claims to it, in one transaction: at every moment the
- * node can come in with one of the two.
+ * Certificates that nodes have announced as their next ones. Several nodes may announce the same certificate, because an
+ * announcement proves nothing. The first request that shows the certificate, in the path of a node that announced it,
+ * makes it the certificate of this node. It replaces the old one and removes all other announcements of it, in one
+ * transaction, so that at every moment the node can authenticate with one of the two.
  */
 
 import type { Selectable } from 'kysely';
@@ -16,38 +16,37 @@ import type { CertificateDescription } from './certificates.ts';
 
 type CertificateRow = Selectable<NodeCertificatesTable>;
 
-/** What is kept of a certificate that a node is pinned by; the SHA-1 is null where it is not known. */
+/** The stored data of a node's certificate. The SHA-1 is null when it is not known. */
 export type PinnedCertificate = Omit<CertificateDescription, 'sha1Thumbprint'> & {
   sha1Thumbprint: string | null;
 };
 
-/** How long an announced certificate may take to come. */
+/** How long an announcement is valid. */
 const PENDING_LIFETIME = DAY;
 
-/** What was noted before this moment and has not come since is as good as gone. */
+/** Announcements that were made before this moment (epoch milliseconds) are no longer valid. */
 export function lapsedBefore(now: number): number {
   return now - PENDING_LIFETIME;
 }
 
 interface Circumstances {
-  /** Of the node in whose path the certificate has come. */
+  /** The id in the path of the request that shows the certificate. */
   nodeId: string;
   requestId: string;
   address: string;
   now: number;
 }
 
-/** One answer, whether nobody has announced the certificate, or others have. */
+/** The answer is the same whether nobody has announced the certificate, or other nodes have. */
 export const unknownCertificate = () => unauthenticated('No node is registered with this certificate');
 
 /**
- * Makes an announced certificate the only one of the node in whose path it has come; nothing where it is some node's
- * already.
- * @param certificate what the connection has shown, trusted where a node CA is configured
- * @throws HawserError unauthenticated when that node has not announced it, it came too late, has expired, or is not as
- *   announced
+ * Makes an announced certificate the only one of the node. Does nothing if it is the certificate of a node already.
+ * @param certificate shown by the connection, and trusted if a node CA is configured
+ * @throws HawserError unauthenticated when the node has not announced it, or too long ago, or with other data, or when it
+ *   has expired
  */
-export async function takeIntoUse(
+export async function activateCertificate(
   database: Database,
   certificate: CertificateDescription,
   circumstances: Circumstances,
@@ -58,7 +57,7 @@ export async function takeIntoUse(
   if (!isInTime) throw unknownCertificate();
 }
 
-/** Makes this the node's only certificate. It has been shown now, so all announcements of it end, whoever made them. */
+/** Makes this the node's only certificate, and removes all announcements of it, because a node has shown it now. */
 export async function pinCertificate(
   trx: Db,
   nodeId: string,
@@ -75,28 +74,32 @@ export async function pinCertificate(
   await insertCertificate(trx, { nodeId, state: 'current', now }, certificate);
 }
 
-/** Only beside a certificate of the other state: a node has one of each. */
+/** A node has at most one certificate of each state, so the caller removes the old one first. */
 export async function insertCertificate(
   trx: Db,
   { nodeId, state, now }: { nodeId: string; state: CertificateRow['state']; now: number },
   { thumbprint, sha1Thumbprint, subject, notBefore, notAfter }: PinnedCertificate,
 ): Promise<void> {
   const names = { thumbprint, sha1_thumbprint: sha1Thumbprint, subject };
-  const times = { not_before: notBefore, not_after: notAfter, created_at: now };
-  await trx
-    .insertInto('node_certificates')
-    .values({ node_id: nodeId, state, ...names, ...times })
-    .execute();
+  const row = {
+    node_id: nodeId,
+    state,
+    ...names,
+    not_before: notBefore,
+    not_after: notAfter,
+    created_at: now,
+  };
+  await trx.insertInto('node_certificates').values(row).execute();
 }
 
-/** @returns whether it was in time; what was not is removed here, and the removal must stand */
+/** @returns false for a missing or an old announcement. An old one is removed, and this must be committed. */
 async function switchCertificate(
   trx: Db,
   certificate: CertificateDescription,
   circumstances: Circumstances,
 ): Promise<boolean> {
   const { nodeId, now } = circumstances;
-  // Another call has been quicker. Whose certificate it is now, the caller finds out.
+  // Another request was faster. The caller finds out which node has the certificate now.
   if (await isInUse(trx, certificate)) return true;
   const announced = await findAnnounced(trx, nodeId, certificate);
   if (announced === undefined) return false;
@@ -106,11 +109,14 @@ async function switchCertificate(
     return false;
   }
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
-  if (!isAsAnnounced(announced, certificate)) {
+  if (!matchesAnnouncement(announced, certificate)) {
     throw unauthenticated('The certificate differs from its announcement in subject or notAfter');
   }
   await pinCertificate(trx, nodeId, certificate, now);
-  await recordSwitch(trx, certificate.thumbprint, circumstances);
+  const { requestId, address } = circumstances;
+  const actor = { type: 'Node', id: nodeId, name: null, tokenId: null, address, requestId, at: now } as const;
+  const details = { thumbprint: certificate.thumbprint };
+  await recordAudit(trx, actor, { action: 'node.certificate_rotated', resourceId: nodeId, details });
   return true;
 }
 
@@ -124,7 +130,7 @@ async function isInUse(trx: Db, { thumbprint }: CertificateDescription): Promise
   return row !== undefined;
 }
 
-/** A node has announced one certificate at most, by its SHA-256 or its SHA-1. */
+/** Finds the announcement of a node by SHA-256 or SHA-1. A node has at most one. */
 function findAnnounced(
   trx: Db,
   nodeId: string,
@@ -139,19 +145,9 @@ function findAnnounced(
     .executeTakeFirst();
 }
 
-/** SHA-1 alone would not do: two certificates of one SHA-1 can be made, though not to one that is given. */
-function isAsAnnounced(row: CertificateRow, { subject, notAfter }: CertificateDescription): boolean {
+/** SHA-1 alone is not enough, because somebody can make two certificates with the same SHA-1. */
+function matchesAnnouncement(row: CertificateRow, { subject, notAfter }: CertificateDescription): boolean {
   return (
     isSameName(row.subject, subject) && Math.floor(row.not_after / SECOND) === Math.floor(notAfter / SECOND)
   );
-}
-
-async function recordSwitch(
-  trx: Db,
-  thumbprint: string,
-  { nodeId, requestId, address, now }: Circumstances,
-): Promise<void> {
-  const actor = { type: 'Node', id: nodeId, name: null, tokenId: null, address, requestId, at: now } as const;
-  const details = { thumbprint };
-  await recordAudit(trx, actor, { action: 'node.certificate_rotated', resourceId: nodeId, details });
 }

@@ -1,4 +1,4 @@
-/** Who makes a request: a person or script (user), or a machine (node). */
+/** Who makes a request: a user (a person or script) or a node (a machine). */
 
 import type { KnownNode } from '../db/node-lookup.ts';
 import type { Permission } from '../domain/permissions.ts';
@@ -11,16 +11,16 @@ export interface UserPrincipal {
   email: string;
   accountType: 'User' | 'ServiceAccount';
   authMethod: 'Session' | 'Token';
-  /** SHA-256 of the session's secret, or the token's id: which of the user's credentials this is. */
+  /** Identifies the credential: the SHA-256 of the session's secret, or the id of the token. */
   credentialId: string;
-  /** Null for a session: it may use all that its user holds. */
+  /** The scopes of a token; null for a session, which has no limits beyond those of its user. */
   scopes: ReadonlySet<string> | null;
-  /** Epoch milliseconds at which the session or token ends by itself; null for never. */
+  /** When the session or token expires, in epoch milliseconds; null for never. */
   credentialEndsAt: number | null;
-  /** Effective: held by the user's and groups' roles and, for a token, named by its scopes. */
+  /** The effective permissions: those of the roles of the user and the user's groups, limited by the token's scopes. */
   permissions: ReadonlySet<Permission>;
   requirePasswordChange: boolean;
-  /** Set when this request moved the session's end, so that the cookie is sent again. */
+  /** The secret of a session that this request has prolonged, so that the cookie is sent again; else null. */
   renewedSession: string | null;
 }
 

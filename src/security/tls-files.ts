@@ -1,16 +1,16 @@
 /**
- * What TLS needs from the disk: the built-in authority and the server's certificate under `data/tls/`, or the
- * files that the settings name. Made on the first start, checked on every one, read again on reload.
+ * The keys and certificates of TLS: the built-in authority and the server's certificate under `data/tls/`, or the files
+ * that the settings name. They are made on the first start, checked on every start, and read again on a reload.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY } from '../lib/clock.ts';
 import { type HawserError, internal } from '../lib/errors.ts';
 import { flushFolder } from '../lib/folders.ts';
 import type { Log } from '../lib/log.ts';
-import { writeSecretFile } from '../lib/secret-file.ts';
+import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
 import {
   createAuthority,
   hasNames,
@@ -21,53 +21,45 @@ import { describeCertificate, isWithinTerm } from './certificates.ts';
 import { loadGivenCertificate, loadNodeTrust, type NodeTrust, type TlsSettings } from './tls-settings.ts';
 
 export interface TlsFiles extends TlsSettings {
-  /** Without TLS there is no certificate of the server; the authority is there all the same. */
+  /** Without TLS the server has no certificate, but the authority exists all the same. */
   isOn: boolean;
   dataDir: string;
-  /** Host names and addresses of the made certificate, at least one. */
+  /** Host names and addresses of the certificate that is made here. There is at least one. */
   names: readonly string[];
 }
 
-/** All PEM. */
+/** All texts are PEM. */
 export interface TlsMaterial extends NodeTrust {
-  /** The server's certificate, followed by its intermediates if any; null with TLS off. */
+  /** The server's certificate and its intermediates; null without TLS. */
   server: KeyedCertificate | null;
-  /** The built-in authority, there in any case: it issues nodes' certificates. */
+  /** The built-in authority, which always exists, because it issues the certificates of nodes. */
   ca: KeyedCertificate;
 }
 
 const RENEW_BEFORE = 30 * DAY;
 
 /**
- * Loads everything, making and renewing what is ours to make.
+ * Loads everything, and makes or renews what the operator does not give.
  * @throws HawserError `invalid_tls_setting` (the message names the setting), `invalid_tls_name`,
  *   `tls_files_damaged` (the authority on the disk cannot be used), or the system's own error
  */
 export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   const folder = await openFolder(files);
   const ca = await loadAuthority(folder, files);
-  const server = files.isOn ? await loadServerCertificate(folder, ca, files) : null;
-  return { server, ca, ...(await loadNodeTrust(files)) };
-}
-
-function loadServerCertificate(
-  folder: string,
-  ca: KeyedCertificate,
-  files: TlsFiles,
-): Promise<KeyedCertificate> {
   const isGiven = files.certFile !== null || files.keyFile !== null;
-  return isGiven ? loadGivenCertificate(files) : loadMadeCertificate(folder, ca, files);
+  const load = () => (isGiven ? loadGivenCertificate(files) : loadMadeCertificate(folder, ca, files));
+  return { server: files.isOn ? await load() : null, ca, ...(await loadNodeTrust(files)) };
 }
 
 async function openFolder({ dataDir, log }: TlsFiles): Promise<string> {
   const folder = join(dataDir, 'tls');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await tighten(folder, 0o700, log);
-  // What a crash left of a write that never became a file.
+  // A crash can leave temporary files of writes that were not finished.
   for (const name of await readdir(folder)) {
     if (name.endsWith('.tmp')) await unlink(join(folder, name));
   }
-  // New or not: a start that was killed may have made the folder, or a file in it, and not come to flush it.
+  // Even an old folder is flushed: an earlier start may have been killed after making it, and before flushing it.
   for (const made of [folder, dataDir]) await flushFolder(made);
   return folder;
 }
@@ -77,7 +69,7 @@ async function loadAuthority(folder: string, { now, log }: TlsFiles): Promise<Ke
   const certificate = await readIfPresent(paths.certificate);
   const key = await readKeyIfPresent(paths.key, log);
   if (certificate === null) {
-    // A key alone is a first start that was cut off: certifying it again completes that start.
+    // A key without a certificate is left by a first start that was killed. This start completes it.
     const ca = await makeAuthority(now, key);
     if (key === null) await writeSecretFile(paths.key, ca.key);
     await writeSecretFile(paths.certificate, ca.certificate);
@@ -100,7 +92,7 @@ async function makeAuthority(now: number, key: string | null): Promise<KeyedCert
   }
 }
 
-/** Why the pair cannot be an authority of ours; null when it can. */
+/** Why the pair cannot be the built-in authority; null when it can. */
 export function faultOfAuthority({ certificate, key }: KeyedCertificate): string | null {
   if (key === '') return 'the key is missing';
   try {
@@ -130,7 +122,7 @@ async function loadMadeCertificate(
   const reason = reasonToRenew({ certificate, key }, ca, names, now);
   if (reason === null) return { certificate, key };
   const made = await issueServerCertificate(ca, names, now);
-  // The key first: after a crash in between the two do not match, and the next start makes both anew.
+  // The key is written first. After a crash in between the two do not match, and the next start makes both again.
   await writeSecretFile(paths.key, made.key);
   await writeSecretFile(paths.certificate, made.certificate);
   log.info({ path: paths.certificate, names, reason }, 'made a server certificate');
@@ -154,15 +146,6 @@ function reasonToRenew(
     return hasNames(certificate, names) ? null : 'the names have changed';
   } catch {
     return 'it cannot be read';
-  }
-}
-
-async function readIfPresent(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-/** The PEM files that settings name: the server's own certificate, and whom node certificates must come from. */
+/** The PEM files that the settings name: the server's certificate, and the authorities of node certificates. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -6,13 +6,13 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type HawserError, invalid } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type KeyedCertificate, nextUpdateOf } from './certificate-authority.ts';
-import { describeCertificate, isWithinTerm } from './certificates.ts';
+import { describeCertificate, isWithinTerm, splitCertificates, splitCrls } from './certificates.ts';
 
 export interface TlsSettings {
-  /** `HAWSER_TLS_CERT` and `HAWSER_TLS_KEY`: both or neither; null means made by the built-in authority. */
+  /** `HAWSER_TLS_CERT` and `HAWSER_TLS_KEY`. With both null the built-in authority makes the certificate. */
   certFile: string | null;
   keyFile: string | null;
-  /** `HAWSER_NODE_CA` and `HAWSER_NODE_CRL`; a list alone is refused. */
+  /** `HAWSER_NODE_CA` and `HAWSER_NODE_CRL`. A list without an authority is refused. */
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   /** Epoch milliseconds. */
@@ -20,28 +20,15 @@ export interface TlsSettings {
   log: Log;
 }
 
-/** PEM. */
 export interface NodeTrust {
-  /** One or more authorities that node certificates must chain to; null when fingerprints alone decide. */
+  /** PEM of the authorities to which node certificates must chain; null when fingerprints alone decide. */
   nodeCa: string | null;
+  /** PEM of their revocation lists; null when there are none. */
   nodeCrl: string | null;
 }
 
-const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-const CRL_BLOCK = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
-
-/** One PEM block per entry. */
-export function splitCertificates(pem: string): string[] {
-  return pem.match(CERTIFICATE_BLOCK) ?? [];
-}
-
-/** One PEM block per entry, for interfaces that read only the first block of a text. */
-export function splitCrls(pem: string): string[] {
-  return pem.match(CRL_BLOCK) ?? [];
-}
-
 /**
- * Reads and checks the pair that replaces the made certificate.
+ * Reads and checks the certificate and key that the operator gives.
  * @throws HawserError `invalid_tls_setting`, one line that names the setting and never shows the content
  */
 export async function loadGivenCertificate({
@@ -61,12 +48,10 @@ export async function loadGivenCertificate({
   }
   tryContext('HAWSER_TLS_CERT', { cert: certificate, key });
   if (!isWithinTerm(describeCertificate(leaf), now)) {
-    log.warn(
-      { subject: describeCertificate(leaf).subject },
-      'the certificate in HAWSER_TLS_CERT is not valid now',
-    );
+    const { subject } = describeCertificate(leaf);
+    log.warn({ subject }, 'the certificate in HAWSER_TLS_CERT is not valid now');
   }
-  // Not ours to change: it may be mounted read-only, or shared with a group on purpose.
+  // The permissions are not changed: the file may be mounted read-only, or shared with a group on purpose.
   if (((await stat(keyFile)).mode & 0o007) !== 0) {
     log.warn('the file in HAWSER_TLS_KEY can be read by every user of this machine');
   }
@@ -99,7 +84,7 @@ async function loadRevocations(path: string, { now, log }: TlsSettings): Promise
   return nodeCrl;
 }
 
-/** Lets OpenSSL judge what parsing alone does not show, such as a key that it holds too weak. */
+/** Lets OpenSSL check what parsing does not, such as the strength of a key. */
 function tryContext(setting: string, options: SecureContextOptions): void {
   try {
     createSecureContext(options);
@@ -131,7 +116,7 @@ function parseKey(pem: string): KeyObject {
   }
 }
 
-/** One line, and never content of the file. */
+/** The message is one line, and never contains a part of the file. */
 function badSetting(name: string, fault: string): HawserError {
   return invalid('invalid_tls_setting', `${name}: ${fault}`);
 }

@@ -1,15 +1,22 @@
-/** The threads of a process. */
+/** The threads of a process, and the tasks that they carry out. */
 
+import { reportTasks } from '../api/reports/report-tasks.ts';
 import { Threads, threadEntry } from '../lib/threads.ts';
-import type { ThreadTasks } from './tasks.ts';
+import { documentTasks } from '../resolve/document-tasks.ts';
 
-/** The second one is for everybody else while a caller keeps the first one busy for a second. */
+/** There is a second thread for all other callers while one caller keeps the first busy for a second. */
 const THREADS = 2;
 
-/** Enough for the document that takes most, some 300 MB. */
+/** This is enough for the document that takes most memory, some 300 MB. */
 const HEAP_MEGABYTES = 512;
 
-/** None runs before there is something to do. */
+export type ThreadTasks = ReturnType<typeof threadTasks>;
+
+export function threadTasks() {
+  return { ...documentTasks(), ...reportTasks };
+}
+
+/** No thread is started before there is a task for it. */
 export function openThreads(): Threads<ThreadTasks> {
   const entry = threadEntry('./thread', import.meta.url);
   return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });

@@ -1,17 +1,17 @@
 /**
- * The primary of several workers: starts them, keeps their locks, passes on signals, and replaces one that ends. It
- * answers no request and opens no store.
+ * The primary of several workers. It starts them, keeps their locks, passes on signals, and replaces a worker that ends.
+ * It answers no request and opens no store.
  */
 
 import cluster, { type Worker } from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { Gatherer } from './gatherer.ts';
-import { type Holder, LockKeeper } from './lock-keeper.ts';
+import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
+import { type Holder, LockKeeper } from './shared-locks.ts';
 
-/** A worker could not start; why, it has said on stderr. */
+/** A worker could not start. It has written the reason to stderr. */
 export class StartFailure extends Error {
   readonly exitCode: number;
 
@@ -23,18 +23,18 @@ export class StartFailure extends Error {
 
 export interface Workers {
   url: string;
-  /** Has all workers take their TLS files anew. */
+  /** Makes all workers read their TLS files again. */
   reload(): void;
-  /** Resolves when every worker has closed in order. */
+  /** Resolves when every worker has closed its server and ended. */
   close(): Promise<void>;
 }
 
-/** Until another worker is started in place of one that ended, so that a fault at every start does not spin. */
+/** The pause before a worker that ended is replaced, so that a fault at every start does not make a busy loop. */
 const PAUSE = 1 * SECOND;
 
 /**
- * Starts so many workers, each of which runs this same program.
- * @throws StartFailure when one cannot start; the others are ended then
+ * Starts the workers, each of which runs this same program.
+ * @throws StartFailure if one of them cannot start; the others are ended then
  */
 export async function startWorkers(count: number, log: Log): Promise<Workers> {
   const primary = new Primary(log);
@@ -48,10 +48,18 @@ export async function startWorkers(count: number, log: Log): Promise<Workers> {
   }
 }
 
+/** The metrics of all other workers, collected for the one that was asked. */
+interface Gathering {
+  asker: Holder;
+  /** The workers that have not answered yet. */
+  missing: Set<Holder>;
+  all: MetricsOfProcess[];
+}
+
 class Primary {
   private readonly log: Log;
   private readonly locks = new LockKeeper();
-  private readonly gatherer = new Gatherer();
+  private readonly gatherings = new Map<string, Gathering>();
   private readonly workers = new Map<Worker, Holder>();
   private leader: Worker | null = null;
   private ticketKeys = makeTicketKeys();
@@ -61,20 +69,20 @@ class Primary {
     this.log = log;
   }
 
-  /** @returns the address at which the new worker listens */
+  /** Starts a worker. @returns the address at which it listens */
   add(): Promise<string> {
     const worker = cluster.fork();
-    const holder = { send: (message: FromPrimary) => tell(worker, message) };
+    const holder = { send: (message: FromPrimary) => send(worker, message) };
     this.workers.set(worker, holder);
     this.leader ??= worker;
     return new Promise((resolve, reject) => {
       let isListening = false;
       worker.on('message', (message: FromWorker) => {
-        // What it had said before it ended can come after its end, when nobody would give a lock back any more.
+        // Messages of a worker can arrive after its end. A lock granted then would never be given back.
         if (!this.workers.has(worker)) return;
         if (message.type === 'ready') {
           const start = { isLeader: this.leader === worker, ticketKeys: this.ticketKeys };
-          // One that is still starting has not heard that all is to end.
+          // A worker that is still starting has not received the order to close.
           holder.send(this.isClosing ? { type: 'close' } : { type: 'start', ...start });
         } else if (message.type === 'listening') {
           isListening = true;
@@ -98,25 +106,42 @@ class Primary {
       case 'renewed':
         this.reload();
         break;
-      case 'gather': {
-        const others = [...this.workers.values()].filter((other) => other !== holder);
-        this.gatherer.begin(message.id, holder, others);
+      case 'gather':
+        this.gather(message.id, holder);
         break;
-      }
       case 'metrics':
-        this.gatherer.take(message.id, holder, message.values);
+        this.gatherings.get(message.id)?.all.push(message.values);
+        this.stopWaiting(message.id, holder);
         break;
     }
+  }
+
+  private gather(id: string, asker: Holder): void {
+    const missing = new Set(this.workers.values());
+    this.gatherings.set(id, { asker, missing, all: [] });
+    for (const other of missing) if (other !== asker) other.send({ type: 'measure', id });
+    this.stopWaiting(id, asker);
+  }
+
+  /** Answers the asker once nobody is missing any more. */
+  private stopWaiting(id: string, holder: Holder): void {
+    const gathering = this.gatherings.get(id);
+    if (!gathering?.missing.delete(holder) || gathering.missing.size > 0) return;
+    this.gatherings.delete(id);
+    gathering.asker.send({ type: 'gathered', id, all: gathering.all });
   }
 
   private drop(worker: Worker, holder: Holder): void {
     this.workers.delete(worker);
     if (this.leader === worker) this.leader = null;
     this.locks.forget(holder);
-    this.gatherer.forget(holder);
+    for (const [id, { asker }] of this.gatherings) {
+      if (asker === holder) this.gatherings.delete(id);
+      else this.stopWaiting(id, holder);
+    }
   }
 
-  /** Other keys: sessions of before cannot be resumed, since what they were verified against may no longer hold. */
+  /** Makes new ticket keys too: the certificates that older sessions were verified against may no longer be valid. */
   reload(): void {
     this.ticketKeys = makeTicketKeys();
     for (const holder of this.workers.values()) holder.send({ type: 'reload', ticketKeys: this.ticketKeys });
@@ -150,8 +175,8 @@ class Primary {
   }
 }
 
-/** To a worker that has ended meanwhile nothing is said. */
-function tell(worker: Worker, message: FromPrimary): void {
+/** Sends a message, unless the worker has ended. */
+function send(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }
 

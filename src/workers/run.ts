@@ -1,14 +1,17 @@
-/** A worker's life: what the primary says it is to be, then a server like any other. */
+/** A worker: a server like any other, whose part in the whole the primary decides. */
 
 import cluster from 'node:cluster';
+import { newId } from '../lib/ids.ts';
 import { createLog } from '../lib/log.ts';
+import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 import type { Call } from '../operations/command-line.ts';
-import { startServer } from '../server.ts';
-import { WorkerChannel } from './worker.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import type { FromPrimary, FromWorker, Role } from './messages.ts';
+import { SharedLocks } from './shared-locks.ts';
 
 /**
- * @returns never: the primary ends it
- * @throws what `startServer` throws, after the primary has been told that it could not start
+ * @returns never: the primary ends the worker
+ * @throws what `startServer` throws; the primary sees from the exit code that the worker could not start
  */
 export async function runWorker({ config, clock }: Call): Promise<number> {
   const channel = new WorkerChannel();
@@ -19,20 +22,87 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
     isLeader,
     ticketKeys: Buffer.from(ticketKeys, 'base64'),
     leftBefore: () => channel.lostAt,
-    onRenewed: () => channel.renewed(),
+    onRenewed: () => say({ type: 'renewed' }),
     readOtherMetrics: () => channel.gather(),
   };
-  // What a server may use is for all its processes together.
+  // The settings name what all processes of a server may use together.
   const share = {
     cacheBytes: Math.ceil(config.cacheBytes / config.workers),
     nodeCallsAtOnce: Math.ceil(config.nodeCallsAtOnce / config.workers),
   };
   const showFirstPassword = () => undefined;
-  const server = await startServer({ config: { ...config, ...share }, clock, log, showFirstPassword, part });
-  channel.listening(server.url, {
-    reload: (keys) => server.reloadTls(Buffer.from(keys, 'base64')),
-    measure: () => server.readMetrics(),
-    close: () => server.close(),
-  });
+  channel.serve(await startServer({ config: { ...config, ...share }, clock, log, showFirstPassword, part }));
   return new Promise(() => undefined);
+}
+
+/** The channel to the primary, from the worker's start to its end. */
+class WorkerChannel {
+  readonly locks = new SharedLocks(say);
+  /** A time in epoch milliseconds. Lock files that are older were left by a process that has ended. */
+  lostAt = performance.timeOrigin;
+  private server: RunningServer | null = null;
+  private readonly gatherings = new Map<string, (all: readonly MetricsOfProcess[]) => void>();
+
+  /** Resolves once the primary has said what this worker is to be. The worker ends if it loses its primary. */
+  open(): Promise<Role> {
+    process.on('disconnect', () => process.exit(1));
+    // A terminal sends these signals to the whole group, but the primary says when to end.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    return new Promise((resolve) => {
+      process.on('message', (message: FromPrimary) => {
+        if (message.type === 'start') resolve(message);
+        else this.take(message);
+      });
+      say({ type: 'ready' });
+    });
+  }
+
+  /** Tells the primary that the server listens, and carries out the primary's orders from now on. */
+  serve(server: RunningServer): void {
+    this.server = server;
+    say({ type: 'listening', url: server.url });
+  }
+
+  /** Gives the metrics of the other workers. */
+  gather(): Promise<readonly MetricsOfProcess[]> {
+    const id = newId();
+    return new Promise((resolve) => {
+      this.gatherings.set(id, resolve);
+      say({ type: 'gather', id });
+    });
+  }
+
+  private take(message: Exclude<FromPrimary, { type: 'start' }>): void {
+    switch (message.type) {
+      case 'granted':
+      case 'refused':
+        this.locks.take(message);
+        break;
+      case 'lost':
+        this.lostAt = Math.max(this.lostAt, message.at);
+        break;
+      case 'reload':
+        void this.server?.reloadTls(Buffer.from(message.ticketKeys, 'base64'));
+        break;
+      case 'measure':
+        void this.server?.readMetrics().then((values) => say({ type: 'metrics', id: message.id, values }));
+        break;
+      case 'gathered':
+        this.gatherings.get(message.id)?.(message.all);
+        this.gatherings.delete(message.id);
+        break;
+      case 'close':
+        void this.end();
+        break;
+    }
+  }
+
+  private async end(): Promise<void> {
+    await this.server?.close();
+    process.exit(0);
+  }
+}
+
+function say(message: FromWorker): void {
+  process.send?.(message, () => undefined);
 }

@@ -1,8 +1,52 @@
-/** A worker's side of the locks that the primary keeps for all workers. To take one costs a message each way. */
+/** Locks that all workers share. The primary keeps one table for all of them, so taking a lock costs two messages. */
 
-import { type LockMode, Locks, type Release } from '../lib/locks.ts';
+import { type LockMode, Locks, LockTable, type Release } from '../lib/locks.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 
+/** A worker as the primary sees it. */
+export interface Holder {
+  send(message: FromPrimary): void;
+}
+
+/** The primary's side. A worker that ends, in whatever way, holds nothing any more. */
+export class LockKeeper {
+  private readonly table = new LockTable();
+  private readonly held = new Map<Holder, Map<number, Release>>();
+
+  take(holder: Holder, message: FromWorker & { type: 'acquire' | 'release' }): void {
+    const releases = this.held.get(holder) ?? new Map<number, Release>();
+    this.held.set(holder, releases);
+    if (message.type === 'acquire') this.acquire(holder, message, releases);
+    else {
+      const release = releases.get(message.id);
+      releases.delete(message.id);
+      release?.();
+    }
+  }
+
+  /** Is called after the end of a worker: frees its locks and its places in the queues. */
+  forget(holder: Holder): void {
+    const releases = this.held.get(holder);
+    this.held.delete(holder);
+    // The newest come first, so that its places in a queue are gone before a lock that it holds could be granted to it.
+    for (const release of [...(releases?.values() ?? [])].reverse()) release();
+  }
+
+  private acquire(
+    holder: Holder,
+    { id, key, mode, onlyIfFree }: FromWorker & { type: 'acquire' },
+    releases: Map<number, Release>,
+  ): void {
+    if (onlyIfFree && !this.table.isFree(key)) holder.send({ type: 'refused', id });
+    else
+      releases.set(
+        id,
+        this.table.request(key, mode, () => holder.send({ type: 'granted', id })),
+      );
+  }
+}
+
+/** A worker's side. */
 export class SharedLocks extends Locks {
   private readonly send: (message: FromWorker) => void;
   private readonly waiting = new Map<number, (isGranted: boolean) => void>();
@@ -13,11 +57,11 @@ export class SharedLocks extends Locks {
     this.send = send;
   }
 
-  /** To be called with each message of the primary. */
+  /** Is called with each answer of the primary. */
   take({ type, id }: FromPrimary & { type: 'granted' | 'refused' }): void {
-    const settle = this.waiting.get(id);
+    const answer = this.waiting.get(id);
     this.waiting.delete(id);
-    settle?.(type === 'granted');
+    answer?.(type === 'granted');
   }
 
   async acquire(key: string, mode: LockMode): Promise<Release> {

@@ -17,7 +17,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { sha256Hex } from '../../src/lib/hash.ts';
-import type { Manifest } from '../../src/operations/backup/manifest.ts';
+import type { Manifest } from '../../src/operations/backup/archive.ts';
 import { restore } from '../../src/operations/backup/restore.ts';
 import { CONFIGURATIONS, create, MAIN, ok } from '../support/configurations.ts';
 import { limitFileSize } from '../support/file-size.ts';

@@ -17,7 +17,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { DAY } from '../../src/lib/clock.ts';
-import { examine } from '../../src/operations/doctor/examine.ts';
+import { examine } from '../../src/operations/doctor/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/findings.ts';
 import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
 import { MAIN, ok } from '../support/configurations.ts';

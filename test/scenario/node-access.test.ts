@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Route } from '../../src/http/route.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -18,7 +19,7 @@ import { withDatabase } from '../support/users.ts';
 const labelOf = (route: Route): string => `${route.method} ${route.path}`;
 /** Only declared, never called: what the routes would work with is not needed. */
 const { pull, api } = allRoutes({
-  ...{ bundleCacheBytes: 1, database: {}, metrics: new Metrics({ version: '', pollPath: '' }) },
+  ...{ config: readConfig({}), database: {}, metrics: new Metrics({ version: '', pollPath: '' }) },
 } as unknown as AppOptions);
 const routes = [...pull, ...api];
 const nodeRoutes = routes.filter((route) => route.access.kind.startsWith('node:self'));

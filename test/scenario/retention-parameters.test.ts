@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { GitStore, ParameterScope } from '../../src/git/store.ts';
 import { DAY } from '../../src/lib/clock.ts';
+import type { GitStore, ParameterScope } from '../../src/versions/store.ts';
 import { entriesDuring } from '../support/audit-table.ts';
 import { CONFIGURATIONS, ok } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';

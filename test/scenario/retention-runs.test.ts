@@ -182,11 +182,11 @@ describe('the schedule of cleanups', function () {
         const stores = { database, store, composites: new CompositeReader(store), locks: new LocalLocks() };
         const tools = { ...stores, maintenance, clock, log };
         const schedule = new RetentionSchedule(tools, new RetentionRuns(tools));
-        await schedule.look();
-        await schedule.look();
+        await schedule.check();
+        await schedule.check();
         expect(await runs()).to.have.length(5);
         clock.advance(25 * HOUR);
-        await schedule.look();
+        await schedule.check();
         expect(await runs()).to.have.length(10);
         await schedule.close();
       }),

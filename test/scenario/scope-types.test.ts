@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   createScopeType as create,
+  createScopeValue as createValue,
   deleteScopeType,
+  deleteScopeValue,
   type ScopeTools,
   switchScopeType,
 } from '../../src/api/scope-types/changes.ts';
 import { listScopeTypes } from '../../src/api/scope-types/queries.ts';
-import {
-  createScopeValue as createValue,
-  deleteScopeValue,
-} from '../../src/api/scope-types/value-changes.ts';
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
@@ -528,8 +526,8 @@ describe('scope types with parameter files', () => {
   it('can be neither deleted, nor the values that hold them', async () => {
     files = () => true;
     const wish = { name: 'Site', description: null, valueMode: 'Unrestricted' } as const;
-    const type = await create(tools, actor, wish);
-    const value = await createValue(tools, actor, type.id, { value: 'Berlin', description: null });
+    const type = await create(database.write, actor, wish);
+    const value = await createValue(database.write, actor, type.id, { value: 'Berlin', description: null });
     expect(await codeOf(deleteScopeType(tools, actor, type.id))).to.equal('in_use');
     const target = { scopeTypeId: type.id, id: value.id };
     expect(await codeOf(deleteScopeValue(tools, actor, target))).to.equal('in_use');

@@ -1,4 +1,4 @@
-/** One of everything that a path can name, so that a matrix of callers and routes meets no 404 by accident. */
+/** Makes one of everything that a path can name, so that a matrix of callers and routes gets no accidental 404. */
 
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
@@ -31,7 +31,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
     make('/api/v1/users', {
       ...{ username, email: `${username}@example.org`, password: 'a-password-of-somebody' },
     });
-  // Who holds a grant is nobody's to manage who does not hold it too.
+  // The user holds no grant, because only somebody who holds the same grant could manage a user who does.
   const user = await makeUser('somebody');
   const grantee = await makeUser('grantee');
   const group = await make('/api/v1/groups', { name: 'some group' });
@@ -50,7 +50,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   const report = await node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, {
     ...{ operation: 'Test', result: { hadErrors: false } },
   });
-  // The node has called: once that is written, nothing changes any more by itself.
+  // The node has called. Once this is written, nothing changes by itself any more.
   await eventually(async () => {
     const { json } = await admin.get(`/api/v1/nodes/${node.nodeId}`);
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');

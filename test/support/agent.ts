@@ -1,4 +1,4 @@
-/** Our own agent as a process of its own, in a temporary folder, with a command that writes down how it was run. */
+/** Runs our own agent in a separate process, in a temporary folder, with a command that records how it was run. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,17 +8,17 @@ import type { Ended } from './spawned.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
-/** What the command saw when it was run. */
+/** What the command saw when it ran. */
 export interface RecordedRun {
   operation: string;
   cwd: string;
   entryPoint: string;
   parametersFile: string | null;
-  /** Contents. */
+  /** The content of the entry point. */
   document: string;
   parameters: string | null;
   variables: string[];
-  /** Files and folders beside the entry point. */
+  /** The files and folders beside the entry point. */
   neighbours: string[];
 }
 
@@ -31,13 +31,13 @@ export interface AgentProcess {
 export interface AgentUnderTest {
   folder: string;
   stateDir: string;
-  /** Variables that every start gets; to be changed at will. */
+  /** The environment variables of every start. A test may change them at any time. */
   settings: Record<string, string>;
   start(...args: string[]): AgentProcess;
-  /** One cycle. */
+  /** Runs one cycle. */
   once(...args: string[]): Promise<Ended>;
   runs(): RecordedRun[];
-  /** What the command prints from now on. */
+  /** Sets what the command prints from now on. */
   answer(stdout: string, exitCode?: number): void;
   nodeId(): string;
   remove(): void;
@@ -58,13 +58,13 @@ process.stderr.write('spoken to stderr');
 process.exitCode = exitCode;
 `;
 
-/** A DSC result of one resource. */
+/** Makes a DSC result of one resource. */
 export function dscResult(inDesiredState: boolean, more: object = {}): string {
   const resource = { name: 'one', type: 'Test/One', result: { inDesiredState } };
   return JSON.stringify({ messages: [], results: [resource], hadErrors: false, ...more });
 }
 
-/** @param settings variables without their HAWSER_AGENT_ */
+/** @param settings variables without their prefix HAWSER_AGENT_ */
 export function makeAgent(settings: Record<string, string>): AgentUnderTest {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-agent-'));
   const stateDir = join(folder, 'state');

@@ -1,4 +1,4 @@
-/** What the audit trail holds, read from its table, and what a call adds to it. */
+/** Reads the audit trail from its table, and finds what a call adds to it. */
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
@@ -20,7 +20,7 @@ export interface Entry {
   request_id: string | null;
 }
 
-/** All entries in the order in which they were written. */
+/** @returns all entries in the order in which they were written */
 export async function entriesOf(hawser: Hawser): Promise<Entry[]> {
   const rows = await withDatabase(hawser, ({ read }) =>
     read.selectFrom('audit_entries').selectAll().orderBy('seq').execute(),
@@ -28,7 +28,7 @@ export async function entriesOf(hawser: Hawser): Promise<Entry[]> {
   return rows.map((row) => ({ ...row, details: JSON.parse(row.details ?? 'null') }));
 }
 
-/** What comes of the work, and what it adds to the trail. */
+/** @returns the result of the work, and the entries that it adds to the trail */
 export async function entriesDuring<T>(
   hawser: Hawser,
   work: () => Promise<T>,
@@ -40,7 +40,7 @@ export async function entriesDuring<T>(
 
 let requests = 0;
 
-/** The one entry of a call that succeeds, which names the request by the id that its caller gave it. */
+/** @returns the one entry of a call that succeeds. The entry must have the request id that the caller sent. */
 export async function onlyEntry(
   hawser: Hawser,
   client: Client,
@@ -57,7 +57,7 @@ export async function onlyEntry(
   return entry;
 }
 
-/** A call that answers this status and adds nothing to the trail. */
+/** Makes a call that must get this status and add nothing to the trail. */
 export async function expectNoEntry(
   hawser: Hawser,
   status: number,
@@ -68,7 +68,7 @@ export async function expectNoEntry(
   expect(entries, `${call}`).to.deep.equal([]);
 }
 
-/** What was done to what; who did it from where is apart. */
+/** What was done to what. Who did it, and from where, is left out. */
 export function shortly({ action, resource_type, resource_id, details }: Entry) {
   return { action, resource_type, resource_id, details };
 }

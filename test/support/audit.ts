@@ -1,4 +1,4 @@
-/** Looks into the audit trail the way an operator does: through its route. */
+/** Reads the audit trail as an operator does: through its route. */
 
 import type { Hawser } from './hawser.ts';
 
@@ -28,7 +28,7 @@ async function countAuditEntries(hawser: Hawser): Promise<number> {
   return Number(reply.headers['x-total-count']);
 }
 
-/** The entries that the work has left, oldest first. */
+/** @returns the entries that the work has added, oldest first */
 export async function auditedDuring(hawser: Hawser, work: () => Promise<unknown>): Promise<Entry[]> {
   const before = await countAuditEntries(hawser);
   await work();

@@ -1,4 +1,4 @@
-/** Clients that write without a pause while a backup is taken, and what the server has acknowledged to them. */
+/** Clients that write without a pause while a backup is taken, and a record of what the server has acknowledged. */
 
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { DEFAULT_ID } from './scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
-/** One acknowledged write, as it can be asked for later. */
+/** One acknowledged write, in a form with which it can be read later. */
 export type Written =
   | { what: 'version'; name: string; version: string }
   | { what: 'parameters'; version: string }
@@ -52,17 +52,20 @@ export class Load {
       this.repack,
     ];
     this.running = jobs.map((job) => this.repeat(job.bind(this)));
-    // Looked at when it is stopped.
+    // `stop` reports the errors.
     for (const run of this.running) run.catch(() => undefined);
   }
 
-  /** Resolves when so many more writes have been acknowledged. */
+  /** Resolves when this many more writes have been acknowledged. */
   async more(count: number): Promise<void> {
     const goal = this.written.length + count;
     while (this.written.length < goal) await Promise.race([sleep(20), ...this.running]);
   }
 
-  /** Lets each client end what it does. @throws what one of them came to */
+  /**
+   * Lets each client finish its current write.
+   * @throws the error of a client that failed
+   */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all(this.running);
@@ -132,7 +135,7 @@ export class Load {
     client.close();
     expectStatus(201, reply);
     this.written.push({ what: 'report', id: reply.json.id });
-    // More often it would be taken for a flood.
+    // With shorter pauses the server would refuse the requests as too many.
     await sleep(500);
   }
 
@@ -144,7 +147,7 @@ export class Load {
     this.written.push({ what: 'deleted', name });
   }
 
-  /** Each time another configuration, with an id of its own. */
+  /** Uses the same name each time. Each configuration of this name has an id of its own. */
   private async makeAndDeleteOneName(admin: Client): Promise<void> {
     await this.make(admin, 'again');
     await sleep(20);
@@ -158,10 +161,10 @@ export class Load {
     expectStatus(201, await admin.put(`/api/v1/parameters/${DEFAULT_ID}/${id}`, parameters));
   }
 
-  /** As an operator may at any time. */
+  /** Repacks a repository, as an operator may do at any time. */
   private async repack(): Promise<void> {
     const { reposDir, base } = this.site;
-    // Not waited for in one go as elsewhere: the other clients go on meanwhile.
+    // This runs asynchronously, unlike elsewhere, because the other clients go on meanwhile.
     await promisify(execFile)('git', ['-C', `${reposDir}/parameters/${base.name}.git`, 'gc', '--quiet']);
     await sleep(300);
   }

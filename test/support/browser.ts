@@ -1,14 +1,14 @@
-/** Debian's Chromium, for what people see: it reaches the server under test and nothing else. */
+/** Debian's Chromium, for tests of what people see. It can reach only the server under test. */
 
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** To be given to `this.skip` with a reason in the name of the suite. */
+/** If it is false, a suite calls `this.skip` and gives the reason in its name. */
 export const hasBrowser = existsSync(CHROMIUM);
 
-/** As the machine's own network rules want it: no call of Chromium's own goes out. */
+/** These arguments obey the network rules of the machine: Chromium makes no network calls of its own. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -20,12 +20,12 @@ export function startBrowser(): Promise<Browser> {
 
 export interface WatchedPage {
   page: Page;
-  /** Requests to other hosts, errors in the console, and violations of a content security policy, in words. */
+  /** Descriptions of requests to other hosts, errors in the console, and violations of a content security policy. */
   faults: string[];
   close(): Promise<void>;
 }
 
-/** A page without cookies of any other, which trusts the server's certificate and takes down what goes wrong. */
+/** Opens a page that shares no cookies with others. It trusts the server's certificate, and records faults. */
 export async function openPage(browser: Browser, host: string): Promise<WatchedPage> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const faults: string[] = [];
@@ -33,7 +33,7 @@ export async function openPage(browser: Browser, host: string): Promise<WatchedP
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Violations of the policy are told as errors too.
+    // Chromium reports violations of the policy as errors too.
     if (message.type() === 'error') faults.push(`console: ${message.text()}`);
   });
   return { page, faults, close: () => context.close() };

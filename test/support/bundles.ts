@@ -1,4 +1,4 @@
-/** Bundles built outside of a server, to compare with what it gives. */
+/** Builds bundles without a server, so that tests can compare them with those of a server. */
 
 import { writeZip } from '../../src/pull/bundle-zip.ts';
 

@@ -1,4 +1,4 @@
-/** Client certificates for scenario tests, self-signed like those an agent makes for itself. */
+/** Makes client certificates for scenario tests, self-signed like those that an agent makes for itself. */
 
 import '../../src/lib/reflect.ts';
 import { webcrypto, X509Certificate } from 'node:crypto';
@@ -8,16 +8,16 @@ import { DAY, HOUR } from '../../src/lib/clock.ts';
 export interface ClientCertificate {
   cert: string;
   key: string;
-  /** SHA-256, 64 upper-case hex digits. */
+  /** The SHA-256 in 64 upper-case hexadecimal digits. */
   thumbprint: string;
 }
 
 export interface ClientCertificateOptions {
   commonName: string;
-  /** Epoch milliseconds; default: an hour ago until 90 days from now. */
+  /** In epoch milliseconds; by default from an hour ago until 90 days from now. */
   notBefore?: number;
   notAfter?: number;
-  /** RSA-2048 as the OpenDSC agent has it (slow to make) instead of P-256. */
+  /** Uses RSA-2048 like the OpenDSC agent (slow to make) instead of P-256. */
   rsa?: boolean;
 }
 

@@ -1,7 +1,9 @@
-/** A plain HTTPS client that sends exactly the path, headers and bytes it is given. */
+/** A client over supertest that sends exactly the path, headers and bytes it is given, and keeps the bytes it gets. */
 
-import { Agent as PlainAgent, request as plainRequest } from 'node:http';
-import { Agent, request } from 'node:https';
+import { Agent as PlainAgent } from 'node:http';
+import { Agent } from 'node:https';
+import { posix } from 'node:path';
+import { type Response, Test } from 'supertest';
 import { checkReply } from './contract.ts';
 
 export interface Reply {
@@ -90,8 +92,8 @@ function connect(target: Target, identity?: Identity): Connection {
 
 function clientOver(connection: Connection, defaults: Record<string, string>): Client {
   const call = (method: string, path: string, options: Call = {}): Promise<Reply> => {
-    const { headers, body } = encode(options);
-    return connection.send({ method, path, headers: { ...defaults, ...headers, ...options.headers }, body });
+    const { headers, ...content } = options;
+    return connection.send({ method, path, headers: { ...defaults, ...headers }, ...content });
   };
   return {
     call,
@@ -105,35 +107,42 @@ function clientOver(connection: Connection, defaults: Record<string, string>): C
   };
 }
 
-interface Wire {
+interface Wire extends Omit<Call, 'headers'> {
   method: string;
   path: string;
   headers: Record<string, string>;
-  body: string | Buffer | undefined;
 }
 
-function send(
+async function send(
   agent: PlainAgent,
   { port, isPlain }: Target,
-  { method, path, headers, body }: Wire,
+  { method, path, headers, ...content }: Wire,
 ): Promise<Reply> {
-  const length: Record<string, string> =
-    body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-  return new Promise((resolve, reject) => {
-    const outgoing = (isPlain ? plainRequest : request)(
-      { agent, host: 'localhost', port, method, path, headers: { ...length, ...headers } },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('error', reject);
-        incoming.on('end', () =>
-          resolve(toReply(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks))),
-        );
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
+  const request = new Test(`${isPlain ? 'http' : 'https'}://localhost:${port}`, method, path)
+    .agent(agent)
+    .unset('Accept-Encoding')
+    .parse(readBytes);
+  fill(request, content);
+  for (const [name, value] of Object.entries(headers)) request.set(name, value);
+  // superagent writes a URL in its normal form; a test may be about another one.
+  request.on('request', ({ req }) => {
+    req.path = path;
   });
+  const { status, headers: received, body } = await request.ok(() => true).catch(withCode);
+  return toReply(status, received, Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+}
+
+/** supertest puts an error without a code in place of one of the system, whose code stands in its message. */
+function withCode(error: Error): never {
+  const [, code] = /^(E[A-Z]+): /.exec(error.message) ?? [];
+  throw code === undefined ? error : Object.assign(new Error(error.message, { cause: error }), { code });
+}
+
+/** Keeps the bytes of every answer, whatever its media type. */
+function readBytes(response: Response, done: (error: Error | null, bytes: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => done(null, Buffer.concat(chunks)));
 }
 
 function toReply(status: number, headers: Reply['headers'], bytes: Buffer): Reply {
@@ -150,18 +159,38 @@ function toReply(status: number, headers: Reply['headers'], bytes: Buffer): Repl
   };
 }
 
-function encode({ json, body, form }: Call): {
-  headers: Record<string, string>;
-  body: string | Buffer | undefined;
-} {
-  if (json !== undefined)
-    return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(json) };
-  if (form === undefined) return { headers: {}, body };
-  const boundary = 'hawser-test-boundary-7d1f';
-  return {
-    headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
-    body: encodeForm(form, boundary),
-  };
+function fill(request: Test, { json, body, form }: Omit<Call, 'headers'>): void {
+  if (json !== undefined) sendBytes(request.type('application/json'), JSON.stringify(json));
+  else if (form === undefined) {
+    if (body !== undefined) sendBytes(request, body);
+  } else if (isWrittenAsGiven(form)) attach(request, form);
+  else sendBytes(request.type(`multipart/form-data; boundary=${BOUNDARY}`), encodeForm(form, BOUNDARY));
+}
+
+/** Sends bytes and not text, because superagent gives text a type where the test gives none. */
+function sendBytes(request: Test, body: string | Buffer): void {
+  const bytes = Buffer.from(body);
+  // superagent writes a Buffer in pieces of 16 KiB, and any other array at once.
+  request.serialize(() => new Uint8Array(bytes) as unknown as string).send(bytes);
+}
+
+const BOUNDARY = 'hawser-test-boundary-7d1f';
+
+/** Whether superagent, with form-data, writes this form as it is: with some part, and the names of files unchanged. */
+function isWrittenAsGiven({ fields = {}, files = {}, archive, part }: Form): boolean {
+  const isKept = (path: string) => path === posix.normalize(path) && !/["\\\r\n]/.test(path);
+  const names = Object.keys(files);
+  const isEmpty = names.length + Object.keys(fields).length === 0 && archive === undefined;
+  return part === undefined && !isEmpty && names.every(isKept);
+}
+
+function attach(request: Test, { fields = {}, files = {}, archive }: Form): void {
+  for (const [name, value] of Object.entries(fields)) request.field(name, value);
+  for (const [filepath, content] of Object.entries(files)) {
+    const options: object = { filepath, contentType: 'application/octet-stream' };
+    request.attach('files', Buffer.from(content), options);
+  }
+  if (archive) request.attach('archive', archive, 'a.zip');
 }
 
 /** A multipart body whose file names are written as they are, folders and all. */

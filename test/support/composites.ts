@@ -1,4 +1,4 @@
-/** The routes of composites and of grants in few words, groups, and requests whose body takes its time. */
+/** Short calls of the routes of composites and grants, groups, and requests whose body comes late. */
 
 import { request } from 'node:https';
 import { newId } from '../../src/lib/ids.ts';
@@ -48,7 +48,7 @@ export function publishComposite(client: Client, name: string, version: string):
 /** A child by its name, or with a pin or order of its own. */
 export type Wish = string | { name: string; activeVersion?: string; order?: number };
 
-/** Publishes a version with these children, of a composite that is made where it is new. */
+/** Publishes a version with these children. Makes the composite if it does not exist. */
 export async function publishWithChildren(
   client: Client,
   name: string,
@@ -66,7 +66,7 @@ export async function publishWithChildren(
   await ok(200, publishComposite(client, name, version));
 }
 
-/** Makes a group of these people. */
+/** Makes a group with these people as members. */
 export async function addGroup(hawser: Hawser, name: string, ...members: Person[]): Promise<string> {
   const now = Date.now();
   const group = { id: newId(), name, name_key: name.toLowerCase(), description: null };
@@ -83,11 +83,14 @@ export async function addGroup(hawser: Hawser, name: string, ...members: Person[
 }
 
 export interface SlowCall {
-  /** Sends the body, and gives the status and code of the answer. */
+  /**
+   * Sends the body.
+   * @returns the status and code of the answer
+   */
   finish(): Promise<string>;
 }
 
-/** Sends the head of a request with a JSON body, and the body only when told to. */
+/** Sends the head of a request with a JSON body at once, and the body only when `finish` is called. */
 export async function slowCall(
   hawser: Hawser,
   method: string,
@@ -113,7 +116,7 @@ export async function slowCall(
   answered.catch(() => undefined);
   outgoing.flushHeaders();
   outgoing.write(body.slice(0, 1));
-  // Long enough for the server to have looked at the head.
+  // After this time the server has processed the head.
   await new Promise((resolve) => setTimeout(resolve, 100));
   return {
     finish: () => {

@@ -1,4 +1,4 @@
-/** The routes of configurations in few words, and what every refusal has in common. */
+/** Short calls of the routes of configurations, and checks that hold for every refusal. */
 
 import { expect } from 'chai';
 import type { Client, Form, Reply } from './client.ts';
@@ -10,7 +10,7 @@ export const fileOf = (name: string, version: string, path: string) =>
 
 export const MAIN = 'main.dsc.yaml';
 
-/** Posts a form with a `main.dsc.yaml` where no other files are given. */
+/** Posts a form. Its only file is `main.dsc.yaml` unless other files are given. */
 export function post(
   client: Client,
   path: string,
@@ -51,8 +51,8 @@ export async function ok(status: number, reply: Promise<Reply> | Reply): Promise
 }
 
 /**
- * A refusal in the one shape that all have, which shows nothing of the machine it comes from.
- * @param code of the problem; behind a colon that of the only fault in its `errors`
+ * Checks that a refusal has the form that all have, and shows nothing of the machine that it comes from.
+ * @param code the code of the problem; after a colon, the code of the only fault in its `errors`
  */
 export async function expectProblem(
   answer: Promise<Reply> | Reply,

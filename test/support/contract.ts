@@ -1,6 +1,6 @@
 /**
- * Holds the server's replies to docs/openapi.json: every reply of an operation in it must be one that it declares, down
- * to the members of its JSON. The document itself is held to the routes by test/unit/http/openapi.
+ * Compares the server's replies with docs/openapi.json. Every reply of an operation in it must be one that it
+ * declares, including the members of its JSON. test/unit/http/openapi compares the document itself with the routes.
  */
 
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 export const DOCUMENT_FILE = join(import.meta.dirname, '../../docs/openapi.json');
 
-/** What a reply is judged by. */
+/** The request and reply that are checked. */
 export interface Exchanged {
   method: string;
-  /** As it was sent, with the query. */
+  /** The path as it was sent, with the query. */
   path: string;
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -47,9 +47,11 @@ interface Document {
   components: Components;
 }
 
-/** Answered to what never became a request (src/http/malformed.ts), whatever it was meant for. */
+/**
+ * The server sends these for input that it could not read as a request (src/http/malformed.ts), whatever path it had.
+ */
 const BEFORE_ROUTING = ['malformed_request', 'request_timeout', 'header_too_large'];
-/** Nobody may get these unannounced; the others are of HTTP itself or on every answer. */
+/** The document must declare these headers. All others belong to HTTP itself, or are on every answer. */
 const TELLING_HEADERS = [
   ...['etag', 'location', 'x-total-count', 'link', 'repr-digest', 'content-disposition'],
   ...['retry-after', 'set-cookie', 'www-authenticate'],
@@ -104,7 +106,7 @@ class Contract {
     if (content === undefined)
       return `the media type ${type || '(none)'} is not declared; ${shown(exchanged)}`;
     if (!type.endsWith('json') || content.schema === undefined) return null;
-    // Compiled once for each schema, when the first reply needs it.
+    // A schema is compiled once, when the first reply needs it.
     const validate = this.ajv.compile(content.schema);
     if (validate(JSON.parse(bytes.toString('utf8')))) return null;
     return `${this.ajv.errorsText(validate.errors, { dataVar: 'body' })}; ${shown(exchanged)}`;
@@ -121,7 +123,7 @@ class Contract {
   private headerFault({ headers, method }: Exchanged, response: Response): string | null {
     const declared = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
     for (const [name, header] of Object.entries(response.headers ?? {})) {
-      // A HEAD changes nothing, so it hands out no cookie either.
+      // A HEAD changes nothing, so it sends no cookie either.
       if (method === 'HEAD' && name === 'Set-Cookie') continue;
       const { required } = this.resolve(header, 'headers');
       if (required && headers[name.toLowerCase()] === undefined) return `the header ${name} is missing`;
@@ -131,7 +133,7 @@ class Contract {
   }
 }
 
-/** For this check alone objects are closed: what the document does not name must not come. */
+/** Closes all objects, for this check only: a reply must not have members that the document does not name. */
 function prepare(key: string, value: unknown): unknown {
   if (key === '$ref') return `${DOCUMENT}${value}`;
   const schema = value as Record<string, unknown> | null;
@@ -140,13 +142,13 @@ function prepare(key: string, value: unknown): unknown {
   return isOpen ? { ...schema, additionalProperties: false } : value;
 }
 
-/** The document has no way to say that this one parameter takes the rest of the path. */
+/** The document cannot say that this one parameter takes the rest of the path. */
 function toPattern(path: string): RegExp {
   const escaped = path.replaceAll('.', '\\.').replace('{filePath}', '.+');
   return new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}/?$`);
 }
 
-/** Named segments before parameters, as the server's routing has it. */
+/** Orders paths as the server's routing does: named segments before parameters. */
 function rankOf(path: string): string {
   return path.replace(/[^/]*\{[^/]*/g, '~');
 }
@@ -166,7 +168,7 @@ function shown({ bytes }: Exchanged): string {
 
 let contract: Contract | undefined;
 
-/** @throws Error naming operation, status and fault for a reply that the document does not declare */
+/** @throws Error that names operation, status and fault if the document does not declare the reply */
 export function checkReply(exchanged: Exchanged): void {
   contract ??= new Contract();
   contract.check(exchanged);

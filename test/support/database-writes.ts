@@ -1,4 +1,4 @@
-/** Requests that change the database and no repository: one of every kind. */
+/** One request of every kind that changes the database and no repository. */
 
 import { makeClientCertificate } from './client-certificates.ts';
 import { CONFIGURATIONS, MAIN, ok } from './configurations.ts';
@@ -23,7 +23,7 @@ const KEYS = '/api/v1/admin/registration-keys';
 
 type Change = Omit<Write, 'shownAt'>;
 
-/** @param node assigned to a configuration that is not touched here */
+/** @param node must be assigned to a configuration that is not changed here */
 export function databaseWrites(hawser: Hawser, node: NodeUnderTest): Write[] {
   const changes = [
     ...nodeChanges(hawser, node),
@@ -166,7 +166,7 @@ function peopleChanges(hawser: Hawser): Change[] {
     {
       what: 'sign-in',
       status: 200,
-      // Sign-ins from one address are counted by the minute.
+      // The server limits the sign-ins of an address per minute.
       prepare: async () => hawser.clock.advance(61_000),
       send: () => hawser.client().post('/api/v1/auth/login', { username: 'admin', password: ADMIN_PASSWORD }),
     },

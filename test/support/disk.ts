@@ -1,4 +1,7 @@
-/** What a server keeps, as one value: compared before and after, it tells whether anything was changed. */
+/**
+ * Reads everything that a server stores as one value. Comparing it before and after shows whether anything was
+ * changed.
+ */
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +9,7 @@ import { join } from 'node:path';
 import type { Hawser } from './hawser.ts';
 import { withDatabase } from './users.ts';
 
-/** SQLite's own, whose sizes change with every read and checkpoint. */
+/** SQLite's own files, whose sizes change with every read and checkpoint. */
 const DATABASE_FILE = /^hawser\.db/;
 
 export interface Kept {
@@ -35,7 +38,7 @@ export async function everythingOf(hawser: Hawser): Promise<Kept> {
   };
 }
 
-/** Every file and folder by relative path, with sizes of files. */
+/** Every file and folder by relative path, with the sizes of files. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => {
@@ -45,7 +48,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** Gives this process a temporary folder of its own, so that whatever appears in it is this test's doing. */
+/** Gives this process a temporary folder of its own, so that everything that appears in it is made by this test. */
 export function ownTemporaryFolder(): { remove(): void } {
   const before = process.env['TMPDIR'];
   const folder = mkdtempSync(join(tmpdir(), 'hawser-tmp-'));

@@ -1,4 +1,6 @@
-/** Output of `dsc config <operation>` as DSC v3 writes it: its members, its spellings, its times of seven digits. */
+/**
+ * Output of `dsc config <operation>` as DSC v3 writes it: its members, its spelling, and its times with seven digits.
+ */
 
 interface Resource {
   name: string;
@@ -37,7 +39,7 @@ const output = (operation: string, results: readonly Resource[], hadErrors = fal
   hadErrors,
 });
 
-/** A service as `dsc config test` sees it. */
+/** A service as `dsc config test` reports it. */
 export const testedService = (inDesiredState: boolean, name = 'Web server'): Resource => ({
   name,
   type: 'Microsoft.Windows/Service',
@@ -84,7 +86,7 @@ export const getOutput = () =>
     },
   ]);
 
-/** An export has a document of the resources that were found, beside no results. */
+/** An export has a document of the resources that were found, and no results. */
 export const exportOutput = () => ({
   metadata: context('export'),
   messages: [],

@@ -1,10 +1,10 @@
-/** Waits for what another program's change on the disk brings about, without sleeping longer than it takes. */
+/** Waits for the effect of another program's change on the disk, and no longer than needed. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE = 40;
 
-/** Tries until the check passes; when the time is over, with the last failure. */
+/** Repeats the check until it passes. When the time is over, throws the last error of the check. */
 export async function eventually<T>(check: () => Promise<T>, milliseconds = 2_500): Promise<T> {
   const end = Date.now() + milliseconds;
   for (;;) {

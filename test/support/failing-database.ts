@@ -1,22 +1,25 @@
-/** A disk below the database that fails at a chosen write: really, since the system lets this process write no more. */
+/**
+ * A disk under the database that fails at a chosen write. The failure is real: the system forbids this process to
+ * write more.
+ */
 
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import type { Fault } from './fault-sweep.ts';
 import { limitFileSize } from './file-size.ts';
 
-/** Less than one page of the log that SQLite writes ahead, and more than the Git objects of small files. */
+/** Less than one page of SQLite's write-ahead log, and more than the Git objects of small files. */
 const LIMIT = 4_000;
 const WRITE = /^\s*(?:insert|update|delete|commit)/i;
 
 export interface FailingDatabase extends Fault {
-  /** To be called before a server opens its database; gives everything back to what it was. */
+  /** Restores everything. Call `failingDatabase` before a server opens its database. */
   stop(): void;
 }
 
 /**
- * Counts what makes SQLite write: commits, and statements outside of transactions, of any handle that may. From the
- * chosen one on, all of them meet EFBIG, which is SQLITE_IOERR_WRITE to it.
+ * Counts what makes SQLite write: commits, and statements outside of transactions, of every handle that may write.
+ * From the chosen one on, all of them get EFBIG, which SQLite reports as SQLITE_IOERR_WRITE.
  */
 export function failingDatabase(): FailingDatabase {
   const { prototype } = SqliteDatabase;
@@ -56,7 +59,7 @@ export function failingDatabase(): FailingDatabase {
   };
 }
 
-/** What stands in the tables, but for notes that are taken in passing, and for the caches' counters. */
+/** The rows of all tables, except notes that the server writes in passing, and the counters of caches. */
 export function rowsOf(dataDir: string): Record<string, string[]> {
   const handle = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
   try {
@@ -73,7 +76,7 @@ export function rowsOf(dataDir: string): Record<string, string[]> {
 
 const IN_PASSING = new Set([
   ...['changes', 'generation', 'access_generation', 'node_check_ins', 'login_attempts'],
-  // The history of cleanups tells of those that failed.
+  // The history of cleanups also contains those that failed.
   'retention_runs',
 ]);
 const COLUMNS_IN_PASSING = ['updated_at', 'last_used_at', 'expires_at'];

@@ -1,6 +1,6 @@
-/** A disk below the repositories that fails at a chosen system call, as a full, broken or read-only one does. */
+/** A disk under the repositories that fails at a chosen system call, as a full, broken or read-only disk does. */
 
-import { DISK, type Disk, type DiskFile } from '../../src/git/disk.ts';
+import { DISK, type Disk, type DiskFile } from '../../src/git/atomic-fs.ts';
 
 export type Errno = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'EROFS' | 'EMFILE';
 
@@ -8,7 +8,10 @@ type Call = 'open' | 'open to write' | 'write' | 'sync' | 'rename' | 'remove' | 
 
 const ALL: readonly Call[] = ['open', 'open to write', 'write', 'sync', 'rename', 'remove', 'make folder'];
 
-/** What fails with each, by the manual pages: a full disk lets go of files, a broken one of nothing. */
+/**
+ * The calls that fail with each error, by the manual pages. On a full disk files can still be removed; on a broken
+ * one every call fails.
+ */
 const FAILING: Record<Errno, readonly Call[]> = {
   ENOSPC: ['open to write', 'write', 'sync', 'rename', 'make folder'],
   EDQUOT: ['open to write', 'write', 'rename', 'make folder'],
@@ -24,7 +27,7 @@ export class FailingDisk implements Disk {
   private left = Number.POSITIVE_INFINITY;
   private isLasting = true;
 
-  /** Lets so many calls through that could fail with this errno; then all of them fail, or this one alone. */
+  /** Lets this many calls succeed that could fail with this error. Then all of them fail, or only the next one. */
   fail(errno: Errno, after: number, isLasting: boolean): void {
     Object.assign(this, { errno, left: after, isLasting, failures: 0 });
   }

@@ -1,4 +1,4 @@
-/** A server that keeps the contract with one node as far as an agent can see, until a test tells it otherwise. */
+/** A server that behaves towards one node as the contract says, until a test changes its answers. */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -13,7 +13,7 @@ export interface FakeAnswer {
 }
 
 export interface SeenRequest {
-  /** Method and the path behind the node's. */
+  /** The method, and the path after the node's own. */
   call: string;
   headers: IncomingHttpHeaders;
   body: string;
@@ -21,12 +21,12 @@ export interface SeenRequest {
 
 export interface FakeServer {
   url: string;
-  /** PEM. */
+  /** The authority's certificate in PEM. */
   ca: string;
   seen: SeenRequest[];
   bundle: Buffer;
   parametersFile: string | null;
-  /** Changes the answers: null leaves one as it is. */
+  /** Changes the answers; null leaves an answer as it is. */
   intercept: (call: string, answer: FakeAnswer) => FakeAnswer | null;
   close(): Promise<void>;
 }

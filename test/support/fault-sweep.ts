@@ -1,54 +1,54 @@
-/** Sends a write again and again while something fails at its first step, its second, and so on until it gets through. */
+/** Repeats a write while something fails: first at its first step, then at its second, and so on until it succeeds. */
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
 import { expectProblem } from './configurations.ts';
 
-/** A request that changes something, to be sent as often as is wanted: each time it has something to do. */
+/** A request that changes something. It can be sent any number of times, and always has something to do. */
 export interface Write {
   what: string;
-  /** Of its success. */
+  /** The status of its success. */
   status: number;
-  /** Once, before the first. */
+  /** Runs once, before the first request. */
   setUp?(): Promise<unknown>;
-  /** Makes what the request number `n` is about. */
+  /** Makes what the request number `n` needs. */
   prepare?(n: number): Promise<unknown>;
   send(n: number): Promise<Reply>;
-  /** Addresses that show all that it may change. */
+  /** Addresses that show everything that the request may change. */
   readonly shownAt: readonly string[];
 }
 
-/** What fails, from a step on or at that step alone. */
+/** A fault that lasts from a step on, or happens at that step alone. */
 export interface Fault {
   name: string;
   status: number;
   code: string;
-  /** Of a fault that is over at once, what had been done is taken back at once. */
+  /** If it is false, the fault ends at once, and the server must roll back at once what it had done. */
   isLasting: boolean;
-  /** Lets so many steps through before it fails. */
+  /** Lets this many steps succeed before the fault begins. */
   begin(after: number): void;
-  /** @returns whether anything has met the fault */
+  /** @returns whether any step had the fault */
   end(): boolean;
 }
 
 export interface SweepOptions {
   admin: Client;
   fault: Fault;
-  /** Tries this step and every one after so many more. */
+  /** Tests only every step at this distance. */
   stride?: number;
-  /** Called now and then while the fault lasts. */
+  /** Is called now and then while the fault lasts. */
   meanwhile?(): Promise<void>;
-  /** What else must be as before after a refusal. */
+  /** Other state that must be unchanged after a refusal. */
   state?(): unknown;
 }
 
 const MEANWHILE_EVERY = 10;
-/** A change that was taken back has been one, for caches to hear of. */
+/** A change that was rolled back changes this time, because caches are notified of it. */
 const LAST_CHANGE = /"updatedAt":"[^"]*"/g;
 
 let serial = 0;
 
-/** @returns how many steps the write has taken when nothing failed any more */
+/** @returns how many steps the write took when nothing failed any more */
 export async function sweep(write: Write, options: SweepOptions): Promise<number> {
   const { admin, fault, stride = 1, meanwhile, state } = options;
   const shown = async () => {
@@ -68,7 +68,7 @@ export async function sweep(write: Write, options: SweepOptions): Promise<number
     const isMet = fault.end();
     if (reply.status === write.status) {
       if (!isMet) return after;
-      // What failed was no part of the change: tidying up, which is made up for.
+      // What failed was not part of the change: it was a cleanup, which the server repeats later.
       continue;
     }
     await expectRefusal(reply, fault, where);
@@ -78,7 +78,7 @@ export async function sweep(write: Write, options: SweepOptions): Promise<number
   }
 }
 
-/** A problem that names nothing of the server's insides. */
+/** Checks that a problem shows nothing of the server's internals. */
 export async function expectRefusal(
   reply: Reply,
   { status, code }: Pick<Fault, 'status' | 'code'>,

@@ -1,10 +1,10 @@
-/** A real fault of the disk for this process alone, for root and everybody else: files may not grow beyond a size. */
+/** A real fault of the disk for this process alone, even for root: files may not grow beyond a size. */
 
 import { execFileSync } from 'node:child_process';
 
 /**
- * Writes beyond so many bytes of any file fail with EFBIG, which SQLite calls an I/O error; null: no limit. Linux only
- * (prlimit of util-linux). Only the soft limit is set, which anybody may lift again.
+ * Makes writes beyond this many bytes of any file fail with EFBIG, which SQLite calls an I/O error. Null removes the
+ * limit. Works on Linux only (prlimit of util-linux). It sets only the soft limit, which any user may raise again.
  */
 export function limitFileSize(bytes: number | null, pid: number = process.pid): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes ?? 'unlimited'}:`]);

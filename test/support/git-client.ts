@@ -8,16 +8,16 @@ import type { Hawser } from './hawser.ts';
 
 export interface GitRun {
   code: number | null;
-  /** What it said on both outputs. */
+  /** What it printed on both outputs. */
   output: string;
 }
 
 export interface GitClient {
   folder: string;
-  /** The address of a repository, with the password in it where one is given. */
+  /** The address of a repository, with the password in it if one is given. */
   url(repository: string, password?: string, user?: string): string;
   run(...args: string[]): Promise<GitRun>;
-  /** The same, not waited for; it leads a process group of its own. */
+  /** Starts git without waiting for it. It leads its own process group. */
   start(...args: string[]): ChildProcess;
   close(): void;
 }
@@ -57,7 +57,7 @@ export function gitClient(hawser: Hawser): GitClient {
   };
 }
 
-/** Files of a working copy by path, without git's own. */
+/** The files of a working copy by path, without git's own. */
 export function filesIn(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -67,7 +67,7 @@ export function filesIn(folder: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), 'latin1')]));
 }
 
-/** What runs at work inside a folder, as command lines: `git` goes into the repository that it serves. */
+/** The command lines of processes that work inside a folder: `git` changes into the repository that it serves. */
 export function processesIn(folder: string): string[] {
   const found: string[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -75,7 +75,7 @@ export function processesIn(folder: string): string[] {
       if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)) continue;
       found.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
     } catch {
-      // It has ended in the meantime, or is somebody else's.
+      // The process has ended in the meantime, or belongs to another user.
     }
   }
   return found;
@@ -86,7 +86,7 @@ export function packet(text: string): string {
   return (text.length + 4).toString(16).padStart(4, '0') + text;
 }
 
-/** A request of protocol version 2 for one object and all that it leads to. */
+/** A request of protocol version 2 for one object and everything that it reaches. */
 export function fetchRequest(oid: string): string {
   const args = [`want ${oid}\n`, 'no-progress\n', 'done\n'].map(packet).join('');
   return `${packet('command=fetch')}0001${args}0000`;

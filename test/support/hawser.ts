@@ -1,4 +1,4 @@
-/** A whole server in this process for a scenario: real TLS, SQLite and repositories in a temporary folder. */
+/** Starts a whole server in this process for a scenario: real TLS, SQLite and repositories in a temporary folder. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { makeClientCertificate } from './client-certificates.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
 
-/** A clock that stands at real time plus what a test has added. */
+/** A clock that shows real time plus what a test has added. */
 export class TestClock implements Clock {
   private offset = 0;
 
@@ -44,16 +44,16 @@ export interface Hawser {
   /** Everything logged so far, as JSON lines. */
   log(): string;
   target(): Target;
-  /** Without credentials; with an identity, over mTLS. */
+  /** A client without credentials; with an identity, a client over mTLS. */
   client(identity?: Identity): Client;
-  /** A token of `admin` with every scope. */
+  /** A client with a token of `admin` that has every scope. */
   admin: Client;
   /** A session of `admin`, as Cookie header. */
   session: string;
   registerNode(fqdn: string): Promise<NodeUnderTest>;
-  /** Stock git in one of the repositories. */
+  /** Runs stock git in one of the repositories. */
   git(repository: string, ...args: string[]): string;
-  /** Closes and starts again on the same folders. */
+  /** Closes the server and starts it again on the same folders. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -85,8 +85,8 @@ export const ALL_SCOPES = [
 ];
 
 /**
- * @param settings HAWSER_* variables beside those that the test sets up itself
- * @param fs the repositories' way to the disk, where a test is about that
+ * @param settings HAWSER_* variables in addition to those that this function sets
+ * @param fs how the repositories access the disk, for tests of that
  */
 export async function startHawser(settings: Record<string, string> = {}, fs?: AtomicFs): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
@@ -179,7 +179,7 @@ async function registerNode(hawser: Hawser, fqdn: string): Promise<NodeUnderTest
   return { nodeId: reply.json.nodeId, fqdn, identity, client };
 }
 
-/** Creates a configuration and publishes the versions given, each with these files. */
+/** Creates a configuration and publishes the given versions, each with these files. */
 export async function publishConfiguration(
   admin: Client,
   name: string,
@@ -198,7 +198,7 @@ export async function publishConfiguration(
   }
 }
 
-/** Stock git without any configuration of this machine. */
+/** Runs stock git without any configuration of this machine. */
 export function git(folder: string, ...args: string[]): string {
   return execFileSync('git', ['-C', folder, ...args], {
     encoding: 'utf8',

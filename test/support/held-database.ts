@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
-/** Says a line once it holds the write lock, and gives it back when its standard input ends. */
+/** Prints a line when it holds the write lock, and releases the lock when its standard input ends. */
 const PROGRAM = `
   import SqliteDatabase from 'better-sqlite3';
   const database = new SqliteDatabase(process.argv[1]);
@@ -20,11 +20,11 @@ const PROGRAM = `
 
 export interface Holder {
   isHeld(): boolean;
-  /** Resolves once the database is free again. */
+  /** Resolves when the database is free again. */
   release(): Promise<void>;
 }
 
-/** Resolves once a process of its own holds the database of the data folder. */
+/** Resolves when a separate process holds the database of the data folder. */
 export async function holdDatabase(dataDir: string, statement = 'BEGIN IMMEDIATE'): Promise<Holder> {
   const words = ['--input-type=module', '-e', PROGRAM, join(dataDir, 'hawser.db'), statement];
   const child = spawn(process.execPath, words, { cwd: PROJECT, stdio: ['pipe', 'pipe', 'inherit'] });

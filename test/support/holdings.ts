@@ -1,15 +1,15 @@
-/** Users and groups that hold permissions and grants, written into the server's database file without signing in. */
+/** Writes users and groups with permissions and grants into the server's database file, without signing in. */
 
 import type { Database } from '../../src/db/open.ts';
 import type { GrantKind, GrantLevel } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 
-/** One thing that can be held: a permission, or a level on something. */
+/** One thing that can be held: a permission, or a level on a resource. */
 export type Holding = { permission: string } | { on: GrantKind; resourceId: string; level: GrantLevel };
 
 export type Holder = { type: 'User' | 'Group'; id: string };
 
-/** Makes a user without a password that would work. */
+/** Makes a user whose password does not work. */
 export async function insertUser(
   { write }: Database,
   username: string,
@@ -38,7 +38,7 @@ export async function insertGroup({ write }: Database, name: string, ...members:
   return id;
 }
 
-/** Gives the holder this, a permission by a role of its own. */
+/** Gives this to the holder. A permission is given by a role that is made for it. */
 export async function give({ write }: Database, { type, id }: Holder, holding: Holding): Promise<void> {
   const now = Date.now();
   if ('on' in holding) {

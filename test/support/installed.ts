@@ -1,4 +1,4 @@
-/** Suites that need a program of the system: left out, with the reason in their title, where it is missing. */
+/** Suites that need a program of the system. If it is missing they are skipped, with the reason in their title. */
 
 import { spawnSync } from 'node:child_process';
 

@@ -1,6 +1,6 @@
 /**
- * A DSC v3 agent as section 12 of the contract describes it: its calls in its order, its members and spellings, its
- * certificates, and no more. What goes over the wire is what .NET's HttpClient makes of it.
+ * A DSC v3 agent as section 12 of the contract describes it. It makes the same calls in the same order, with the same
+ * members, spelling and certificates, and nothing else. The bytes that it sends are those of .NET's HttpClient.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -16,11 +16,11 @@ export interface AgentOptions {
   /** The common name of its certificates. */
   machineName: string;
   fqdn: string;
-  /** Members that an agent of some later release sends with every body. */
+  /** Members that an agent of a later release sends with every body. */
   laterMembers?: Record<string, unknown>;
 }
 
-/** One run of the DSC engine: the bundle's files, which of them it starts with, and the parameters for it. */
+/** One run of the DSC engine: the bundle's files, the entry point among them, and its parameters. */
 export interface Run {
   operation: 'Test' | 'Set';
   files: Record<string, string>;
@@ -28,14 +28,14 @@ export interface Run {
   parametersFile: string | null;
 }
 
-/** Stands for the engine; what it gives back is reported as it is. */
+/** Stands for the engine. What it returns is reported unchanged. */
 export type Engine = (run: Run) => { hadErrors: boolean; results?: unknown[] };
 
 export interface AgentCall {
-  /** `PUT lcm-status`: method, and the path behind the node's own. */
+  /** The method, and the path after the node's own, such as `PUT lcm-status`. */
   name: string;
   status: number;
-  /** What it was refused with, which the agent logs. */
+  /** The text of a refusal, which the agent logs; null if the call succeeded. */
   refusal: string | null;
 }
 
@@ -45,7 +45,7 @@ interface Response {
 }
 
 export class LcmAgent {
-  /** Every call since it started, or since a test has emptied this. */
+  /** Every call since the agent started, or since a test emptied this list. */
   readonly calls: AgentCall[] = [];
   nodeId: string | null = null;
   checksum: string | null = null;
@@ -72,7 +72,7 @@ export class LcmAgent {
     return this.own;
   }
 
-  /** Before it has a certificate: how long the first one is to last. */
+  /** Before the agent has a certificate, this tells how long the first one must last. */
   async readPublicSettings(): Promise<void> {
     const response = await this.call('GET', '/api/v1/settings/public');
     const interval = readText(response, 'certificateRotationInterval');
@@ -92,7 +92,7 @@ export class LcmAgent {
     this.nodeId = readText(response, 'nodeId');
   }
 
-  /** What it does each time its interval is over. */
+  /** What the agent does each time its interval is over. */
   async cycle(engine: Engine): Promise<void> {
     this.takeUpNextCertificate();
     await this.readConfig();
@@ -104,13 +104,13 @@ export class LcmAgent {
     await this.callOwn('PUT', 'reported-config', reported);
   }
 
-  /** As if its machine had lost power before the certificate that it has announced was on the disk. */
+  /** Simulates a power cut of the machine before the certificate that it has announced was on the disk. */
   loseNextCertificate(): void {
     this.next = null;
     this.disconnect();
   }
 
-  /** Ends the connections it has, as a restart of its service would. */
+  /** Ends the agent's connections, as a restart of its service would. */
   disconnect(): void {
     for (const connection of this.connections) connection.destroy();
   }
@@ -131,7 +131,7 @@ export class LcmAgent {
     return this.options.clock.now() >= madeAt + toMilliseconds(this.certificateRotationInterval);
   }
 
-  /** The certificate is taken up with the next cycle; until then the connections that are open stay in use. */
+  /** The next cycle uses the new certificate. Until then the open connections stay in use. */
   private async rotate(): Promise<void> {
     const identity = await this.makeCertificate();
     const certificate = new X509Certificate(identity.cert);
@@ -186,7 +186,7 @@ export class LcmAgent {
     await this.callOwn('PUT', 'lcm-status', { lcmStatus });
   }
 
-  /** RSA-2048, with half of the rotation interval to spare. */
+  /** Makes an RSA-2048 certificate that lasts half a rotation interval longer than needed. */
   private makeCertificate(): Promise<Identity> {
     const notBefore = this.options.clock.now();
     const notAfter = notBefore + 1.5 * toMilliseconds(this.certificateRotationInterval);
@@ -218,7 +218,7 @@ export class LcmAgent {
   }
 }
 
-/** Without a length, so that the body comes in chunks: HttpClient does not know how long its JSON will be. */
+/** Sends the body in chunks without a length, because HttpClient does not know how long its JSON will be. */
 function send(
   agent: Agent,
   port: number,
@@ -238,7 +238,7 @@ function send(
   });
 }
 
-/** System.Text.Json escapes whatever could mean something in HTML, the plus sign of an offset among them. */
+/** System.Text.Json escapes every character that could mean something in HTML, such as the plus sign of an offset. */
 function toDotNetJson(body: object): string {
   return JSON.stringify(body).replace(
     /[^\x20-\x7e]|[&'+<>`]/g,
@@ -248,7 +248,7 @@ function toDotNetJson(body: object): string {
 
 const isSuccess = ({ status }: Response) => status >= 200 && status < 300;
 
-/** A member of a success by its exact name; null where it is not there. */
+/** The member of a successful answer with exactly this name; null if it is missing. */
 function readMember(response: Response, name: string): unknown {
   if (!isSuccess(response)) return null;
   return JSON.parse(response.bytes.toString('utf8'))[name] ?? null;
@@ -259,17 +259,17 @@ function readText(response: Response, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** SHA-1 in upper-case hex, which .NET calls the thumbprint. */
+/** The SHA-1 in upper-case hexadecimal, which .NET calls the thumbprint. */
 export function sha1Of(certificate: X509Certificate): string {
   return certificate.fingerprint.replaceAll(':', '');
 }
 
-/** As .NET writes a local time on a machine in Berlin in winter. */
+/** A local time as .NET writes it on a machine in Berlin in winter. */
 function withOffset(time: number): string {
   return new Date(time + 3_600_000).toISOString().replace(/\.\d+Z$/, '+01:00');
 }
 
-/** .NET's constant form of a time span, which is all that the agent reads. */
+/** Reads .NET's constant form of a time span; the agent reads no other form. */
 function toMilliseconds(timeSpan: string): number {
   const match = /^(?:(\d+)\.)?(\d\d):(\d\d):(\d\d)(?:\.\d{7})?$/.exec(timeSpan);
   if (match === null) throw new Error(`no time span: ${timeSpan}`);

@@ -1,4 +1,4 @@
-/** A real nginx in front of a server under test, with the configuration of docs/reverse-proxy.md. */
+/** Runs a real nginx in front of a server under test, with the configuration of docs/reverse-proxy.md. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,24 +10,24 @@ import { issueServerCertificate } from '../../src/security/certificate-authority
 import type { Hawser } from './hawser.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/reverse-proxy.md');
-/** Debian keeps it where only root's PATH looks. */
+/** Debian installs nginx in a folder that is only on root's PATH. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`;
 
 export interface Nginx {
   port: number;
-  /** What it has said so far of errors. */
+  /** The errors that it has printed so far. */
   errors(): string;
   stop(): Promise<void>;
 }
 
-/** Left out, with the reason in the title, where nginx is missing. */
+/** Skips the suite if nginx is missing, with the reason in the title. */
 export function describeWithNginx(title: string, suite: (this: Mocha.Suite) => void): void {
   const isInstalled = spawnSync('nginx', ['-v'], { stdio: 'ignore', env: { PATH } }).status === 0;
   if (isInstalled) describe(title, suite);
   else describe.skip(`${title} (skipped: nginx is not installed)`, suite);
 }
 
-/** Its certificate is of the server's own authority, so that clients trust the same one as without it. */
+/** The server's own authority issues nginx's certificate, so that clients trust the same authority as without nginx. */
 export async function startNginx(hawser: Hawser): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-nginx-'));
   const port = await freePort();
@@ -68,7 +68,7 @@ interface Site {
   key: string;
 }
 
-/** The page's configuration with paths and ports of this run, and nothing else changed. */
+/** Takes the configuration from the page, and changes only its paths and ports. */
 function siteFrom(page: string, { port, upstream, certificate, key }: Site): string {
   const site = /^```nginx\n(.*?)^```$/ms.exec(readFileSync(page, 'utf8'))?.[1];
   if (site === undefined) throw new Error(`${page} shows no configuration`);
@@ -84,12 +84,12 @@ function siteFrom(page: string, { port, upstream, certificate, key }: Site): str
   }, site);
 }
 
-/** What Debian's own nginx.conf would be, in a folder of its own. */
+/** A main configuration like Debian's nginx.conf, in a temporary folder. */
 function mainConfiguration(folder: string): string {
   mkdirSync(join(folder, 'tmp'));
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const paths = kinds.map((kind) => `  ${kind}_temp_path ${folder}/tmp/${kind};`);
-  // Else root's nginx hands over to another user, who may not enter the folder.
+  // Otherwise an nginx that root started changes to another user, who may not enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;\n' : '';
   return `${user}daemon off;
 worker_processes 1;

@@ -1,4 +1,4 @@
-/** A request whose head the server has got and whose body waits for the test. */
+/** A request whose head the server has received and whose body the test sends later. */
 
 import { request } from 'node:https';
 import type { Identity, Target } from './client.ts';
@@ -8,21 +8,21 @@ export interface OpenRequest {
   write(part: string | Buffer): void;
   /** Sends the body, or the rest of it, and ends it. */
   end(body: string | Buffer): void;
-  /** Goes away without the answer. */
+  /** Closes the connection without waiting for the answer. */
   abandon(): void;
   status: Promise<number>;
-  /** The problem's code; empty for an answer that is no problem. */
+  /** The code of the problem; empty if the answer is not a problem. */
   code: Promise<string>;
 }
 
 export interface OpenCall {
   method: string;
   path: string;
-  /** Beside `Content-Type: application/json`, which they may replace. */
+  /** Headers in addition to `Content-Type: application/json`, which they may replace. */
   headers?: Record<string, string>;
 }
 
-/** Resolves once the server has taken up the request, which it says by asking for the body (RFC 9110 10.1.1). */
+/** Resolves when the server has begun to handle the request; it shows this by asking for the body (RFC 9110 10.1.1). */
 export function openRequest(
   { port, ca }: Target,
   identity: Identity | null,
@@ -50,7 +50,7 @@ export function openRequest(
       incoming.on('error', reject);
     });
   });
-  // A test need not ask for both, nor for either.
+  // A test may use both promises, one of them, or none.
   const status = answer.then((it) => it.status);
   const code = answer.then(({ text }) => (text.startsWith('{') ? String(JSON.parse(text).code ?? '') : ''));
   for (const promise of [status, code]) promise.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** An administrator with stock git inside a bare repository, beside a running server. */
+/** An administrator who uses stock git inside a bare repository, beside a running server. */
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export class Outside {
     return this.pipe('', ...args);
   }
 
-  /** With this on its standard input. */
+  /** Runs git with this on its standard input. */
   pipe(input: string | Buffer, ...args: string[]): string {
     const person = { NAME: 'Carol', EMAIL: 'carol@example.org' };
     const env = {
@@ -37,7 +37,7 @@ export class Outside {
     return execFileSync('git', ['-C', this.folder, ...args], options).trim();
   }
 
-  /** An entry of a tree. */
+  /** Makes an entry of a tree. */
   file(name: string, content = 'x\n'): string {
     return `100644 blob ${this.pipe(content, 'hash-object', '-w', '--stdin')}\t${name}`;
   }
@@ -55,7 +55,7 @@ export class Outside {
     return this.git('commit-tree', this.tree(...entries), ...paragraphs);
   }
 
-  /** An annotated tag. */
+  /** Makes an annotated tag. */
   tag(version: string, entries?: string[]): void {
     this.git('tag', '-a', `v${version}`, '-m', `Version ${version}`, this.commit(entries));
   }

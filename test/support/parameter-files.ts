@@ -1,4 +1,4 @@
-/** Parameter files by way of the interface, and what nodes get of them. */
+/** Uploads parameter files through the API, and reads what nodes get from them. */
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
@@ -9,19 +9,22 @@ import { unzipTexts } from './unzip.ts';
 
 export interface ParametersToSave {
   configuration: string;
-  /** Default: the scope type of that name. */
+  /** The name of the scope type; Default if it is missing. */
   scopeType?: string;
   value?: string;
-  /** Default: 1.0.0. */
+  /** 1.0.0 if it is missing. */
   version?: string;
-  /** YAML, or else say so; null skips the scope on purpose. */
+  /** The content, which is YAML unless `contentType` says otherwise. Null skips the scope on purpose. */
   content: string | null;
   contentType?: string;
-  /** Default: true. */
+  /** True if it is missing. */
   publish?: boolean;
 }
 
-/** A published file of Default, and the path parameters that name it. */
+/**
+ * Makes a published file of Default.
+ * @returns the path parameters that name it
+ */
 export async function prepareParameters(
   hawser: Hawser,
   configuration: string,
@@ -34,7 +37,7 @@ export async function prepareParameters(
   };
 }
 
-/** Saves a draft, and publishes it. */
+/** Saves a draft and publishes it, unless `publish` is false. */
 export async function saveParameters(hawser: Hawser, wish: ParametersToSave): Promise<void> {
   const { configuration, scopeType = 'Default', value, version = '1.0.0', content, publish = true } = wish;
   const path = await parametersPath(hawser.admin, scopeType, configuration);
@@ -77,14 +80,14 @@ export function poll(node: NodeUnderTest, known?: string): Promise<Reply> {
   return node.client.get(`${configurationPath(node)}/checksum`, headers);
 }
 
-/** Paths to texts. */
+/** Maps paths to texts. */
 export async function pullBundle(node: NodeUnderTest): Promise<Record<string, string>> {
   const reply = await node.client.get(`${configurationPath(node)}/bundle`);
   expect(reply.status, reply.text.slice(0, 200)).to.equal(200);
   return unzipTexts(reply.bytes);
 }
 
-/** The merged parameters as the node gets them, once checksum and bundle agree that there are any. */
+/** The merged parameters as the node gets them; null if checksum and bundle agree that there are none. */
 export async function pullParameters(node: NodeUnderTest): Promise<string | null> {
   const { parametersFile } = await ok(200, poll(node));
   const text = (await pullBundle(node))['parameters.yaml'] ?? null;

@@ -1,4 +1,4 @@
-/** Schemas of parameters by way of the interface. */
+/** Publishes schemas of parameters through the API. */
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
@@ -6,12 +6,12 @@ import { addVersion, CONFIGURATIONS, create, MAIN, ok, publish } from './configu
 
 export const schemaOf = (name: string) => `${CONFIGURATIONS}/${name}/parameters`;
 
-/** A document with this `parameters` block; text stands for itself. */
+/** A document with this `parameters` block. A text is used as it is. */
 export function documentOf(parameters: object | string): string {
   return typeof parameters === 'string' ? parameters : JSON.stringify({ parameters });
 }
 
-/** As the files of a version, whose entry point it is. */
+/** The document as the files of a version, with the document as entry point. */
 export function filesOf(parameters: object | string): { files: Record<string, string> } {
   return { files: { [MAIN]: documentOf(parameters) } };
 }
@@ -26,7 +26,7 @@ export function uploadSchema(
   return client.call('PUT', schemaOf(name), { form: { fields: { version }, part } });
 }
 
-/** Makes the versions in turn, the first with the configuration, and publishes each. */
+/** Makes the versions one after the other and publishes each. The first one makes the configuration. */
 export async function publishBlocks(
   client: Client,
   name: string,
@@ -52,7 +52,7 @@ export async function tryPublish(
   return publish(client, name, version);
 }
 
-/** The verdict on a document. */
+/** The result of validating a document. */
 export async function validated(
   client: Client,
   name: string,

@@ -1,4 +1,7 @@
-/** Users of built-in roles, and grants that come and go, put into the server's database file by hand. */
+/**
+ * Users with built-in roles, and grants that are given and taken away, written directly into the server's database
+ * file.
+ */
 
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -9,7 +12,7 @@ import { withDatabase } from './users.ts';
 
 const PASSWORD = 'a-long-enough-password';
 
-/** Hashing is slow on purpose; everybody shares one. */
+/** Hashing is slow on purpose, so all users share one hash. */
 let hash: Promise<string> | undefined;
 
 export interface Person {
@@ -17,9 +20,9 @@ export interface Person {
   username: string;
   /** A session, as Cookie header. */
   session: string;
-  /** With that session. */
+  /** A client with that session. */
   client: Client;
-  /** With a token of these scopes. */
+  /** A client with a token that has these scopes. */
   withToken(...scopes: string[]): Promise<Client>;
 }
 
@@ -64,7 +67,7 @@ export async function addUser(hawser: Hawser, username: string, ...roles: string
   };
 }
 
-/** Gives the person this level on a configuration, in place of what was there. */
+/** Gives the person this level on a configuration, and removes any level from before. */
 export async function grant(
   hawser: Hawser,
   person: Person,
@@ -98,7 +101,7 @@ export async function grant(
   });
 }
 
-/** Lets a new group, of which the person is the only member, hold the level. */
+/** Gives the level to a new group, of which the person is the only member. */
 export async function grantThroughGroup(
   hawser: Hawser,
   person: Person,

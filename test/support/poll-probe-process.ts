@@ -1,7 +1,7 @@
 /**
- * The process of a `PollProbe`. A poll is due every so many milliseconds whether or not the last one is answered, else the
- * longer a server stands still the fewer polls would tell of it. They go one at a time over one connection, as a node has
- * only few open calls; those that cannot go yet wait in a queue.
+ * The process of a `PollProbe`. A poll is due at each interval, whether or not the last one is answered. Otherwise
+ * fewer polls would show a server that stands still for longer. The polls are sent one at a time over one connection,
+ * because a node may have only a few open calls. Polls that cannot be sent yet wait in a queue.
  */
 
 import { setPriority } from 'node:os';
@@ -11,14 +11,14 @@ import { machineTime, type Poll, type ProbeOrder, type ProbeReport } from './pol
 type Start = Extract<ProbeOrder, { kind: 'start' }>;
 
 const END_OF_HEAD = '\r\n\r\n';
-/** Above what else the machine does, where the system allows it. */
+/** Higher than other processes on the machine, if the system allows it. */
 const PRIORITY = -15;
-/** Milliseconds after which a connection that could not be made or was closed is made anew. */
+/** Milliseconds until the next try after a connection failed or was closed. */
 const RECONNECT = 20;
 
 class Poller {
   private readonly order: Start;
-  /** Due and without an answer, oldest first; the first of them may have been sent. */
+  /** Polls that are due and unanswered, oldest first. The first of them may have been sent. */
   private readonly open: Poll[] = [];
   private socket: TLSSocket | null = null;
   private isSent = false;
@@ -39,7 +39,7 @@ class Poller {
 
   private tick(): void {
     const now = machineTime();
-    // The timer depends on nothing that the server does, so what it is late by is not the server's.
+    // The timer does not depend on the server, so the server does not cause its delay.
     this.open.push({ start: now, end: null, status: null, late: Math.max(0, now - this.next) });
     this.sendFirst();
     while (this.next <= now) this.next += this.order.interval;
@@ -82,7 +82,10 @@ class Poller {
     this.sendFirst();
   }
 
-  /** A poll whose connection ended has got no answer; one that was only waiting goes over the next connection. */
+  /**
+   * A poll that was sent over a connection that has ended gets no answer. The others are sent over the next
+   * connection.
+   */
   private lose(): void {
     this.socket = null;
     this.received = '';
@@ -105,7 +108,7 @@ function rise(): void {
   try {
     setPriority(PRIORITY);
   } catch {
-    // Only the superuser may; `late` shows what it costs.
+    // Only the superuser may do this. `late` shows what happens without it.
   }
 }
 

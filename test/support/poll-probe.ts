@@ -1,58 +1,61 @@
 /**
- * A node that polls every 20 ms while somebody else attacks the server, in a process of its own, so that what the attacker
- * or the test costs this process is not taken for a delay of the server.
+ * A node that polls every 20 ms while somebody else attacks the server. It runs in a separate process, so that work
+ * of the attacker or the test in this process does not look like a delay of the server.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Identity, Target } from './client.ts';
 
-/** One poll. All times are milliseconds of `machineTime`. */
+/** One poll. All times are in milliseconds of `machineTime`. */
 export interface Poll {
-  /** When it was due. It is sent at once, or as soon as those before it are answered, and this waiting counts. */
+  /** When the poll was due. It is sent at once, or when those before it are answered; this waiting counts. */
   start: number;
-  /** When its answer was there or its connection ended; null: still unanswered. */
+  /** When its answer arrived or its connection ended; null if it is still unanswered. */
   end: number | null;
-  /** Of the answer; null: none came. */
+  /** The status of the answer; null if there was none. */
   status: number | null;
-  /** By how much the probe's own timer was late, which says how far the machine lets it be trusted. Not in `start`. */
+  /**
+   * The delay of the probe's own timer, which shows how far the measurement can be trusted. It is not part of
+   * `start`.
+   */
   late: number;
 }
 
-/** What a series of polls comes to; times are milliseconds. */
+/** The results of a series of polls. Times are in milliseconds. */
 export interface PollSummary {
   polls: number;
-  /** Not answered yet; each counts as a wait with its age. */
+  /** The number of polls without an answer. Each counts as a wait until now. */
   unanswered: number;
-  /** Answered otherwise than by 200 or 304, or not at all because the connection ended. */
+  /** The number of polls with another status than 200 or 304, or without an answer because the connection ended. */
   wrong: number;
-  /** By status; `none` for a connection that ended. */
+  /** The number of polls by status; `none` stands for a connection that ended. */
   statuses: Record<string, number>;
   longest: number;
   p50: number;
   p99: number;
-  /** The most that the probe's own timer was late. */
+  /** The longest delay of the probe's own timer. */
   ownDelay: number;
 }
 
-/** What the probe's process is told. */
+/** A message to the probe's process. */
 export type ProbeOrder =
   | { kind: 'start'; target: Target; identity: Identity; path: string; interval: number }
   | { kind: 'look' };
 
-/** What it tells: each poll as it ends, and on demand those that have not. */
+/** A message from the probe's process: each poll when it ends, and on demand the polls that have not ended. */
 export type ProbeReport = { kind: 'ended'; poll: Poll } | { kind: 'open'; polls: Poll[] };
 
 const INTERVAL = 20;
 const START_LIMIT = 30_000;
 
-/** Milliseconds of a clock that all processes of this machine share and nobody sets. */
+/** Milliseconds of a clock that all processes of this machine share and that nobody sets. */
 export function machineTime(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
 export class PollProbe {
-  /** Those that have ended, in the order in which they did. */
+  /** The polls that have ended, in the order in which they ended. */
   readonly ended: Poll[] = [];
   private readonly child: ChildProcess;
   private readonly listeners = new Set<() => void>();
@@ -71,11 +74,11 @@ export class PollProbe {
   }
 
   /**
-   * Starts to poll `/configuration/checksum` of the node, over one connection with its certificate, and from the first
-   * 200 on with the ETag that it gave.
+   * Starts to poll `/configuration/checksum` of the node over one connection with its certificate. After the first
+   * 200 it sends the ETag of that answer.
    * @param interval milliseconds
    * @returns once a poll is answered
-   * @throws Error when none is within half a minute
+   * @throws Error if no poll is answered within half a minute
    */
   static async start(
     target: Target,
@@ -93,14 +96,17 @@ export class PollProbe {
     return probe;
   }
 
-  /** Resolves once so many more polls are answered. @throws Error when the probe's process is gone */
+  /**
+   * Resolves when this many more polls are answered.
+   * @throws Error if the probe's process has ended
+   */
   async answered(count: number): Promise<void> {
     const answers = () => this.ended.filter(({ status }) => status !== null).length;
     const goal = answers() + count;
     while (answers() < goal) await this.news();
   }
 
-  /** All polls so far, those that are unanswered behind the others. */
+  /** All polls so far, with the unanswered ones at the end. */
   async look(): Promise<Poll[]> {
     const open = new Promise<Poll[]>((resolve, reject) => {
       const gone = () => reject(new Error('the process of the probe has ended'));
@@ -117,7 +123,10 @@ export class PollProbe {
     return [...this.ended, ...unanswered];
   }
 
-  /** Ends it. @returns what `look` does */
+  /**
+   * Ends the probe.
+   * @returns the same as `look`
+   */
   async stop(): Promise<Poll[]> {
     try {
       return await this.look();
@@ -126,7 +135,7 @@ export class PollProbe {
     }
   }
 
-  /** Ends it without a look, where it may be gone already. */
+  /** Kills the probe's process, which may have ended already. */
   kill(): void {
     this.child.kill('SIGKILL');
   }
@@ -152,17 +161,20 @@ export class PollProbe {
   }
 }
 
-/** Those that were due and answered between two moments of `machineTime`, such as the begin and the end of an attack. */
+/**
+ * The polls that were due and answered between two times of `machineTime`, such as the begin and the end of an
+ * attack.
+ */
 export function answeredBetween(polls: readonly Poll[], begin: number, end: number): Poll[] {
   return polls.filter((poll) => poll.start >= begin && poll.status !== null && (poll.end ?? end) < end);
 }
 
-/** @param now of `machineTime`, up to which a poll without an answer has waited */
+/** @param now the time of `machineTime` until which an unanswered poll has waited */
 export function waitOf({ start, end }: Poll, now = machineTime()): number {
   return (end ?? now) - start;
 }
 
-/** @param now as `waitOf` takes it */
+/** @param now the same as for `waitOf` */
 export function summarize(polls: readonly Poll[], now = machineTime()): PollSummary {
   const waits = polls.map((poll) => waitOf(poll, now)).sort((a, b) => a - b);
   const share = (part: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * part))] ?? 0;

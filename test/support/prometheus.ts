@@ -1,4 +1,7 @@
-/** A strict reader of the text format of Prometheus (version 0.0.4): what a scraper would stumble over is an error. */
+/**
+ * A strict reader of the text format of Prometheus (version 0.0.4). Everything that a scraper could misread is an
+ * error.
+ */
 
 export interface Sample {
   name: string;
@@ -20,10 +23,10 @@ const HEADER = new RegExp(`^# (HELP|TYPE) (${NAME}) (.+)$`);
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y;
 const TYPES = ['counter', 'gauge', 'histogram', 'summary'];
-/** As Go's ParseFloat reads it, which takes NaN in any case; prom-client writes `Nan`. */
+/** A number as Go's ParseFloat reads it, which accepts NaN in any case; prom-client writes `Nan`. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Inf)$|^nan$/i;
 
-/** @throws Error at the first line that is not of the format, and for a family or sample that comes twice */
+/** @throws Error at the first line that does not have the format, and for a family or sample that occurs twice */
 export function parsePrometheus(text: string): Families {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families = new Map<string, Family>();
@@ -52,7 +55,7 @@ export function parsePrometheus(text: string): Families {
   return families;
 }
 
-/** The sum of the samples of a name that have these labels among theirs; 0 of none. */
+/** The sum of the samples of this name that have these labels, among others; 0 if there are none. */
 export function sumOf(families: Families, name: string, labels: Record<string, string> = {}): number {
   const family = families.get(name) ?? families.get(name.replace(/_(?:bucket|sum|count)$/, ''));
   if (!family) throw new Error(`no metric is called ${name}`);

@@ -83,7 +83,7 @@ export function repositoryWrites({ admin }: Hawser): Write[] {
         }
       },
       send: () => admin.post(`${RETENTION}/configurations/cleanup`, NOTHING_KEPT),
-      // What it has deleted is gone whatever follows, and its history tells.
+      // What it has deleted stays deleted even if it fails later, and its history says so.
       shownAt: [],
     },
   ];

@@ -1,14 +1,15 @@
-/** Cleanups in few words, and parameter files written beside the server, whose routes are not there yet. */
+/** Short calls for cleanups, and parameter files that are written beside the server. */
 
-import { GitStore, type ParameterScope } from '../../src/git/store.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { contentOf, seriesOf } from '../../src/versions/parameter-files.ts';
+import { GitStore, type ParameterScope } from '../../src/versions/store.ts';
 import type { Client } from './client.ts';
 import { MAIN, ok } from './configurations.ts';
 import { type Hawser, publishConfiguration } from './hawser.ts';
 
 export const RETENTION = '/api/v1/retention';
 export const RUNS = `${RETENTION}/runs`;
-/** All that may go, goes. */
+/** Retention limits that let a cleanup delete everything that may be deleted. */
 export const NOTHING_KEPT = { keepVersions: 0, keepDays: 0, keepReleaseVersions: false };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -16,12 +17,12 @@ export function cleanUp(client: Client, what: string, wish?: object): Promise<an
   return ok(200, client.post(`${RETENTION}/${what}/cleanup`, wish));
 }
 
-/** Names and versions of what a cleanup says it deleted. */
+/** The names and versions that a cleanup says it deleted. */
 export function deletedBy({ deletedVersions }: { deletedVersions: { name: string; version: string }[] }) {
   return deletedVersions.map(({ name, version }) => `${name} ${version}`).sort();
 }
 
-/** Publishes these versions in order, each with a file that only it has. */
+/** Publishes these versions in order, each with a file that no other version has. */
 export function publishVersions(admin: Client, name: string, ...versions: string[]): Promise<void> {
   const files = (version: string) => ({ [MAIN]: 'resources: []\n', 'own.txt': `${name} ${version}\n` });
   return publishConfiguration(
@@ -36,7 +37,7 @@ export async function versionsLeft(client: Client, path: string): Promise<string
   return versions.map(({ version }: { version: string }) => version);
 }
 
-/** Opens the repositories a second time, as another program would, of which the server learns within two seconds. */
+/** Opens the repositories a second time, as another program would. The server notices changes within two seconds. */
 export async function beside<T>(hawser: Hawser, work: (store: GitStore) => Promise<T>): Promise<T> {
   const store = new GitStore({
     root: hawser.reposDir,
@@ -51,19 +52,21 @@ export async function beside<T>(hawser: Hawser, work: (store: GitStore) => Promi
   }
 }
 
-/** Writes these files of one scope; those with a time are published then, the others stay drafts. */
+/** Writes these files of one scope. A file with a time is published at that time; the others stay drafts. */
 export async function writeParameters(
   store: GitStore,
   configuration: string,
   scope: ParameterScope,
   files: Record<string, { at: number; isDraft?: boolean }>,
 ): Promise<void> {
+  const series = seriesOf(scope);
   const author = { name: 'Alice', email: 'alice@example.org' };
   for (const [version, { at, isDraft }] of Object.entries(files)) {
     const bytes = Buffer.from(`parameters:\n  version: ${version}\n`);
-    await store.parameters.exclusive(configuration, async (parameters) => {
-      await parameters.writeDraft(scope, { version, content: { type: 'yaml', bytes }, author, at });
-      if (!isDraft) await parameters.publish(scope, version, author, at);
+    await store.exclusive({ kind: 'parameters', name: configuration }, async (parameters) => {
+      const content = contentOf(series, { type: 'yaml', bytes });
+      await parameters.writeDraft(series, { ...content, version, author, at });
+      if (!isDraft) await parameters.publish(series, version, author, at);
     });
   }
 }

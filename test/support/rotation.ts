@@ -1,4 +1,4 @@
-/** Rotation of node certificates the way agents do it. */
+/** Rotates node certificates as agents do. */
 
 import { X509Certificate } from 'node:crypto';
 import { HOUR } from '../../src/lib/clock.ts';
@@ -12,7 +12,7 @@ export interface Announcement {
   certificateNotAfter: string;
 }
 
-/** As the OpenDSC agent writes it: SHA-1 in upper case, notAfter in the time of its zone. */
+/** The announcement as the OpenDSC agent writes it: SHA-1 in upper case, and notAfter in its local time. */
 export function announce({ cert }: { cert: string }): Announcement {
   const certificate = new X509Certificate(cert);
   const local = new Date(Date.parse(certificate.validTo) + HOUR).toISOString();
@@ -27,7 +27,7 @@ export function rotate(node: NodeUnderTest, body: unknown): Promise<Reply> {
   return node.client.post(`/api/v1/nodes/${node.nodeId}/rotate-certificate`, body);
 }
 
-/** The same node by another certificate, over connections of its own. */
+/** The same node with another certificate, over connections of its own. */
 export function withCertificate(
   hawser: Hawser,
   node: NodeUnderTest,
@@ -36,7 +36,7 @@ export function withCertificate(
   return { ...node, identity, client: hawser.client(identity) };
 }
 
-/** The same node by a new certificate of its own, which the server has not heard of. */
+/** The same node with a new certificate, which the server does not know. */
 export async function withNewCertificate(
   hawser: Hawser,
   node: NodeUnderTest,
@@ -45,7 +45,7 @@ export async function withNewCertificate(
   return withCertificate(hawser, node, await makeClientCertificate({ commonName: node.fqdn, ...more }));
 }
 
-/** Status of a call that the node may make with a certificate of its own. */
+/** The status of a call that the node may make with its certificate. */
 export async function call(node: NodeUnderTest): Promise<number> {
   return (await node.client.get(`/api/v1/nodes/${node.nodeId}/lcm-config`)).status;
 }

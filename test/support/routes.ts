@@ -1,4 +1,4 @@
-/** Every route that the server declares, as data, and one of its addresses for a request. */
+/** Every route that the server declares, as data, and a request address for each. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,6 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
-import { GitStore } from '../../src/git/store.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
@@ -18,9 +17,10 @@ import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
 import { openThreads } from '../../src/threads/open.ts';
+import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
-/** The declarations alone: nothing listens, and what the handlers would need is gone afterwards. */
+/** Reads only the declarations. Nothing listens, and what the handlers would need is removed afterwards. */
 export async function declaredRoutes(): Promise<Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-routes-'));
   const log = createLog('silent');
@@ -32,9 +32,9 @@ export async function declaredRoutes(): Promise<Route[]> {
   });
   try {
     const options: AppOptions = {
-      ...{ database, store, log, dataDir: folder, clock: new TestClock() },
+      ...{ database, store, log, clock: new TestClock() },
       // All routes that there can be.
-      environment: 'development',
+      config: { ...readConfig({}), dataDir: folder, environment: 'development' },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
@@ -42,11 +42,10 @@ export async function declaredRoutes(): Promise<Route[]> {
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
-      ...{ limits: readConfig({}).limits, bundleCacheBytes: 1024, nodeCallsAtOnce: 1 },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
-      ...{ metrics: new Metrics({ version: '', pollPath: '' }), metricsTokenHash: null },
+      metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
     };
@@ -59,7 +58,7 @@ export async function declaredRoutes(): Promise<Route[]> {
   }
 }
 
-/** The access of a route in one line, for the golden file and the names of tests. */
+/** The access rule of a route in one line, for the golden file and the names of tests. */
 export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':
@@ -86,8 +85,8 @@ export function describeAccess(access: Access): string {
 }
 
 /**
- * The route's path with these values in place of its parameters. Where one name stands for several things, the path
- * up to and with the parameter is a key that goes before the bare name.
+ * The route's path with these values in place of its parameters. If one parameter name has several meanings, the path
+ * up to and including the parameter can be a key; it wins over the bare name.
  */
 export function addressOf(route: Route, values: Readonly<Record<string, string>>): string {
   return route.path.replace(/\{\*?(\w+)\}/g, (parameter, name: string, offset: number) => {

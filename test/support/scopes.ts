@@ -1,4 +1,4 @@
-/** Scope types, values and tags by way of the interface, and what the audit trail says of them. */
+/** Makes scope types, values and tags through the API, and reads what the audit trail says about them. */
 
 import type { Hawser } from './hawser.ts';
 import { withDatabase } from './users.ts';
@@ -31,7 +31,7 @@ function idOf(reply: { status: number; text: string; json: { id: string } }): st
   return reply.json.id;
 }
 
-/** Back to a new server's scopes and an empty audit trail, which is quicker than a new server. */
+/** Restores a new server's scopes and an empty audit trail, which is faster than starting a new server. */
 export async function clearScopes(hawser: Hawser): Promise<void> {
   await withDatabase(hawser, ({ write }) =>
     write.transaction().execute(async (trx) => {
@@ -44,7 +44,10 @@ export async function clearScopes(hawser: Hawser): Promise<void> {
   );
 }
 
-/** A tagged node, and the path parameters that name its scope type, value and tag. */
+/**
+ * Makes a tagged node.
+ * @returns the path parameters that name its scope type, value and tag
+ */
 export async function prepareScopes(hawser: Hawser, nodeId: string): Promise<Record<string, string>> {
   const scopeTypeId = await createScopeType(hawser, 'Site');
   const scopeValueId = await createScopeValue(hawser, scopeTypeId, 'berlin');
@@ -64,7 +67,7 @@ export interface Recorded {
   details: Record<string, unknown>;
 }
 
-/** What has been recorded on scope types, scope values and nodes' tags, oldest first. */
+/** The audit entries of scope types, scope values and nodes' tags, oldest first. */
 export async function scopeAudit(hawser: Hawser): Promise<Recorded[]> {
   const rows = await withDatabase(hawser, ({ read }) =>
     read.selectFrom('audit_entries').selectAll().orderBy('seq').execute(),
@@ -77,7 +80,7 @@ export async function scopeAudit(hawser: Hawser): Promise<Recorded[]> {
     });
 }
 
-/** The counter by which cached answers about what nodes get are judged. */
+/** The counter that tells whether cached answers about what nodes get are still valid. */
 export function generation(hawser: Hawser): Promise<number> {
   return withDatabase(hawser, async ({ read }) => {
     const { value } = await read.selectFrom('generation').select('value').executeTakeFirstOrThrow();

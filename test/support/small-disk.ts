@@ -1,23 +1,23 @@
-/** A real disk that is small enough to fill: a tmpfs, which only who may mount can have. */
+/** A real disk that is small enough to fill: a tmpfs, which only users who may mount can have. */
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** As `mount` takes it: bytes, and `nr_inodes` for how many files there may be. */
+/** Options of `mount`: bytes, and `nr_inodes` for the number of files. */
 const SIZE = 'size=24m';
 
 export interface SmallDisk {
   folder: string;
-  /** Takes up all that is left. */
+  /** Uses all space that is left. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees this space. */
   free(): void;
   remove(): void;
 }
 
-/** @throws Error where this user may not mount */
+/** @throws Error if this user may not mount */
 export function mountSmallDisk(size = SIZE): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-disk-'));
   const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'pipe' });
@@ -39,7 +39,7 @@ export function mountSmallDisk(size = SIZE): SmallDisk {
   };
 }
 
-/** Whether this user may mount, found out by trying. */
+/** Tries whether this user may mount. */
 export function mayMount(): boolean {
   try {
     mountSmallDisk().remove();

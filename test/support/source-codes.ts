@@ -7,10 +7,10 @@ import * as errors from '../../src/lib/errors.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** The agent and the commands of the operator speak for themselves, not in answers of the server. */
+/** The agent and the operator's commands print their own messages, which are not answers of the server. */
 const OTHER_PROGRAMS = /^(?:agent|operations)\//;
 
-/** Where the helpers are: their own calls of the constructor pass on what they are given. */
+/** The file with the helpers. Their own calls of the constructor pass on the code that they are given. */
 const HELPERS = 'lib/errors.ts';
 
 export interface SourceFile {
@@ -24,7 +24,7 @@ export function serverSources(): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
 }
 
-/** How each maker of an error is told its code: in which argument, and what it is where that is left out. */
+/** For each function that makes an error: which argument has its code, and the code without this argument. */
 const MAKERS: Record<string, { at: number; make(code: string): errors.HawserError; absent?: string }> = {
   invalid: { at: 0, make: (code) => errors.invalid(code, '') },
   conflict: { at: 0, make: (code) => errors.conflict(code, '') },
@@ -35,13 +35,16 @@ const MAKERS: Record<string, { at: number; make(code: string): errors.HawserErro
   tooLarge: { at: 1, make: () => errors.tooLarge(''), absent: 'payload_too_large' },
   invalidField: { at: 4, make: () => errors.invalidField('', ''), absent: 'validation_failed' },
 };
-/** These two are told the kind of the error as well, as the first argument. */
+/** These two get the kind of the error as the first argument. */
 const CONSTRUCTORS = ['HawserError', 'super'];
 
-/** Errors that are passed on under the code that they came with. */
-const PASSED_ON = new Set(['error.code']);
+/** Errors that are passed on with the code that they had. */
+const PASSED_ON = new Set(['error.code', 'hawser.code']);
 
-/** @returns `code status` of every error that the source makes @throws Error for a code that cannot be told */
+/**
+ * @returns `code status` of every error that the source makes
+ * @throws Error for a code that cannot be determined
+ */
 export function problemsInSource(files: readonly SourceFile[]): Set<string> {
   const found = new Set<string>();
   for (const file of files) {
@@ -66,14 +69,14 @@ function madeByHelper(file: SourceFile, { name, args }: Call): errors.HawserErro
   return codes.map((code) => maker.make(code));
 }
 
-/** Answers that are no errors: those to what never became a request, and to a method that a path has not. */
+/** Answers that are not errors: for input that never became a request, and for a method that a path does not have. */
 function writtenByHand({ text }: SourceFile): string[] {
   if (!text.includes("type: 'about:blank'")) return [];
   const members = text.matchAll(/status: (\d+),\s*(?:detail,\s*)?code: '(\w+)'/g);
   return Array.from(members, ([, status, code]) => `${code} ${status}`);
 }
 
-/** The codes that an argument may stand for: its literals, or those of the type that the parameter has. */
+/** The codes that an argument may have: its literals, or those of the type of the parameter. */
 function codesIn({ path, text }: SourceFile, argument = ''): string[] {
   if (PASSED_ON.has(argument)) return [];
   const own = literals(argument);
@@ -84,10 +87,10 @@ function codesIn({ path, text }: SourceFile, argument = ''): string[] {
   return typed;
 }
 
-/** Where input is judged. */
-const OF_INPUT = /^(?:api|domain|http|security)\//;
+/** The parts of the source that check input. */
+const OF_INPUT = /^(?:(?:api|domain|http|security)\/|versions\/rules)/;
 
-/** The codes of `errors[]`: of single fields, of readers of documents, and of rules of our own in schemas. */
+/** The codes of `errors[]`: of single fields, of readers of documents, and of our own rules in schemas. */
 export function fieldCodesInSource(files: readonly SourceFile[]): Set<string> {
   const found = new Set<string>();
   for (const file of files) {
@@ -110,7 +113,7 @@ interface Call {
   args: string[];
 }
 
-/** Every call of one of these names; declarations and comments are none. */
+/** Every call of one of these functions. Declarations and comments do not count. */
 function callsOf({ text }: SourceFile, names: readonly string[]): Call[] {
   const code = text.replace(/^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm, (comment) =>
     comment.replace(/[^\n]/g, ' '),
@@ -122,7 +125,7 @@ function callsOf({ text }: SourceFile, names: readonly string[]): Call[] {
   }));
 }
 
-/** The arguments of a call from behind its opening bracket, split at the commas of its own level. */
+/** The arguments of a call, from after its opening bracket, split at the commas of the same level. */
 function argumentsAt(code: string, start: number): string[] {
   const args: string[] = [];
   let [depth, from, at] = [0, start, start];

@@ -1,4 +1,4 @@
-/** The program as it is started from outside: its settings, its output, its exit code. */
+/** Runs the program as a separate process, as users start it: its settings, its output, and its exit code. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -19,16 +19,16 @@ export interface Spawned {
   child: ChildProcessWithoutNullStreams;
   stdout(): string;
   stderr(): string;
-  /** Resolves once the text stands in the log; throws with all output when the program ends before. */
+  /** Resolves when the text is in the log. Throws with all output if the program ends before. */
   logged(text: string | RegExp): Promise<void>;
-  /** Resolves once it listens. */
+  /** Resolves when the server listens. */
   listening(): Promise<Target>;
   ended: Promise<Ended>;
 }
 
 /**
- * @param settings HAWSER_* variables beside the address and the folders; an empty one counts as not set
- * @param words the command line; empty, it serves
+ * @param settings HAWSER_* variables in addition to the address and the folders; an empty one counts as not set
+ * @param words the command line; if it is empty, the program serves
  */
 export function spawnHawser(
   folder: string,
@@ -49,7 +49,7 @@ export function spawnHawser(
   return follow(child, dataDir);
 }
 
-/** @param child a server that has just been spawned on this data folder */
+/** @param child a server that has just been started on this data folder */
 export function follow(child: ChildProcessWithoutNullStreams, dataDir: string): Spawned {
   let stdout = '';
   let stderr = '';

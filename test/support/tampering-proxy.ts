@@ -1,6 +1,6 @@
 /**
- * Stands between nodes and server and changes answers. To the nodes it is the server, by the server's own key; to the
- * server it is each of the nodes, by a certificate that it makes for each of theirs.
+ * A proxy between nodes and server that changes answers. To the nodes it looks like the server, because it has the
+ * server's key. To the server it looks like each of the nodes, because it makes a certificate for each of them.
  */
 
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import type { Hawser } from './hawser.ts';
 
 type Passed = Pick<Reply, 'status' | 'headers' | 'bytes'>;
 
-/** What to answer instead; null cuts the connection. */
+/** Returns what to answer instead; null cuts the connection. */
 export type Tamper = (path: string, reply: Passed) => Passed | null;
 
 export interface TamperingProxy {
@@ -24,7 +24,7 @@ export interface TamperingProxy {
   close(): Promise<void>;
 }
 
-/** Headers of one connection, which must not go over into another. */
+/** Headers of one connection, which must not be passed on to another. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host'];
 
 export async function startTamperingProxy(hawser: Hawser, tamper: Tamper): Promise<TamperingProxy> {

@@ -1,4 +1,4 @@
-/** What the threads of a test can be asked to do. */
+/** The tasks that the threads of a test can run. */
 
 import { conflict, HawserError } from '../../src/lib/errors.ts';
 import { serveTasks } from '../../src/lib/threads.ts';
@@ -21,7 +21,7 @@ export const tasks = {
   fail(): never {
     throw new RangeError('a defect');
   },
-  /** Until somebody opens the gate. */
+  /** Waits until somebody opens the gate. */
   wait(gate: Int32Array): void {
     Atomics.wait(gate, 0, 0);
   },

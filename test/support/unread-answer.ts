@@ -1,4 +1,4 @@
-/** An answer whose head has come, and whose body stays on its way until the test reads it. */
+/** An answer whose head has arrived, and whose body the server cannot send completely until the test reads it. */
 
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -9,13 +9,13 @@ import type { Identity, Target } from './client.ts';
 export interface UnreadAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The whole body. */
+  /** Reads the whole body. */
   read(): Promise<Buffer>;
   /** Ends the connection. */
   breakOff(): void;
 }
 
-/** On a connection of its own, of which it takes no more than what comes with the head. */
+/** Sends the request on a connection of its own, and reads only what arrives together with the head. */
 export async function askWithoutReading(
   { port, ca }: Target,
   identity: Partial<Identity>,
@@ -25,7 +25,7 @@ export async function askWithoutReading(
   const outgoing = request({ host: 'localhost', port, ca, ...identity, path, headers, agent: false });
   outgoing.end();
   const answered = once(outgoing, 'response');
-  // Else a connection that breaks off later would end the test.
+  // Without this listener, a connection that fails later would end the test.
   outgoing.on('error', () => undefined);
   const [incoming] = (await answered) as [IncomingMessage];
   return {

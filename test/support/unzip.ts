@@ -1,4 +1,4 @@
-/** Reads a ZIP with yauzl, independently of what wrote it. */
+/** Reads a ZIP with yauzl, which is independent of the code that wrote it. */
 
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl';
 
@@ -41,7 +41,7 @@ function readEntry(zip: ZipFile, entry: Entry): Promise<Buffer> {
   });
 }
 
-/** Path to content, for comparing with what was uploaded. */
+/** Maps paths to content, for comparison with what was uploaded. */
 export async function unzipTexts(bytes: Buffer): Promise<Record<string, string>> {
   const entries = await unzip(bytes);
   return Object.fromEntries(entries.map(({ path, content }) => [path, content.toString('utf8')]));

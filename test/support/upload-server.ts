@@ -1,17 +1,17 @@
-/** A real HTTP server around readUpload, and forms written by hand down to their bytes. */
+/** A real HTTP server that uses readUpload, and forms that are written byte by byte. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { uploadPlaces } from '../../src/http/upload-body.ts';
-import { readUpload } from '../../src/http/uploads.ts';
+import Koa, { type Context } from 'koa';
+import { readUpload, uploadPlaces } from '../../src/http/uploads.ts';
 import { type FieldError, HawserError } from '../../src/lib/errors.ts';
-import type { SharedPlaces } from '../../src/lib/shared-places.ts';
+import type { FairQueue } from '../../src/lib/fair-queue.ts';
 
 export const LIMITS = { bytes: 100_000, files: 5, fieldBytes: 1000 };
 export const SHAPE = { fields: ['name', 'version'] };
-/** Larger than all that a body may be under these limits. */
+/** More than the largest body that these limits allow. */
 export const FAR_TOO_MUCH = 400_000;
 
 export interface Outcome {
@@ -33,18 +33,20 @@ const STATUS: Record<string, number> = {
 };
 
 let port = 0;
-let places: SharedPlaces;
+let places: FairQueue;
 /** What each call of readUpload came to, in order, whether or not its client was still there. */
 export const outcomes: Outcome[] = [];
 const faults: unknown[] = [];
 
 export const url = () => `http://127.0.0.1:${port}/`;
 
-/** Starts and stops the server around the tests of a `describe`. POST uploads, GET answers `here`. */
+/** Starts and stops the server around the tests of a `describe`. POST uploads, and GET answers `here`. */
 export function useUploadServer(): void {
   let server: Server;
   before(async () => {
-    server = createServer((req, res) => void answer(req, res));
+    const app = new Koa().use(answer);
+    app.silent = true;
+    server = createServer(app.callback());
     server.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     port = (server.address() as AddressInfo).port;
@@ -61,23 +63,24 @@ export function useUploadServer(): void {
   });
 }
 
-async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (req.method === 'GET') {
-    res.end('here');
+async function answer(ctx: Context): Promise<void> {
+  if (ctx.method === 'GET') {
+    ctx.body = 'here';
     return;
   }
   const over = new AbortController();
-  res.once('close', () => over.abort());
-  const outcome = await outcomeOf(req, over.signal);
+  ctx.res.once('close', () => over.abort());
+  const outcome = await outcomeOf(ctx, over.signal);
   outcomes.push(outcome);
-  res.writeHead(outcome.status, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
+  ctx.status = outcome.status;
+  ctx.body = outcome;
 }
 
-async function outcomeOf(req: IncomingMessage, over: AbortSignal): Promise<Outcome> {
+async function outcomeOf(ctx: Context, over: AbortSignal): Promise<Outcome> {
   try {
-    const { fields, files } = await readUpload(req, LIMITS, SHAPE, {
+    const { fields, files } = await readUpload(ctx.req, LIMITS, SHAPE, {
       places,
-      userId: String(req.headers['x-user']),
+      userId: String(ctx.headers['x-user']),
       over,
     });
     return {
@@ -94,7 +97,7 @@ async function outcomeOf(req: IncomingMessage, over: AbortSignal): Promise<Outco
   }
 }
 
-/** A body part by part. Header lines are Latin-1, so that any byte can be written. */
+/** Makes a body from its parts. Header lines are Latin-1, so that any byte can be written. */
 export function makeBody(parts: [header: string, content: string | Buffer][], tail = '--B--\r\n'): Buffer {
   const pieces = parts.flatMap(([header, content]) => [
     Buffer.from(`--B\r\n${header}\r\n\r\n`, 'latin1'),

@@ -1,4 +1,4 @@
-/** Users made straight in the database, for tests of what somebody with fewer rights than `admin` gets to see. */
+/** Makes users directly in the database, for tests of what users with fewer rights than `admin` can see. */
 
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import type { GrantKind, GrantLevel, Permission } from '../../src/domain/permissions.ts';
@@ -12,7 +12,7 @@ let passwordHash: Promise<string> | undefined;
 
 export interface Grant {
   on: GrantKind;
-  /** Name of the configuration or composite. */
+  /** The name of the configuration or composite. */
   name: string;
   level: GrantLevel;
 }
@@ -23,7 +23,7 @@ export interface UserWish {
   grants?: readonly Grant[];
 }
 
-/** A second connection to the database of a running server. */
+/** Opens a second connection to the database of a running server. */
 export async function withDatabase<T>(hawser: Hawser, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(hawser.dataDir);
   try {
@@ -33,7 +33,10 @@ export async function withDatabase<T>(hawser: Hawser, work: (database: Database)
   }
 }
 
-/** Makes the user and signs in; the client carries the session. */
+/**
+ * Makes the user and signs in.
+ * @returns a client with the session
+ */
 export async function makeUser(hawser: Hawser, wish: UserWish): Promise<Client> {
   passwordHash ??= hashPassword(PASSWORD);
   const hash = await passwordHash;

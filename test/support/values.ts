@@ -1,10 +1,10 @@
-/** Values of parameter documents for tests: arbitrary ones, and a text in which equal values are equal. */
+/** Values of parameter documents for tests: arbitrary ones, and a text that is equal for equal values. */
 
 import fc from 'fast-check';
 import { spellFloat } from '../../src/domain/number-text.ts';
 import { Float, isMapping, type Mapping, type Value } from '../../src/domain/value.ts';
 
-/** Text that readers of YAML may take for something else, or not take at all. */
+/** Text that readers of YAML may misread or refuse. */
 const NASTY = [
   ...[
     '',
@@ -151,7 +151,9 @@ export const { value: anyValue, mapping: anyMapping } = fc.letrec<{ value: Value
   }),
 );
 
-/** Equal for equal values only: kinds, the order of keys, and the digits of floats count. */
+/**
+ * The texts of two values are equal only if the values are: kinds, the order of keys, and the digits of floats count.
+ */
 export function canonical(value: Value): string {
   if (typeof value === 'bigint') return `int ${value}`;
   if (value instanceof Float) return `float ${spellFloat(value)}`;

@@ -1,4 +1,6 @@
-/** One TLS connection driven by hand: a body in pieces of the test's choosing, and what is answered meanwhile. */
+/**
+ * A TLS connection that the test controls: it sends the body in pieces, and reads what the server answers meanwhile.
+ */
 
 import { connect, type TLSSocket } from 'node:tls';
 import type { Identity, Target } from './client.ts';
@@ -21,7 +23,7 @@ export class Wire {
       this.received = Buffer.concat([this.received, bytes]);
       this.wake();
     });
-    // A reset is an end like any other: the test sees it in the reply that does not come.
+    // A reset ends the connection like any other end. The test sees it because the reply is missing.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.isOver = true;
@@ -29,7 +31,7 @@ export class Wire {
     });
   }
 
-  /** @param from the certificate to show, and the address of this machine to come from */
+  /** @param from the client certificate, and the address of this machine from which to connect */
   static open({ port, ca }: Target, from: Partial<Identity & { localAddress: string }> = {}): Promise<Wire> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost', ...from });
@@ -41,7 +43,7 @@ export class Wire {
     });
   }
 
-  /** @param length of the body that is to follow; null: in chunks */
+  /** @param length the length of the body that follows; null sends it in chunks */
   head(method: string, path: string, headers: Record<string, string>, length: number | null): void {
     const framing: Record<string, string> =
       length === null ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': String(length) };
@@ -54,17 +56,17 @@ export class Wire {
     if (this.socket.writable) this.socket.write(bytes);
   }
 
-  /** An empty one is the last. */
+  /** Sends a chunk. An empty one is the last. */
   chunk(bytes: Buffer): void {
     this.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]));
   }
 
-  /** Reads nothing of what comes, until `reply` is asked for. */
+  /** Stops reading until `reply` is called. */
   stopReading(): void {
     this.socket.pause();
   }
 
-  /** Says goodbye; what was sent before still arrives. */
+  /** Ends the connection in order; what was sent before still arrives. */
   end(): void {
     this.socket.end();
   }
@@ -73,7 +75,7 @@ export class Wire {
     this.socket.destroy();
   }
 
-  /** The next answer, null when the connection ends before it is complete. */
+  /** The next answer; null if the connection ends before it is complete. */
   async reply(): Promise<WireReply | null> {
     this.socket.resume();
     for (;;) {

@@ -1,4 +1,4 @@
-/** Suites that ask stock openssl for a second opinion. */
+/** Suites that use stock openssl to check a result independently. */
 
 import { describeWith } from './installed.ts';
 

@@ -1,8 +1,8 @@
-/** ZIP archives written by hand, down to the fields that an honest writer would never set so. */
+/** Writes ZIP archives field by field, also with values that no correct program writes. */
 
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** One entry of a ZIP made by hand; whatever is left out is as an honest writer would have it. */
+/** One entry of a ZIP. Missing fields get the values that a correct program writes. */
 export interface ZipEntry {
   name: string | Buffer;
   content?: Buffer | string;
@@ -16,10 +16,10 @@ export interface ZipEntry {
   descriptor?: boolean;
 }
 
-/** General purpose flag: the name is UTF-8. */
+/** The general purpose flag which says that the name is UTF-8. */
 export const UTF8 = 0x800;
 
-/** External attributes of an entry made on Unix with this mode. */
+/** The external attributes of an entry that was made on Unix with this mode. */
 export const unixMode = (mode: number) => (mode << 16) >>> 0;
 
 export function makeZip(entries: ZipEntry[], options: { count?: number; comment?: string } = {}): Buffer {

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { OPERATIONS } from '../../src/operations/commands.ts';
-import { serve } from '../../src/serve.ts';
+import { serve } from '../../src/serve-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [

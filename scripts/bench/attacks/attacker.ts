@@ -1,11 +1,14 @@
-/** The attacker, a process of its own, so that its CPU and memory are not the bench's, and it can be broken off. */
+/**
+ * The attacker. It is a separate process, so that its CPU and memory are not the bench's, and so that it can be
+ * stopped.
+ */
 
 import { setPriority } from 'node:os';
 import type { AttackOrder, AttackReport } from './attack.ts';
 import { attackNamed } from './rows.ts';
 import { Site } from './site.ts';
 
-/** Below the server, which is attacked from other machines and not by its own. */
+/** Lower than the server's priority, because real attackers run on other machines. */
 const PRIORITY = 10;
 const TELL_EVERY_MS = 250;
 

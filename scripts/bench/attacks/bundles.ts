@@ -11,7 +11,7 @@ const MEGABYTE = 1e6;
 const MEBIBYTE = 1024 * 1024;
 const CHILDREN = 5;
 const NODES = 5;
-/** As many as one node may have open. */
+/** The number of downloads that one node may have open. */
 const EACH = 2;
 const HOLD = 8 * SECOND;
 
@@ -50,13 +50,13 @@ export const ONE_BUNDLE: Attack = {
 };
 
 function filesOf(bytes: number): Files {
-  // Such as no compression makes smaller.
+  // Random bytes cannot be compressed.
   return { [ENTRY_POINT]: 'resources: []\n', 'large.bin': randomBytes(bytes) };
 }
 
 const bundleOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration/bundle`;
 
-/** What comes stays in the socket. */
+/** Never reads the answer, which stays in the socket. */
 async function askForBundle(site: Site, { nodeId, identity }: AttackNode): Promise<void> {
   const connection = await site.raw({ identity, reads: false });
   await connection?.send(requestHead('GET', bundleOf(nodeId)));

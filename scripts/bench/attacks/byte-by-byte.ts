@@ -1,4 +1,4 @@
-/** Bodies of sign-ins, a chunk for each byte, which nobody has to be known for. */
+/** Bodies of sign-ins with one chunk for each byte. Nobody has to be known to the server to send them. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND } from '../../../src/lib/clock.ts';
@@ -7,7 +7,10 @@ import { type Attack, TEN_REQUESTS } from './attack.ts';
 import { type Site, until } from './site.ts';
 
 const CONNECTIONS = 24;
-/** Of the body, so six times as many on the wire. Within the limit of JSON; with a megabyte each it would be 10 GB. */
+/**
+ * Bytes of the body; on the wire it is six times as many. They are within the limit of JSON. With a megabyte each it
+ * would be 10 GB.
+ */
 const BYTES = { full: 200_000, quick: 40_000 };
 const BYTES_AT_ONCE = 2_000;
 const LIMIT = 15 * SECOND;

@@ -1,4 +1,4 @@
-/** An attacker's ordinary requests: bodies of answers are counted and dropped, and nothing but the status is looked at. */
+/** An attacker's ordinary requests. The bodies of answers are counted and dropped; only the status is read. */
 
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -9,25 +9,25 @@ import type { Traffic } from './traffic.ts';
 export interface Request {
   method: string;
   path: string;
-  /** JSON is encoded, a form is written as multipart. */
+  /** JSON is encoded, and a form is written as multipart. */
   body?: { json: unknown } | { form: Form } | { bytes: Buffer; type: string };
-  /** After so many milliseconds the client ends the connection, whatever has come. */
+  /** After this time in milliseconds the client ends the connection, whatever has arrived. */
   leaveAfter?: number;
 }
 
 export interface Outcome {
-  /** Null: the connection ended without an answer. */
+  /** Null if the connection ended without an answer. */
   status: number | null;
-  /** Of a problem. */
+  /** The code of a problem. */
   code: string;
-  /** From the first byte sent to the last byte of the answer. */
+  /** The time from the first byte sent to the last byte of the answer. */
   milliseconds: number;
 }
 
 export interface CallerOptions {
   headers?: Record<string, string>;
   identity?: { cert: string; key: string };
-  /** The address to call from. */
+  /** The address from which the requests come. */
   from?: string;
 }
 
@@ -48,7 +48,7 @@ export class Caller {
     this.agent = new Agent({ keepAlive: true, ca: endpoint.ca, ...identity, ...address });
   }
 
-  /** Never throws: an attacker takes what comes, and it is counted. */
+  /** Never throws: an attacker accepts every answer and counts it. */
   ask({ method, path, body, leaveAfter }: Request): Promise<Outcome> {
     const { bytes, type } = encode(body);
     const headers = {
@@ -79,7 +79,7 @@ export class Caller {
     this.agent.destroy();
   }
 
-  /** @returns the code of a problem, once all has come */
+  /** @returns the code of a problem, once the whole answer has arrived */
   private read(incoming: IncomingMessage): Promise<string> {
     let text = '';
     incoming.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Connections of one node, each with a call whose body ends in the middle. */
+/** Connections of one node, each with a request whose body stops in the middle. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
@@ -9,7 +9,7 @@ import { inLanes } from './site.ts';
 
 const LANES = 8;
 const HOLD = 3 * SECOND;
-/** HAWSER_NODE_CALLS as it comes, and under `--quick`. */
+/** The default of HAWSER_NODE_CALLS, and its value with `--quick`. */
 const PLACES = { full: 4_000, quick: 400 };
 
 export const HALF_SENT: Attack = {
@@ -22,7 +22,7 @@ export const HALF_SENT: Attack = {
     const { cert, key } = identity;
     const secureContext = createSecureContext({ ca: site.endpoint.ca, cert, key });
     const call = halfSent(
-      // Not a report, of which the server takes a number for each node before it reads them.
+      // This is not a report, because the server limits the number of reports of each node before it reads them.
       'PUT',
       `/api/v1/nodes/${nodeId}/lcm-status`,
       JSON.stringify({ lcmStatus: 'Testing', filler: 'x'.repeat(400) }),

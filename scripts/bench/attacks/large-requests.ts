@@ -1,4 +1,4 @@
-/** Requests that are simply large, within the limits. */
+/** Requests that are large, but within the limits. */
 
 import { randomBytes } from 'node:crypto';
 import { type Attack, ONE_REQUEST, TEN_REQUESTS } from './attack.ts';

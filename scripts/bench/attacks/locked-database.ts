@@ -1,4 +1,4 @@
-/** Another process, which this one is, holds the database's write lock. */
+/** This process holds the write lock of the server's database. */
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Parameter documents that are dear to read, and dear to explain. */
+/** Parameter documents that are expensive to read, or to explain. */
 
 import { type Attack, ONE_REQUEST, TEN_REQUESTS } from './attack.ts';
 import type { Site } from './site.ts';
@@ -59,14 +59,17 @@ export const LARGE_DOCUMENT: Attack = {
   },
 };
 
-/** @returns the status; 599 where there was no answer */
+/** @returns the status; 599 if there was no answer */
 async function saveParameters(site: Site, configurationId: string, content: string): Promise<number> {
   const path = `/api/v1/parameters/${DEFAULT_SCOPE}/${configurationId}`;
   const body = { json: { version: '1.0.0', content } };
   return (await site.author.ask({ method: 'PUT', path, body })).status ?? 599;
 }
 
-/** Half of it is one way down, the other half are leaves at its end, so that the pointer of each is half of the file. */
+/**
+ * Half of the document is one chain of nested keys, and the other half are leaves at its end. So each leaf's pointer
+ * is half as long as the file.
+ */
 function deepDocument(): string {
   const key = 'k'.repeat(Math.floor(FILE_BYTES / 2 / LEVELS) - 6);
   const leaves = Array.from({ length: Math.floor(FILE_BYTES / 2 / 13) }, (_, at) => `"leaf${10_000 + at}":1`);

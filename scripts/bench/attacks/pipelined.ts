@@ -1,4 +1,4 @@
-/** Requests of one node in one go over one connection, whose answers it does not read. */
+/** Many requests of one node at once over one connection. The node does not read the answers. */
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,7 +35,7 @@ async function pipelined(
   const one = requestHead('GET', `/api/v1/nodes/${nodeId}/configuration/${resource}`);
   return async () => {
     const connection = await site.raw({ identity, reads: false });
-    // Not waited for: a server that takes no more lets it wait for ever.
+    // The result is not awaited, because it never comes if the server stops reading.
     void connection?.send(one.repeat(count));
     await sleep(HOLD);
   };

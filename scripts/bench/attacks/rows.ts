@@ -34,7 +34,7 @@ export const ATTACKS: readonly Attack[] = [
   PIPELINED_BUNDLES,
 ];
 
-/** @throws Error when there is none of that name */
+/** @throws Error if there is no attack of that name */
 export function attackNamed(name: string): Attack {
   const attack = ATTACKS.find((one) => one.name === name);
   if (attack === undefined) throw new Error(`there is no attack ${name}`);

@@ -1,4 +1,4 @@
-/** Wrong sign-ins from many addresses, and a right one from another. */
+/** Wrong sign-ins from many addresses, and a correct one from another address. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND } from '../../../src/lib/clock.ts';
@@ -24,10 +24,10 @@ export const SIGN_INS: Attack = {
           signIn(attacker, `nobody-${at}-${attempt}`, 'a-wrong-password'),
         ),
       );
-      // Most of them have arrived by then, and wait for their turn.
+      // By then most of them have arrived and wait for their turn.
       await sleep(SECOND / 2);
       const right = await signIn(user, 'admin', ADMIN_PASSWORD);
-      // Another answer than 200 means that the user did not get in, however fast.
+      // Any answer but 200 means that the user could not sign in, however fast the answer was.
       site.took(right.status === 200 ? right.milliseconds : Number.POSITIVE_INFINITY);
       await Promise.all(wrong);
     };

@@ -1,4 +1,4 @@
-/** A fresh server that is to be attacked: its administrator, its nodes, what they get, and who attacks. */
+/** A fresh server for an attack: its administrator, its nodes, what they get, and the attackers. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -33,18 +33,18 @@ interface Named {
   name: string;
 }
 
-/** Path to content. */
+/** Maps a path to its content. */
 export type Files = Record<string, string | Buffer>;
 
 export class Site {
   readonly endpoint: Endpoint;
-  /** Holds `data`. */
+  /** The folder that contains `data`. */
   readonly folder: string;
   readonly isQuick: boolean;
   readonly traffic = new Traffic();
-  /** With a session of the first administrator, whose requests are not counted. */
+  /** Uses a session of the first administrator. Its requests are not counted. */
   private readonly session: Client;
-  /** With a token of the same, not counted either. */
+  /** Uses a token of the same administrator. Its requests are not counted either. */
   private readonly admin: Client;
   private readonly authorization: string;
 
@@ -62,12 +62,12 @@ export class Site {
     return new Site(endpoint, folder, isQuick, session, await tokenOf(session));
   }
 
-  /** The full amount, or what is left of it under `--quick`. */
+  /** Returns the full amount, or the smaller one with `--quick`. */
   amount(full: number, quick: number): number {
     return this.isQuick ? quick : full;
   }
 
-  /** A node with the configuration of that name, which is made where it is new. */
+  /** Makes a node with the configuration of that name. The configuration is made if it does not exist. */
   async nodeWith(fqdn: string, configurationName: string): Promise<AttackNode> {
     const there = await this.admin.get(`/api/v1/configurations/${configurationName}`);
     if (there.status === 404) await this.publish(configurationName, SMALL);
@@ -93,13 +93,16 @@ export class Site {
     ok(204, await this.admin.put(path, { configurationName, isComposite }));
   }
 
-  /** Makes a configuration with the draft 1.0.0. @returns the configuration's id */
+  /**
+   * Makes a configuration with the draft 1.0.0.
+   * @returns the configuration's id
+   */
   async draft(name: string, files: Files): Promise<string> {
     const form = { fields: { name, version: '1.0.0' }, files };
     return ok(201, await this.admin.upload('/api/v1/configurations', form)).json.id;
   }
 
-  /** The same, and publishes it. */
+  /** Makes a configuration like `draft`, and publishes its version. */
   async publish(name: string, files: Files): Promise<string> {
     const id = await this.draft(name, files);
     ok(200, await this.admin.put(`/api/v1/configurations/${name}/versions/1.0.0/publish`));
@@ -116,7 +119,7 @@ export class Site {
     ok(200, await this.admin.put(`${path}/${name}/versions/1.0.0/publish`));
   }
 
-  /** An attacker; without credentials where none are given. */
+  /** Makes an attacker, without credentials if none are given. */
   caller(options: CallerOptions = {}): Caller {
     return new Caller(this.endpoint, this.traffic, options);
   }
@@ -126,12 +129,12 @@ export class Site {
     return this.caller({ headers: { Authorization: this.authorization } });
   }
 
-  /** The same as a header line. */
+  /** The administrator's token as a header line. */
   get authorLine(): string {
     return `Authorization: ${this.authorization}`;
   }
 
-  /** Another user, an administrator as well. */
+  /** Makes another user, who is also an administrator. */
   async otherAuthor(): Promise<Caller> {
     const user = {
       username: 'other',
@@ -147,7 +150,7 @@ export class Site {
     return this.caller({ headers: { Authorization: `Bearer ${token}` } });
   }
 
-  /** A raw connection of an attacker; null when the server does not take it. */
+  /** A raw connection of an attacker; null if the server refuses it. */
   async raw(options: RawOptions): Promise<RawConnection | null> {
     try {
       const connection = await openRaw(this.endpoint, options);
@@ -159,7 +162,7 @@ export class Site {
     }
   }
 
-  /** @param milliseconds a time that this attack is judged by */
+  /** @param milliseconds a time by which this attack is judged */
   took(milliseconds: number): void {
     this.traffic.setTook(milliseconds);
   }
@@ -169,13 +172,16 @@ async function tokenOf(session: Client): Promise<string> {
   return ok(201, await session.post('/api/v1/auth/tokens', { name: 'bench', scopes: SCOPES })).json.token;
 }
 
-/** @throws Error when it is another status */
+/** @throws Error if it is another status */
 export function ok(status: number, reply: Reply): Reply {
   if (reply.status === status) return reply;
   throw new Error(`expected ${status}, got ${reply.status} ${reply.text.slice(0, 400)}`);
 }
 
-/** Does the work so many times, with so many under way at once. @param work is given its number */
+/**
+ * Does the work this many times, with this many in progress at once.
+ * @param work is called with its number
+ */
 export async function inLanes(
   lanes: number,
   count: number,
@@ -192,7 +198,10 @@ export async function inLanes(
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Waits until it holds, at most so many milliseconds. @returns whether it does */
+/**
+ * Waits until the condition holds, at most this time in milliseconds.
+ * @returns whether it holds
+ */
 export async function until(holds: () => boolean, milliseconds: number): Promise<boolean> {
   const deadline = performance.now() + milliseconds;
   while (!holds() && performance.now() < deadline) await sleep(20);

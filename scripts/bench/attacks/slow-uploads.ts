@@ -1,4 +1,4 @@
-/** Uploads of one user that take their time, while another user has one. */
+/** Slow uploads of one user, while another user uploads. */
 
 import { SECOND } from '../../../src/lib/clock.ts';
 import { chunkedHead, trickle } from '../../../test/support/attacks/requests.ts';
@@ -8,7 +8,7 @@ import { ENTRY_POINT, type Site, until } from './site.ts';
 
 const UPLOADS = 4;
 const BYTES = 1024 * 1024;
-/** 2 KiB a second, twice of what an upload must have. */
+/** 2 KiB a second, twice the required speed of an upload. */
 const PACE = { bytesAtOnce: 512, pause: SECOND / 4 };
 const BOUNDARY = 'slow';
 
@@ -22,7 +22,7 @@ export const SLOW_UPLOADS: Attack = {
     return async () => {
       let isOver = false;
       const slow = Array.from({ length: UPLOADS }, (_, at) => uploadSlowly(site, `slow-${at}`, () => isOver));
-      // Every one of them has its place by then.
+      // By then each of them is being read or waits in the queue.
       await until(() => false, SECOND);
       const form = { fields: { name: 'other' }, files: { [ENTRY_POINT]: 'resources: []\n' } };
       const leaveAfter = site.amount(15, 8) * SECOND;

@@ -1,15 +1,15 @@
-/** What went over the wire in an attack, as the attacker counts it. */
+/** The traffic of an attack, as the attacker counts it. */
 
 import type { RawConnection } from '../../../test/support/attacks/raw-connection.ts';
 
 export interface TrafficSummary {
-  /** Bytes that left the attacker: bodies of ordinary requests, and everything over raw connections. */
+  /** Bytes that the attacker sent: bodies of ordinary requests, and everything over raw connections. */
   sent: number;
   /** Bytes of answers that the attacker has read. */
   received: number;
-  /** By status and problem code: how many answers. `none`: the connection ended without one. */
+  /** The number of answers by status and problem code. `none` means that the connection ended without an answer. */
   answers: Record<string, number>;
-  /** Milliseconds; null: it has not come to that. */
+  /** Milliseconds; null if the attack did not get so far. */
   took: number | null;
 }
 
@@ -32,7 +32,7 @@ export class Traffic {
     this.answers.set(what, (this.answers.get(what) ?? 0) + 1);
   }
 
-  /** From now on all that this connection does counts too. */
+  /** From now on everything on this connection is counted too. */
   watch(connection: RawConnection): void {
     this.connections.push(connection);
   }

@@ -4,7 +4,10 @@ import { SECOND } from '../../../src/lib/clock.ts';
 import { type Attack, ONE_REQUEST } from './attack.ts';
 import { ENTRY_POINT, type Files, type Site } from './site.ts';
 
-/** Beyond the 64 segments that a path may have; a file with them has nearly the 1,024 bytes of the longest path. */
+/**
+ * More than the 64 segments that a path may have. A file in this many folders has nearly the longest path, which is
+ * 1,024 bytes.
+ */
 const TOO_DEEP = 505;
 const FOLDERS_BELOW = 59;
 
@@ -37,7 +40,7 @@ export const MANY_FILES: Attack = {
   prepare: async (site) => () => upload(site, flatFiles(site.amount(19_999, 4_000))),
 };
 
-/** An upload, a file of what came of it, and its publishing. */
+/** Uploads the files, and then downloads one of them and publishes the version. */
 async function upload(site: Site, files: Files, leaveAfter?: number): Promise<void> {
   const { author } = site;
   const form = {
@@ -53,13 +56,13 @@ async function upload(site: Site, files: Files, leaveAfter?: number): Promise<vo
   await author.ask({ method: 'PUT', path: `${path}/tree/versions/1.0.0/publish` });
 }
 
-/** Each in folders of its own. */
+/** Puts each file into folders of its own. */
 function deepFiles(count: number): Files {
   const below = 'd/'.repeat(TOO_DEEP - 1);
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}/${below}f`, `${at}\n`]));
 }
 
-/** 300 ways down of 60 folders, which is 18,000 folders. */
+/** Makes 300 chains of 60 folders, which are 18,000 folders. */
 function sharedFolders(count: number): Files {
   const below = 'd/'.repeat(FOLDERS_BELOW);
   return Object.fromEntries(

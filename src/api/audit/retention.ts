@@ -8,20 +8,16 @@ import { recordAudit, systemActor } from '../../security/audit.ts';
 import { countEntriesBefore, deleteEntriesBefore } from './queries.ts';
 
 const INTERVAL = 12 * HOUR;
-/** Entries per transaction: some 20 ms in which nobody is answered; a thousand would be 80. */
-const BATCH = 200;
-/** Milliseconds between two of them, so that requests get the larger part of the time. */
-const PAUSE = 25;
 
 export interface AuditRetentionOptions {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Null keeps entries for ever. */
+  /** Null keeps all entries. */
   keepDays: number | null;
 }
 
-/** Prunes now and then every twelve hours, in the background. */
+/** Deletes old entries in the background: once at the start, then every twelve hours. */
 export class AuditRetention {
   private readonly options: AuditRetentionOptions;
   private readonly timer: NodeJS.Timeout | undefined;
@@ -57,12 +53,17 @@ export class AuditRetention {
   }
 }
 
+/** Entries per transaction. The server answers nobody for some 20 ms; with a thousand entries it would be 80 ms. */
+const BATCH = 200;
+/** Milliseconds between two transactions, so that requests get most of the time. */
+const PAUSE = 25;
+
 /**
- * Deletes the entries older than `keepDays` in batches. The entry about it is written with the first batch, so that
- * nothing is ever gone without a trace; a run that is broken off has said more than it did, and the next run says again
- * what it finds left.
+ * Deletes the entries older than `keepDays` in batches. The entry about it is written together with the first batch, so
+ * that nothing is ever deleted without a trace. A run that is aborted has deleted fewer entries than its entry says; the
+ * next run records what it still finds.
  */
-export async function pruneAudit(
+async function pruneAudit(
   database: Database,
   { now, keepDays, signal }: { now: number; keepDays: number; signal: AbortSignal },
 ): Promise<void> {

@@ -1,37 +1,28 @@
 /** `/api/v1/audit`: the trail of who changed what. It can be read; nothing here writes to it. */
 
 import type { Database } from '../../db/open.ts';
-import { page } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
+import { operation, permitted } from '../crud/routes.ts';
 import { type AuditEntryRow, listEntries } from './queries.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {
-  return [listRoute(database)];
-}
-
-function listRoute(database: Database): Route {
-  return route({
-    id: 'listAuditEntries',
-    method: 'GET',
-    path: '/api/v1/audit',
-    summary: 'List entries of the audit trail, newest first',
-    description:
-      'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
-      'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
-      '`userId` is the id of who acted. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
-      'minute are recorded, the last of which says so; user names that do not exist never are, as people type ' +
-      'passwords there.',
-    tags: ['Audit'],
-    access: { kind: 'permission', permission: 'audit.read' },
-    query: AuditFilter,
-    answers: { 200: { description: 'The entries that match', schema: AuditEntry.array() } },
-    async handle({ query }) {
-      const { rows, total } = await listEntries(database.read, query);
-      return page(rows.map(toAuditEntry), total, query);
-    },
-  });
+  return [
+    permitted(database, ['Audit'], 'audit.read').list('/api/v1/audit', {
+      ...operation('listAuditEntries', 'List entries of the audit trail, newest first'),
+      description:
+        'One entry per change and per refused sign-in or registration. `from` and `to` are both inclusive; `action` ' +
+        'and `resourceType` are matched without regard to case, and one that does not exist matches nothing; ' +
+        '`userId` is the id of who acted. No route changes or deletes entries. Of a flood of refusals 100 per address and ' +
+        'minute are recorded, the last of which says so; user names that do not exist never are, as people type ' +
+        'passwords there.',
+      query: AuditFilter,
+      answer: { description: 'The entries that match', schema: AuditEntry },
+      rows: ({ query }) => listEntries(database.read, query),
+      show: toAuditEntry,
+    }),
+  ];
 }
 
 function toAuditEntry(row: AuditEntryRow) {

@@ -2,17 +2,16 @@
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
-import { Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
+import { Id, Timestamp } from '../../http/schemas.ts';
+import { historyFilter } from '../crud/history.ts';
 
-/** Type names as they are stored, by their lower-case spelling. */
+/** Resource types as they are stored, by their lower-case spelling. */
 const TYPES = new Map(Object.values(AUDIT_ACTIONS).map((type) => [type.toLowerCase(), type]));
 
 const IdInQuery = z.guid().transform((id) => id.toLowerCase());
 
-/** What names no known action or type finds nothing; that is no fault of the query. */
-export const AuditFilter = Paging.extend({
-  from: Instant.optional(),
-  to: Instant.optional(),
+/** An action or type that does not exist is allowed, and matches nothing. */
+export const AuditFilter = historyFilter({
   action: z
     .string()
     .transform((action) => action.toLowerCase())
@@ -23,9 +22,6 @@ export const AuditFilter = Paging.extend({
     .optional(),
   resourceId: IdInQuery.optional(),
   userId: IdInQuery.optional(),
-}).refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
-  path: ['to'],
-  message: 'Before from',
 });
 
 export const AuditEntry = z

@@ -1,34 +1,33 @@
-/** A user changes the own password: the old one is proven, other sessions end. */
+/** A user changes the own password: the current one is asked for, and the user's other sessions end. */
 
 import type { Database, Db } from '../../db/open.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
 import { invalid, invalidField } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import { recordAudit } from '../../security/audit.ts';
 import { forgetInitialPassword } from '../../security/built-ins.ts';
 import { hashPassword, verifyPassword } from '../../security/passwords.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
+import type { Caller } from '../crud/routes.ts';
 import { findAccount, setPassword } from './queries.ts';
 import { throttle } from './throttle.ts';
 
 export interface PasswordChange {
   currentPassword: string;
   newPassword: string;
-  now: number;
-  actor: Actor;
 }
 
 /**
  * @throws HawserError invalid `current_password_incorrect`, or `validation_failed` for a new one that is too weak
  *   or the same; rate_limited beyond 30 attempts a minute, since a stolen session must not find the password out, or
- *   too many at once; unavailable `overloaded` where too many of others wait
+ *   too many at once; unavailable `overloaded` where too many attempts of others wait
  */
 export async function changePassword(
   { database, dataDir, log }: { database: Database; dataDir: string; log: Log },
-  principal: UserPrincipal,
-  { currentPassword, newPassword, now, actor }: PasswordChange,
+  { principal, actor }: Caller,
+  { currentPassword, newPassword }: PasswordChange,
 ): Promise<void> {
   const { userId } = principal;
+  const now = actor.at;
   const fault = passwordFault(newPassword, principal.username);
   if (fault !== null) throw invalidField('/newPassword', fault, 'weak_password');
   const source = `user ${userId}`;
@@ -46,12 +45,12 @@ export async function changePassword(
     await recordAudit(trx, actor, { action: 'password.changed', resourceId: userId });
   });
   await forgetInitialPassword(dataDir).catch((error: unknown) => {
-    // The change itself stands, and what the file holds opens nothing any more.
+    // The password is changed all the same, and the one in the file is no longer valid.
     log.error({ err: error }, 'the file with the first password could not be removed');
   });
 }
 
-/** Another change, or a reset, may have come in while this one was hashing; it must not be undone. */
+/** Another change or a reset may have been made while this one was hashing. It must not be undone. */
 async function requireUnchanged(trx: Db, userId: string, proven: string | null): Promise<void> {
   const account = await findAccount(trx, userId);
   if (account?.password_hash !== proven) throw incorrect();

@@ -1,4 +1,4 @@
-/** The sign-in page: plain HTML, no script, so that it works in every browser and nothing foreign runs in it. */
+/** The sign-in page. It is plain HTML without scripts, so that it works in every browser and no injected code runs. */
 
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html, pageAnswer } from '../../http/html.ts';
@@ -46,17 +46,17 @@ const SIGN_OUT = html`<form method="post" action="/login/sign-out">
 <button class="second">Sign out</button>
 </form>`;
 
-/** The page as it is for this caller. */
+/** The page for this caller. */
 export function loginPage(principal: Principal | null, notice = ''): Answer {
   return show(principal, notice === '' ? html`` : html`<p role="status">${notice}</p>`, false);
 }
 
-/** The same with what went wrong: a page to go on from, where other clients get problem details. */
+/** The page with a message about an error. Other clients get problem details in its place. */
 export function failurePage(error: HawserError, principal: Principal | null): Answer {
   const status = statusOf(error);
   const page = show(principal, html`<p role="alert">${describe(error)}</p>`, true);
   const wait = error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) };
-  // With 401 would go a challenge (RFC 9110 15.5.2), which text browsers take for a question of their own.
+  // A 401 needs a challenge (RFC 9110 15.5.2), at which text browsers ask for a password themselves.
   return { ...page, status: status === 401 ? 403 : status, headers: { ...page.headers, ...wait } };
 }
 
@@ -84,7 +84,7 @@ ${change}
 ${SIGN_OUT}`;
 }
 
-/** Where the message for programs would not tell a person enough. */
+/** Some messages for programs do not tell a person enough; these have a text of their own here. */
 function describe(error: HawserError): string {
   switch (error.code) {
     case 'invalid_credentials':

@@ -1,6 +1,6 @@
 /**
- * `/login`: what a person in a browser signs in with, through the same rules as `/api/v1/auth`. It stands here, and not
- * in a folder by its address, because of these.
+ * `/login`: the pages and forms with which a person signs in by browser. They stand in the folder of `/api/v1/auth`
+ * because they follow the same rules.
  */
 
 import { seeOther } from '../../http/answer.ts';
@@ -9,14 +9,11 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { changePassword } from './change-password.ts';
 import { failurePage, loginPage } from './login-page.ts';
-import type { AuthOptions } from './routes.ts';
+import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION } from './routes.ts';
 import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery } from './schemas.ts';
-import { signIn } from './sign-in.ts';
-import { ENDED_SESSION, signOut } from './sign-out.ts';
+import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
 
-const PATH = '/login';
 const PAGE = { tags: ['Sign-in page'], showFailure: failurePage } as const;
-const SESSION = { kind: 'user', session: true, duringPasswordChange: true } as const;
 
 export function loginPageRoutes(options: AuthOptions): Route[] {
   return [showRoute(), signInRoute(options), changePasswordRoute(options), signOutRoute(options)];
@@ -27,16 +24,12 @@ function showRoute(): Route {
     ...PAGE,
     id: 'showLoginPage',
     method: 'GET',
-    path: PATH,
+    path: '/login',
     summary: 'The sign-in page: who is signed in, and the forms to change that',
     access: { kind: 'public', knowsSession: true },
     query: LoginPageQuery,
     answers: {
-      200: {
-        description: 'The page',
-        mediaType: 'text/html',
-        headers: { 'Cache-Control': '`no-store`' },
-      },
+      200: { description: 'The page', mediaType: 'text/html', headers: { 'Cache-Control': '`no-store`' } },
     },
     handle: ({ principal, query }) =>
       loginPage(principal, query.changed === undefined ? '' : 'The password has been changed.'),
@@ -46,23 +39,17 @@ function showRoute(): Route {
 function signInRoute(options: AuthOptions): Route {
   return route({
     ...PAGE,
+    access: { kind: 'public' },
     id: 'submitLogin',
     method: 'POST',
-    path: PATH,
+    path: '/login',
     summary: 'Sign in with the form of the sign-in page',
-    access: { kind: 'public' },
     body: { kind: 'form', schema: Login },
-    answers: {
-      303: {
-        description: 'To the page; the session is in the cookie',
-        headers: { 'Set-Cookie': 'The session' },
-      },
-    },
-    problems: ['invalid_credentials', 'overloaded', 'rate_limited'],
+    answers: { 303: toPage('the session is in the cookie', { 'Set-Cookie': 'The session' }) },
+    problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],
     async handle({ body, facts }) {
-      const { address, now, actor } = facts;
-      const { sessionSecret } = await signIn(options, { ...body, address, now, actor });
-      return seeOther(PATH, { 'Set-Cookie': sessionCookie(sessionSecret) });
+      const { sessionSecret } = await signIn(options, facts.actor, body);
+      return seeOther('/login', { 'Set-Cookie': sessionCookie(sessionSecret) });
     },
   });
 }
@@ -70,20 +57,19 @@ function signInRoute(options: AuthOptions): Route {
 function changePasswordRoute(options: AuthOptions): Route {
   return route({
     ...PAGE,
+    access: SESSION,
     id: 'submitPasswordChange',
     method: 'POST',
-    path: `${PATH}/password`,
+    path: '/login/password',
     summary: 'Change the own password with the form of the sign-in page',
-    access: SESSION,
     body: { kind: 'form', schema: ChangePasswordForm },
-    answers: { 303: { description: 'To the page; all other sessions of the user have ended' } },
-    problems: ['current_password_incorrect', 'overloaded', 'rate_limited'],
-    async handle({ principal, body, facts }) {
-      const { repeatedPassword, ...passwords } = body;
+    answers: { 303: toPage('all other sessions of the user have ended') },
+    problems: ['current_password_incorrect', ...ATTEMPT_PROBLEMS],
+    async handle({ principal, body: { repeatedPassword, ...passwords }, facts: { actor } }) {
       if (repeatedPassword !== passwords.newPassword)
         throw invalidField('/repeatedPassword', 'The new password was not typed the same way twice');
-      await changePassword(options, principal, { ...passwords, now: facts.now, actor: facts.actor });
-      return seeOther(`${PATH}?changed=password`);
+      await changePassword(options, { principal, actor }, passwords);
+      return seeOther('/login?changed=password');
     },
   });
 }
@@ -91,21 +77,21 @@ function changePasswordRoute(options: AuthOptions): Route {
 function signOutRoute({ database }: AuthOptions): Route {
   return route({
     ...PAGE,
+    access: SESSION,
     id: 'submitLogout',
     method: 'POST',
-    path: `${PATH}/sign-out`,
+    path: '/login/sign-out',
     summary: 'Sign out with the form of the sign-in page',
-    access: SESSION,
     body: { kind: 'form', schema: EmptyForm },
-    answers: {
-      303: {
-        description: 'To the page; the session has ended on the server',
-        headers: { 'Set-Cookie': 'Makes the browser forget the session' },
-      },
-    },
+    answers: { 303: toPage('the session has ended on the server', ENDS_SESSION) },
     async handle({ principal, facts }) {
       await signOut(database, principal, facts.actor);
-      return seeOther(PATH, ENDED_SESSION);
+      return seeOther('/login', ENDED_SESSION);
     },
   });
 }
+
+const toPage = (outcome: string, headers: Record<string, string> = {}) => ({
+  description: `To the page; ${outcome}`,
+  headers,
+});

@@ -1,4 +1,4 @@
-/** Reads and writes of sign-in: accounts, sessions, attempts, tokens. */
+/** Reads and writes of sign-in: accounts, sessions, attempts. */
 
 import type { Db } from '../../db/open.ts';
 import { nameKey } from '../../domain/names.ts';
@@ -24,7 +24,7 @@ export async function setAttemptState(
     .execute();
 }
 
-/** Stores a session under the hash of its secret, and clears out those that are over. */
+/** Stores a session under the hash of its secret, and deletes the sessions that have expired. */
 export async function insertSession(
   db: Db,
   session: { secret: string; userId: string; now: number; expiresAt: number },
@@ -58,7 +58,7 @@ export async function setPassword(
   await (keepSession === null ? others : others.where('token_hash', '<>', keepSession)).execute();
 }
 
-/** Ends all sessions of a user and revokes all tokens, those already revoked keeping their time. */
+/** Ends all sessions of a user and revokes all tokens. A token that is revoked already keeps its time. */
 export async function endAccess(db: Db, userId: string, now: number): Promise<void> {
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
   await db
@@ -70,8 +70,9 @@ export async function endAccess(db: Db, userId: string, now: number): Promise<vo
 }
 
 /**
- * Counts an attempt from a source, which the column `address` names, within its running minute.
- * @returns attempts in this window, this one included, and when the window began
+ * Counts an attempt from a source, which stands in the column `address`, within its current window.
+ * @param windowLength milliseconds; a window begins with the first attempt
+ * @returns the attempts in this window, this one included, and the time at which the window began
  */
 export async function countAttempt(
   db: Db,
@@ -83,7 +84,7 @@ export async function countAttempt(
     .deleteFrom('login_attempts')
     .where('window_start', '<=', now - windowLength)
     .execute();
-  const row = await db
+  return db
     .insertInto('login_attempts')
     .values({ address: source, window_start: now, attempts: 1 })
     .onConflict((conflict) =>
@@ -93,10 +94,9 @@ export async function countAttempt(
     )
     .returning(['attempts', 'window_start as windowStart'])
     .executeTakeFirstOrThrow();
-  return row;
 }
 
-/** Names of the roles (own and through groups) and of the groups of a user, sorted. */
+/** The names of a user's roles, those held through groups too, and of the user's groups, both sorted. */
 export async function listMemberships(
   db: Db,
   userId: string,
@@ -124,62 +124,4 @@ export async function listMemberships(
     .orderBy('name')
     .execute();
   return { roles: roles.map((role) => role.name), groups: groups.map((group) => group.name) };
-}
-
-export async function insertToken(
-  db: Db,
-  token: {
-    id: string;
-    userId: string;
-    name: string;
-    prefix: string;
-    secret: string;
-    scopes: readonly string[];
-  } & {
-    expiresAt: number | null;
-    now: number;
-  },
-): Promise<void> {
-  await db
-    .insertInto('access_tokens')
-    .values({
-      id: token.id,
-      user_id: token.userId,
-      name: token.name,
-      prefix: token.prefix,
-      token_hash: sha256Hex(token.secret),
-      scopes: JSON.stringify(token.scopes),
-      expires_at: token.expiresAt,
-      last_used_at: null,
-      revoked_at: null,
-      created_at: token.now,
-    })
-    .execute();
-}
-
-/** A user's tokens, newest first. */
-export async function listTokens(db: Db, userId: string, { take, skip }: { take: number; skip: number }) {
-  const own = db.selectFrom('access_tokens').where('user_id', '=', userId);
-  const { total } = await own.select((of) => of.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const rows = await own
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(take)
-    .offset(skip)
-    .execute();
-  return { rows, total };
-}
-
-export function findToken(db: Db, userId: string, tokenId: string) {
-  return db
-    .selectFrom('access_tokens')
-    .selectAll()
-    .where('id', '=', tokenId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-}
-
-export async function revokeToken(db: Db, tokenId: string, now: number): Promise<void> {
-  await db.updateTable('access_tokens').set({ revoked_at: now }).where('id', '=', tokenId).execute();
 }

@@ -1,24 +1,28 @@
-/** `/api/v1/auth`: sign-in, sign-out, who am I, change of password. */
+/** `/api/v1/auth`: sign-in, sign-out, who am I, change of password, personal access tokens. */
 
 import type { Database } from '../../db/open.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { changePassword } from './change-password.ts';
 import { listMemberships } from './queries.ts';
-import { ChangePassword, Login, Me, SignedIn } from './schemas.ts';
-import { signIn } from './sign-in.ts';
-import { ENDED_SESSION, signOut } from './sign-out.ts';
+import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
+import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
+import { createToken, listTokens, revokeToken, toToken } from './tokens.ts';
 
 const TAGS = ['Authentication'];
-const ENDS_SESSION = { 'Set-Cookie': 'Makes the browser forget the session' };
+export const SESSION = { kind: 'user', session: true, duringPasswordChange: true } as const;
+export const ENDS_SESSION = { 'Set-Cookie': 'Makes the browser forget the session' };
+export const ATTEMPT_PROBLEMS = ['overloaded', 'rate_limited'] as const;
 
 export interface AuthOptions {
   database: Database;
   dataDir: string;
   log: Log;
-  /** Told of each sign-in why it was refused; null when it was not. */
+  /** Called after each sign-in with the reason of its refusal, or null. */
   onSignIn(refusal: string | null): void;
 }
 
@@ -27,27 +31,20 @@ export function authRoutes(options: AuthOptions): Route[] {
 }
 
 function loginRoute(options: AuthOptions): Route {
+  const headers = { 'Set-Cookie': 'The session' };
   return route({
+    tags: TAGS,
     id: 'login',
     method: 'POST',
     path: '/api/v1/auth/login',
     summary: 'Sign in with user name and password',
     description: 'Answers alike for an unknown user, a wrong password, a locked and an inactive account.',
-    tags: TAGS,
     access: { kind: 'public' },
     body: { kind: 'json', schema: Login },
-    answers: {
-      200: {
-        description: 'Signed in; the session is in the cookie',
-        schema: SignedIn,
-        headers: { 'Set-Cookie': 'The session' },
-      },
-    },
-    problems: ['invalid_credentials', 'overloaded', 'rate_limited'],
+    answers: { 200: { description: 'Signed in; the session is in the cookie', schema: SignedIn, headers } },
+    problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],
     async handle({ body, facts }) {
-      const { address, now, actor } = facts;
-      const attempt = { ...body, address, now, actor };
-      const { account, sessionSecret } = await signIn(options, attempt);
+      const { account, sessionSecret } = await signIn(options, facts.actor, body);
       const answer = json({
         userId: account.id,
         username: account.username,
@@ -60,39 +57,30 @@ function loginRoute(options: AuthOptions): Route {
 }
 
 function logoutRoutes({ database }: AuthOptions): Route[] {
-  const access = { kind: 'user', session: true, duringPasswordChange: true } as const;
   return [
     route({
+      tags: TAGS,
+      access: SESSION,
       id: 'logout',
       method: 'POST',
       path: '/api/v1/auth/logout',
       summary: 'Sign out',
-      tags: TAGS,
-      access,
-      answers: {
-        204: {
-          description: 'The session has ended on the server',
-          headers: ENDS_SESSION,
-        },
-      },
+      answers: { 204: { description: 'The session has ended on the server', headers: ENDS_SESSION } },
       async handle({ principal, facts }) {
         await signOut(database, principal, facts.actor);
         return { ...noContent(), headers: ENDED_SESSION };
       },
     }),
     route({
+      tags: TAGS,
+      access: SESSION,
       id: 'logoutAndRedirect',
       method: 'GET',
       path: '/api/v1/auth/logout-redirect',
       summary: 'Sign out and go to the sign-in page',
       description: 'HEAD answers the same, but for the cookie, and leaves the session open.',
-      tags: TAGS,
-      access,
       answers: {
-        302: {
-          description: 'To /login; the session has ended on the server',
-          headers: ENDS_SESSION,
-        },
+        302: { description: 'To /login; the session has ended on the server', headers: ENDS_SESSION },
       },
       async handle({ principal, facts }) {
         const answer = redirect('/login');
@@ -105,38 +93,59 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
 }
 
 function meRoute({ database }: AuthOptions): Route {
-  return route({
-    id: 'getCurrentUser',
-    method: 'GET',
-    path: '/api/v1/auth/me',
-    summary: 'Who the caller is and what the caller may do',
-    tags: TAGS,
-    access: { kind: 'user', anyScopes: true, duringPasswordChange: true },
-    answers: { 200: { description: 'The caller', schema: Me } },
+  const access = { kind: 'user', anyScopes: true, duringPasswordChange: true } as const;
+  return new ResourceRoutes(database, { tags: TAGS, access }).get('/api/v1/auth/me', {
+    ...operation('getCurrentUser', 'Who the caller is and what the caller may do'),
+    answer: { description: 'The caller', schema: Me },
     async handle({ principal }) {
       const { userId, username, email, accountType, authMethod, requirePasswordChange } = principal;
       const { roles, groups } = await listMemberships(database.read, userId);
       const permissions = [...principal.permissions].sort();
       const who = { userId, username, email, accountType, roles, groups, permissions };
-      return json({ ...who, authProvider: 'Local', authMethod, requirePasswordChange });
+      return { ...who, authProvider: 'Local', authMethod, requirePasswordChange };
     },
   });
 }
 
 function changePasswordRoute(options: AuthOptions): Route {
-  return route({
-    id: 'changePassword',
+  const common = { tags: TAGS, access: SESSION };
+  return new ResourceRoutes(options.database, common).act('/api/v1/auth/change-password', {
+    ...operation('changePassword', 'Change the own password'),
     method: 'POST',
-    path: '/api/v1/auth/change-password',
-    summary: 'Change the own password',
-    tags: TAGS,
-    access: { kind: 'user', session: true, duringPasswordChange: true },
     body: { kind: 'json', schema: ChangePassword },
-    answers: { 204: { description: 'Changed; all other sessions of the user have ended' } },
-    problems: ['current_password_incorrect', 'overloaded', 'rate_limited'],
-    async handle({ principal, body, facts }) {
-      await changePassword(options, principal, { ...body, now: facts.now, actor: facts.actor });
-      return noContent();
-    },
+    answer: { description: 'Changed; all other sessions of the user have ended' },
+    problems: ['current_password_incorrect', ...ATTEMPT_PROBLEMS],
+    handle: ({ caller, body }) => changePassword(options, caller, body),
   });
+}
+
+export function tokenRoutes(database: Database): Route[] {
+  const tags = ['Tokens'];
+  const readers = new ResourceRoutes(database, { tags, access: { kind: 'user' } });
+  const tokens = new ResourceRoutes(database, { tags, access: { kind: 'user', session: true } });
+  return [
+    tokens.create('/api/v1/auth/tokens', {
+      ...operation('createToken', 'Create a personal access token'),
+      description:
+        'Scopes are permissions, and `configurations.grants`, `composite-configurations.grants` and `parameters.grants` ' +
+        'to use grants of the owner. One that the owner does not hold has no effect until held. A token without any can ' +
+        'only call `/api/v1/auth/me`.',
+      body: { kind: 'json', schema: NewToken },
+      answer: { description: 'The token, shown this once', schema: CreatedToken },
+      change: (trx, { caller, body }) => createToken(trx, caller, body),
+      key: ({ tokenId }) => tokenId,
+    }),
+    readers.list('/api/v1/auth/tokens', {
+      ...operation('listTokens', "List the caller's tokens, newest first"),
+      answer: { description: 'Tokens without their secrets', schema: Token },
+      rows: ({ principal, query }) => listTokens(database.read, principal.userId, query),
+      show: toToken,
+    }),
+    tokens.delete('/api/v1/auth/tokens/{id}', {
+      ...operation('revokeToken', "Revoke one of the caller's tokens"),
+      params: idsInPath('id'),
+      answer: { description: 'Revoked; it stays listed' },
+      change: (trx, { caller, params }) => revokeToken(trx, caller, params.id),
+    }),
+  ];
 }

@@ -5,56 +5,45 @@ import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { TOKEN_SCOPES } from '../../domain/permissions.ts';
 import { Id, Instant, Timestamp } from '../../http/schemas.ts';
 
-/** Bounds what is hashed, not what is allowed: a longer text is refused before any hashing. */
+/** Any text that is short enough to be hashed. The rules for new passwords are in domain/password-rules.ts. */
 const AnyPassword = z.string().min(1).max(1_024);
 
 export const Login = z
   .strictObject({ username: z.string().min(1).max(256), password: AnyPassword })
   .meta({ id: 'Login', examples: [{ username: 'alice', password: 'correct horse battery staple' }] });
 
+const SIGNED_IN = {
+  userId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+  username: 'alice',
+  email: 'alice@example.com',
+};
+
+const user = { userId: Id, username: z.string(), email: z.string() };
+
+const requirePasswordChange = z
+  .boolean()
+  .meta({ description: 'While true, only sign-out, `/auth/me` and change-password can be called' });
+
 export const SignedIn = z
-  .object({
-    userId: Id,
-    username: z.string(),
-    email: z.string(),
-    requirePasswordChange: z
-      .boolean()
-      .meta({ description: 'While true, only sign-out, `/auth/me` and change-password can be called' }),
-  })
-  .meta({
-    id: 'SignedIn',
-    examples: [
-      {
-        userId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
-        username: 'alice',
-        email: 'alice@example.com',
-        requirePasswordChange: false,
-      },
-    ],
-  });
+  .object({ ...user, requirePasswordChange })
+  .meta({ id: 'SignedIn', examples: [{ ...SIGNED_IN, requirePasswordChange: false }] });
 
 export const Me = z
   .object({
-    userId: Id,
-    username: z.string(),
-    email: z.string(),
+    ...user,
     accountType: z.enum(['User', 'ServiceAccount']),
     roles: z.array(z.string()).meta({ description: 'Names, of roles held by groups too' }),
     groups: z.array(z.string()),
     permissions: z.array(z.string()).meta({ description: "Effective ones, after the token's scopes" }),
     authProvider: z.literal('Local'),
     authMethod: z.enum(['Session', 'Token']),
-    requirePasswordChange: z
-      .boolean()
-      .meta({ description: 'While true, only sign-out, `/auth/me` and change-password can be called' }),
+    requirePasswordChange,
   })
   .meta({
     id: 'CurrentUser',
     examples: [
       {
-        userId: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
-        username: 'alice',
-        email: 'alice@example.com',
+        ...SIGNED_IN,
         accountType: 'User',
         roles: ['Operator'],
         groups: ['Web team'],
@@ -81,16 +70,16 @@ export const ChangePassword = z
     ],
   });
 
-/** Typed twice: nobody sees what is typed, and a slip would shut its user out. */
+/** The new password is typed twice: nobody sees what is typed, and a slip would lock its user out. */
 export const ChangePasswordForm = ChangePassword.extend({ repeatedPassword: z.string() });
 
-/** A form of one button. */
+/** A form with nothing but a button. */
 export const EmptyForm = z.strictObject({});
 
-/** What else an address may carry says nothing to the page. */
+/** Other members of the query are ignored. */
 export const LoginPageQuery = z.object({ changed: z.string().optional() });
 
-/** A blank one is dropped afterwards; judged before that, so that a fault names the place in the input. */
+/** Blank scopes are dropped, but only after all were checked, so that an error names the place in the input. */
 const Scope = z
   .string()
   .trim()

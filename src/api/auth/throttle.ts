@@ -1,4 +1,4 @@
-/** How often a password may be tried: counted in SQL, in windows of a minute that begin with the first attempt. */
+/** Limits how often a password may be tried. Attempts are counted in SQL, in windows of a minute. */
 
 import type { Database, Db } from '../../db/open.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
@@ -9,8 +9,8 @@ const MAX_ATTEMPTS_PER_WINDOW = 30;
 const WINDOW = MINUTE;
 
 /**
- * Counts an attempt from one source, such as what a client's address counts as (`sourceOf`).
- * @param onFirstRefusal runs in the transaction that counts the first attempt too many of a window
+ * Counts an attempt from one source: a user, or a client's address as `sourceOf` gives it.
+ * @param onFirstRefusal runs in the transaction that counts the first refused attempt of a window
  * @throws HawserError rate_limited beyond 30 attempts a minute
  */
 export async function throttle(

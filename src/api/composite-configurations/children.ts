@@ -1,6 +1,7 @@
-/** The children of a composite's draft: which configurations, at which versions, in which order. */
+/** `.../versions/{version}/children`: which configurations a composite's draft consists of, at which versions. */
 
 import type { z } from 'zod';
+import type { Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import {
   type CompositeChild,
@@ -8,20 +9,78 @@ import {
   MAX_CHILDREN,
   takesEntryPoint,
 } from '../../domain/composite-document.ts';
+import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
 import { conflict, HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
-import type { ChildChange, NewChild } from './schemas.ts';
-import { type CompositeTools, changeDocument, type DocumentChange, type VersionTarget } from './versions.ts';
+import type { Caller } from '../crud/routes.ts';
+import { grantedRoutes } from '../crud/versioned.ts';
+import { ChildChange, ItemView, NewChild } from './schemas.ts';
+import { type ChildTarget, type CompositeTools, changeDocument, type DocumentChange } from './versions.ts';
+
+const VERSION = '/api/v1/composite-configurations/{name}/versions/{version}';
+const CHANGING_DRAFTS = ['published_version', 'draft_changed', ...WRITING_REPOSITORIES];
+
+interface Call {
+  caller: Caller;
+  resource: GrantedResource;
+  params: Record<string, string>;
+}
+
+const targetOf = ({ caller, resource, params }: Call): ChildTarget => ({
+  kind: 'composites',
+  resource,
+  ...caller,
+  version: params['version'] ?? '',
+});
+
+export function childRoutes(tools: CompositeTools): Route[] {
+  const { modifying } = grantedRoutes(tools.database, ['Composite versions'], { on: 'composite' });
+  const show = async (child: CompositeChild) =>
+    toItem(child, await findConfigurationIds(tools.database.read, [child.configuration]));
+  return [
+    modifying.create('/api/v1/composite-configurations/{name}/versions/{version}/children', {
+      id: 'addCompositeChild',
+      represents: VERSION,
+      summary: 'Add a child to a draft',
+      description: 'The caller needs Read on the configuration, which is any but a composite.',
+      body: { kind: 'json', schema: NewChild },
+      answer: { description: 'The item', schema: ItemView },
+      problems: [...CHANGING_DRAFTS, 'nested_composite', 'child_exists', 'reserved_path'],
+      handle: async (call) => show(await addChild(tools, targetOf(call), call.body)),
+    }),
+    modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/children/{childId}', {
+      id: 'updateCompositeChild',
+      represents: VERSION,
+      summary: "Change a child's version or order",
+      description: 'The caller needs Read on the child. A member that is left out stays.',
+      body: { kind: 'json', schema: ChildChange },
+      answer: { description: 'The item as it is now', schema: ItemView },
+      problems: CHANGING_DRAFTS,
+      handle: async (call) =>
+        show(await changeChild(tools, targetOf(call), call.params['childId'] ?? '', call.body)),
+    }),
+    modifying.delete('/api/v1/composite-configurations/{name}/versions/{version}/children/{childId}', {
+      id: 'removeCompositeChild',
+      represents: VERSION,
+      summary: 'Take a child out of a draft',
+      answer: { description: 'The child is out' },
+      problems: CHANGING_DRAFTS,
+      handle: (call) => removeChild(tools, targetOf(call), call.params['childId'] ?? ''),
+    }),
+  ];
+}
 
 /**
  * Adds a configuration that the caller may read.
  * @throws HawserError not_found, invalid `nested_composite`, conflict `child_exists`, `reserved_path` or
  *   `published_version`
  */
-export async function addChild(
+async function addChild(
   tools: CompositeTools,
-  target: VersionTarget,
+  target: ChildTarget,
   { childConfigurationName: name, activeVersion, order }: z.output<typeof NewChild>,
 ): Promise<CompositeChild> {
   const item = { id: newId(), configuration: name, version: activeVersion ?? null, order: order ?? 0 };
@@ -38,16 +97,16 @@ export async function addChild(
     await requireVersion(tools, name, item.version);
     item.order = order ?? nextOrder(document);
     const changed = { ...document, children: [...document.children, item] };
-    return { document: changed, action: 'child_added', details: detailsOf(item) };
+    return { document: changed, action: 'composite.child_added', details: detailsOf(item) };
   };
   await underChildsLock(tools, target, name, () => changeDocument(tools, target, add));
   return item;
 }
 
-/** Whoever deletes the child holds its lock too, so it is still there when the work is done. */
+/** Runs work under the lock of the child, which its deletion takes too. So the child still exists when the work ends. */
 async function underChildsLock(
   tools: CompositeTools,
-  target: VersionTarget,
+  target: ChildTarget,
   name: string,
   work: () => Promise<unknown>,
 ): Promise<void> {
@@ -58,7 +117,7 @@ async function underChildsLock(
       await work();
     });
   } catch (error) {
-    // The repository may have gone while we waited for its lock: that is 404, not a fault of the disk.
+    // The child may have been deleted while we waited for its lock. That is 404, not a fault of the disk.
     await requireReadableChild(tools, target, name);
     throw error;
   }
@@ -69,12 +128,12 @@ function detailsOf({ id, configuration, version, order }: CompositeChild) {
 }
 
 /**
- * Changes a child that the caller may read: of another not even its versions can be asked.
+ * Changes a child. The caller must be allowed to read it, as the answer tells which versions it has.
  * @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version`
  */
-export async function changeChild(
+async function changeChild(
   tools: CompositeTools,
-  target: VersionTarget,
+  target: ChildTarget,
   childId: string,
   { activeVersion, order }: z.output<typeof ChildChange>,
 ): Promise<CompositeChild> {
@@ -91,22 +150,22 @@ export async function changeChild(
     if (changes === null) return null;
     const children = document.children.map((other) => (other === child ? after : other));
     const details = { childId, childConfigurationName: child.configuration, ...changes };
-    return { document: { ...document, children }, action: 'child_changed', details };
+    return { document: { ...document, children }, action: 'composite.child_changed', details };
   });
   if (changed === undefined) throw noSuchChild();
   return changed;
 }
 
 /** @throws HawserError not_found for the child, conflict `published_version` */
-export async function removeChild(
-  tools: CompositeTools,
-  target: VersionTarget,
-  childId: string,
-): Promise<void> {
+async function removeChild(tools: CompositeTools, target: ChildTarget, childId: string): Promise<void> {
   await changeDocument(tools, target, async (document) => {
     const child = findChild(document, childId);
     const children = document.children.filter((other) => other !== child);
-    return { document: { ...document, children }, action: 'child_removed', details: detailsOf(child) };
+    return {
+      document: { ...document, children },
+      action: 'composite.child_removed',
+      details: detailsOf(child),
+    };
   });
 }
 
@@ -123,10 +182,10 @@ function nextOrder({ children }: CompositeDocument): number {
   return Math.min(highest + 1, Number.MAX_SAFE_INTEGER);
 }
 
-/** A name that is no readable configuration, but a readable composite, gets an answer of its own. */
+/** @throws HawserError not_found; invalid `nested_composite` where the name is that of a composite the caller may read */
 async function requireReadableChild(
   { database }: CompositeTools,
-  { principal }: VersionTarget,
+  { principal }: ChildTarget,
   name: string,
 ): Promise<void> {
   try {
@@ -147,8 +206,30 @@ async function requireVersion(
   version: string | null,
 ): Promise<void> {
   if (version === null) return;
-  const index = await store.index({ kind: 'configurations', name });
+  const index = await store.versions({ kind: 'configurations', name });
   if (index.get(version) === undefined) {
     throw invalidField('/activeVersion', 'The child has no such version', 'unknown_version');
   }
+}
+
+/** The ids of configurations by their names. */
+export async function findConfigurationIds(db: Db, names: readonly string[]): Promise<Map<string, string>> {
+  // Only SQLite accepts an empty list.
+  if (names.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('configurations')
+    .select(['id', 'name'])
+    .where('name', 'in', [...names])
+    .execute();
+  return new Map(rows.map((row) => [row.name, row.id]));
+}
+
+export function toItem(child: CompositeChild, configurationIds: ReadonlyMap<string, string>) {
+  return {
+    id: child.id,
+    childConfigurationId: configurationIds.get(child.configuration) ?? null,
+    childConfigurationName: child.configuration,
+    activeVersion: child.version,
+    order: child.order,
+  };
 }

@@ -1,127 +1,210 @@
-/** `/api/v1/composite-configurations`: create, list, detail, delete. */
+/** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
-import type { GitStore, VersionIndex } from '../../git/store.ts';
-import { created, json, noContent, page } from '../../http/answer.ts';
+import type { CompositeDocument } from '../../domain/composite-document.ts';
+import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { Paging } from '../../http/schemas.ts';
-import { HawserError, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
-import { childRoutes } from './child-routes.ts';
-import { createComposite, deleteComposite, repositoryOf } from './create.ts';
-import { type CompositeRow, findComposite, listReadableComposites } from './queries.ts';
-import { CompositeDetailsView, CompositeView, NewComposite } from './schemas.ts';
-import { showVersions, versionRoutes } from './version-routes.ts';
-import type { CompositeTools } from './versions.ts';
-import { toComposite } from './views.ts';
+import type { Route } from '../../http/route.ts';
+import { notFound } from '../../lib/errors.ts';
+import { nameBasedId } from '../../lib/ids.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { authorVersions } from '../../versions/author.ts';
+import { deleteResource } from '../../versions/resources.ts';
+import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
+import { permitted } from '../crud/routes.ts';
+import { pageOfList } from '../crud/rows.ts';
+import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
+import { childRoutes, findConfigurationIds, toItem } from './children.ts';
+import {
+  CompositeDetailsView,
+  CompositeVersionView,
+  CompositeView,
+  NewComposite,
+  NewCompositeVersion,
+} from './schemas.ts';
+import { type CompositeTools, createComposite, createCompositeDraft, publishComposite } from './versions.ts';
 
 const TAGS = ['Composite configurations'];
-const COMPOSITES = '/api/v1/composite-configurations';
-const COMPOSITE = `${COMPOSITES}/{name}`;
+const VERSION_TAGS = ['Composite versions'];
 
 export function compositeRoutes(tools: CompositeTools): Route[] {
+  const { database, store } = tools;
+  const { reading, managing } = grantedRoutes(database, TAGS, { on: 'composite' });
+  const creating = permitted(database, TAGS, 'composite-configurations.create');
   return [
-    listRoute(tools),
-    createRoute(tools),
-    detailRoute(tools),
-    deleteRoute(tools),
+    resourceList(tools, 'composites', '/api/v1/composite-configurations', {
+      id: 'listComposites',
+      summary: 'List the composite configurations that the caller may read, by name',
+      tags: TAGS,
+      answer: { description: 'The composites', schema: CompositeView },
+      show: toComposite,
+    }),
+    creating.create('/api/v1/composite-configurations', {
+      id: 'createComposite',
+      summary: 'Create a composite configuration',
+      description: 'A configuration may have the same name, another composite not.',
+      body: { kind: 'json', schema: NewComposite },
+      answer: { description: 'The composite, still without versions', schema: CompositeView },
+      problems: ['name_taken', 'invalid_path', ...WRITING_REPOSITORIES],
+      key: ({ name }) => name,
+      async handle({ caller, body }) {
+        const id = await createComposite(tools, caller, body);
+        const row = await requireRow(database.read, 'composites', id);
+        return toComposite(row, await store.versions({ kind: 'composites', name: row.name }));
+      },
+    }),
+    reading.get('/api/v1/composite-configurations/{name}', {
+      id: 'getComposite',
+      summary: 'Read a composite configuration with its versions',
+      answer: { description: 'The composite', schema: CompositeDetailsView },
+      problems: READING_REPOSITORIES,
+      async handle({ resource }) {
+        const row = await requireRow(database.read, 'composites', resource.id);
+        return reads(tools, resource, async (index) => ({
+          ...toComposite(row, index),
+          versions: await showVersions(tools, resource, index.versions),
+        }));
+      },
+    }),
+    managing.delete('/api/v1/composite-configurations/{name}', {
+      id: 'deleteComposite',
+      summary: 'Delete a composite configuration with all its versions',
+      answer: { description: 'The composite is gone' },
+      problems: ['in_use', ...WRITING_REPOSITORIES],
+      handle: ({ caller, resource }) => deleteResource(tools, 'composites', { resource, ...caller }),
+    }),
     ...versionRoutes(tools),
     ...childRoutes(tools),
   ];
 }
 
-/** After a start a page of the list reads as many repositories from the disk; others want to be served too. */
-const CONCURRENT_LOADS = 16;
+function versionRoutes(tools: CompositeTools): Route[] {
+  const { reading, modifying, managing } = grantedRoutes(tools.database, VERSION_TAGS, { on: 'composite' });
+  const kind = 'composites';
+  return [
+    reading.list('/api/v1/composite-configurations/{name}/versions', {
+      id: 'listCompositeVersions',
+      summary: 'List versions, highest first',
+      answer: { description: 'Drafts and published versions', schema: CompositeVersionView },
+      problems: READING_REPOSITORIES,
+      rows: ({ resource, query }) =>
+        reads(tools, resource, async ({ versions }) => {
+          const { rows, total } = pageOfList(versions, query);
+          return { rows: await showVersions(tools, resource, rows), total };
+        }),
+      show: (version) => version,
+    }),
+    modifying.create('/api/v1/composite-configurations/{name}/versions', {
+      id: 'createCompositeVersion',
+      summary: 'Create an empty draft version',
+      body: { kind: 'json', schema: NewCompositeVersion },
+      answer: { description: 'The draft', schema: CompositeVersionView },
+      problems: ['version_exists', ...WRITING_REPOSITORIES],
+      key: ({ version }) => version,
+      async handle({ caller, resource, body }) {
+        await createCompositeDraft(tools, { kind, resource, ...caller }, body);
+        return showVersion(tools, resource, body.version);
+      },
+    }),
+    reading.get('/api/v1/composite-configurations/{name}/versions/{version}', {
+      id: 'getCompositeVersion',
+      summary: 'Read a version with its children',
+      answer: { description: 'The version', schema: CompositeVersionView },
+      problems: READING_REPOSITORIES,
+      handle: ({ resource, params }) => showVersion(tools, resource, params['version'] ?? ''),
+    }),
+    managing.delete('/api/v1/composite-configurations/{name}/versions/{version}', {
+      id: 'deleteCompositeVersion',
+      summary: 'Delete a draft',
+      answer: { description: 'The draft is gone' },
+      problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
+      handle: ({ caller, resource, params }) =>
+        authorVersions(tools, { kind, resource, ...caller }, (author) =>
+          author.deleteDraft(params['version'] ?? ''),
+        ),
+    }),
+    modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
+      id: 'publishCompositeVersion',
+      represents: '/api/v1/composite-configurations/{name}/versions/{version}',
+      summary: 'Publish a draft; nodes get it at their next poll',
+      answer: { description: 'The published version', schema: CompositeVersionView },
+      problems: [
+        'already_published',
+        'no_children',
+        'unpublished_child',
+        'draft_changed',
+        ...WRITING_REPOSITORIES,
+      ],
+      async handle({ caller, resource, params }) {
+        const version = params['version'] ?? '';
+        await publishComposite(tools, { kind, resource, ...caller }, version);
+        return showVersion(tools, resource, version);
+      },
+    }),
+  ];
+}
 
-function listRoute({ database, store }: CompositeTools): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
-  return route({
-    id: 'listComposites',
-    method: 'GET',
-    path: COMPOSITES,
-    summary: 'List the composite configurations that the caller may read, by name',
-    tags: TAGS,
-    access: { kind: 'user' },
-    query: Paging,
-    answers: { 200: { description: 'The composites', schema: CompositeView.array() } },
-    problems: ['shutting_down'],
-    async handle({ principal, query }) {
-      const { rows, total } = await listReadableComposites(database.read, principal, query);
-      const views = rows.map(async (row) =>
-        toComposite(row, await loads.run(() => readableIndex(store, row))),
-      );
-      return page(await Promise.all(views), total, query);
-    },
+/** Reads a composite that somebody else may be deleting. @throws HawserError not_found in that case */
+function reads<T>(
+  { database, store }: CompositeTools,
+  { id, name }: GrantedResource,
+  work: (index: VersionIndex) => Promise<T>,
+): Promise<T> {
+  return notFoundIfDeleted(database, 'composites', id, async () =>
+    work(await store.versions({ kind: 'composites', name })),
+  );
+}
+
+function showVersion(tools: CompositeTools, resource: GrantedResource, version: string) {
+  return reads(tools, resource, async (index) => {
+    const ref = index.get(version);
+    const [shown] = ref ? await showVersions(tools, resource, [ref]) : [];
+    if (shown === undefined) throw notFound('No such version');
+    return shown;
   });
 }
 
-/** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
-async function readableIndex(store: GitStore, row: CompositeRow): Promise<VersionIndex | null> {
-  try {
-    return await store.index(repositoryOf(row));
-  } catch (error) {
-    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
-    throw error;
-  }
+/** The versions as the API shows them, in the order of `refs`. */
+async function showVersions(
+  { database, store, composites }: CompositeTools,
+  { id, name }: GrantedResource,
+  refs: readonly VersionRef[],
+) {
+  const repository = { kind: 'composites', name } as const;
+  const read = refs.map(async (ref) => ({
+    details: await store.details(repository, ref),
+    document: await composites.document(repository, ref),
+  }));
+  const versions = await Promise.all(read);
+  const names = versions.flatMap(({ document }) => document.children.map((child) => child.configuration));
+  const ids = await findConfigurationIds(database.read, [...new Set(names)]);
+  return versions.map(({ details, document }) => toCompositeVersion(id, details, document, ids));
 }
 
-function createRoute({ database, store, locks }: CompositeTools): Route {
-  return route({
-    id: 'createComposite',
-    method: 'POST',
-    path: COMPOSITES,
-    summary: 'Create a composite configuration',
-    description: 'A configuration may have the same name, another composite not.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'composite-configurations.create' },
-    body: { kind: 'json', schema: NewComposite },
-    answers: { 201: { description: 'The composite, still without versions', schema: CompositeView } },
-    problems: ['name_taken', 'invalid_path', ...WRITING_REPOSITORIES],
-    async handle({ principal, body, facts }) {
-      const caller = { principal, actor: facts.actor };
-      const id = await createComposite({ database, store, locks }, caller, body);
-      const row = await findComposite(database.read, id);
-      if (!row) throw notFound('No composite configuration of this name');
-      return created(`${COMPOSITES}/${row.name}`, toComposite(row, await store.index(repositoryOf(row))));
-    },
-  });
+function toComposite(row: CompositeRow, index: VersionIndex | null) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    entryPoint: row.entry_point,
+    ...toVersionCounts(row, index),
+  };
 }
 
-function detailRoute(tools: CompositeTools): Route {
-  return route({
-    id: 'getComposite',
-    method: 'GET',
-    path: COMPOSITE,
-    summary: 'Read a composite configuration with its versions',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'composite', level: 'Read' },
-    answers: { 200: { description: 'The composite', schema: CompositeDetailsView } },
-    problems: READING_REPOSITORIES,
-    async handle({ resource }) {
-      const row = await findComposite(tools.database.read, resource.id);
-      if (!row) throw notFound('No composite configuration of this name');
-      const index = await tools.store.index(repositoryOf(resource));
-      return json({
-        ...toComposite(row, index),
-        versions: await showVersions(tools, resource, index.versions),
-      });
-    },
-  });
-}
-
-function deleteRoute(tools: CompositeTools): Route {
-  return route({
-    id: 'deleteComposite',
-    method: 'DELETE',
-    path: COMPOSITE,
-    summary: 'Delete a composite configuration with all its versions',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'composite', level: 'Manage' },
-    answers: { 204: { description: 'The composite is gone' } },
-    problems: ['in_use', ...WRITING_REPOSITORIES],
-    async handle({ resource, facts }) {
-      await deleteComposite(tools, { resource, actor: facts.actor });
-      return noContent();
-    },
-  });
+/** @param configurationIds ids of the children's configurations by name */
+function toCompositeVersion(
+  compositeId: string,
+  details: VersionDetails,
+  document: CompositeDocument,
+  configurationIds: ReadonlyMap<string, string>,
+) {
+  return {
+    // A version has no row, so its id is made from the id of the composite and the version.
+    id: nameBasedId(compositeId, details.version),
+    version: details.version,
+    status: details.status,
+    prereleaseChannel: prereleaseChannelOf(details.version),
+    items: document.children.map((child) => toItem(child, configurationIds)),
+    ...toAuthorship(details),
+  };
 }

@@ -1,11 +1,17 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
-import { isResourceName } from '../../domain/names.ts';
-import { isVersion, isVersionName } from '../../domain/version-order.ts';
-import { Id, Timestamp } from '../../http/schemas.ts';
+import { Id } from '../../http/schemas.ts';
+import {
+  AUTHORSHIP,
+  AUTHORSHIP_EXAMPLE,
+  anyVersion,
+  ResourceName,
+  SemVerVersion,
+  VERSION_COUNTS,
+} from '../crud/versioned.ts';
 
-/** Examples of the API description. */
+/** These are the examples of the API description. */
 const ITEM = {
   id: '6b7c8d9e-0fa1-4b2c-8d3e-4f5a6b7c8d9e',
   childConfigurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
@@ -19,11 +25,7 @@ const VERSION = {
   status: 'Published',
   prereleaseChannel: null,
   items: [ITEM],
-  createdAt: '2026-11-20T09:08:00.000Z',
-  createdBy: 'alice',
-  publishedAt: '2026-11-20T10:00:00.000Z',
-  publishedBy: 'alice',
-  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  ...AUTHORSHIP_EXAMPLE,
 };
 const COMPOSITE = {
   id: 'b6a5d4c3-2e1f-4a09-8b7c-6d5e4f3a2b10',
@@ -39,13 +41,7 @@ const COMPOSITE = {
 
 export const NewComposite = z
   .strictObject({
-    name: z
-      .string()
-      .refine(
-        isResourceName,
-        'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
-      )
-      .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' }),
+    name: ResourceName,
     description: z.string().max(4_000).nullish(),
     entryPoint: z.string().min(1).nullish().meta({
       description: 'Default `main.dsc.yaml`. Best in no folder: DSC looks for the children from there',
@@ -58,10 +54,7 @@ export const NewComposite = z
 
 export const NewCompositeVersion = z
   .strictObject({
-    version: z
-      .string()
-      .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
-      .meta({ description: 'SemVer 2.0 without leading v' }),
+    version: SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' }),
     prereleaseChannel: z
       .string()
       .nullish()
@@ -69,8 +62,8 @@ export const NewCompositeVersion = z
   })
   .meta({ id: 'NewCompositeVersion', examples: [{ version: '1.1.0' }] });
 
-/** Of the child's configuration, which may allow versions that are no SemVer. */
-const ActiveVersion = z.string().refine((text) => isVersion(text) || isVersionName(text), 'Not a version');
+/** A version of the child, whose configuration may allow versions that are no SemVer. */
+const ActiveVersion = anyVersion('Not a version');
 
 const Order = z.int().min(0);
 
@@ -99,14 +92,7 @@ export const CompositeView = z
     name: z.string(),
     description: z.string().nullable(),
     entryPoint: z.string(),
-    versionCount: z
-      .int()
-      .nullable()
-      .meta({ description: 'Null in a list while the repository cannot be read' }),
-    latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
-    latestPublishedVersion: z.string().nullable(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    ...VERSION_COUNTS,
   })
   .meta({ id: 'Composite', examples: [COMPOSITE] });
 
@@ -132,11 +118,7 @@ export const CompositeVersionView = z
     status: z.enum(['Draft', 'Published']),
     prereleaseChannel: z.string().nullable(),
     items: z.array(ItemView),
-    createdAt: Timestamp,
-    createdBy: z.string(),
-    publishedAt: Timestamp.nullable(),
-    publishedBy: z.string().nullable(),
-    commit: z.string().meta({ description: 'Git commit id' }),
+    ...AUTHORSHIP,
   })
   .meta({ id: 'CompositeVersion', examples: [VERSION] });
 

@@ -1,131 +1,66 @@
-/** Reads and writes of the registry of configurations. */
+/** Reads and writes of what configurations set for themselves. */
 
-import type { Selectable } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import type { ConfigurationSettingsTable, ConfigurationsTable } from '../../db/schema.ts';
+import type { OwnRetention } from '../../domain/retention-plan.ts';
 import {
   type EffectiveValidation,
   effectiveValidation,
   type ValidationOverrides,
 } from '../../domain/server-settings.ts';
-import { readableIds } from '../../security/grants.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
+import { toBoolean, toRetention } from '../../versions/rows.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 
-export type ConfigurationRow = Selectable<ConfigurationsTable>;
+/** What a configuration sets for itself. Null stands for what is inherited. */
+export type OwnSettings = ValidationOverrides & OwnRetention;
 
-export function findConfiguration(db: Db, id: string): Promise<ConfigurationRow | undefined> {
-  return db.selectFrom('configurations').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
-/** Looks without regard to case, as names are unique that way. */
-export async function isNameTaken(db: Db, name: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('configurations')
-    .select('id')
-    .where('name_key', '=', name.toLowerCase())
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-export async function insertConfiguration(
-  db: Db,
-  configuration: Omit<ConfigurationRow, 'name_key' | 'updated_at' | 'has_parameters'>,
-): Promise<void> {
-  const { name, created_at } = configuration;
-  await db
-    .insertInto('configurations')
-    .values({ ...configuration, name_key: name.toLowerCase(), updated_at: created_at })
-    .execute();
-}
-
-/** Those the caller may read, by name. */
-export async function listReadable(
-  db: Db,
-  principal: UserPrincipal,
-  { take, skip }: { take: number; skip: number },
-) {
-  const ids = readableIds(db, principal, 'configuration');
-  const all = db.selectFrom('configurations');
-  const readable = ids === 'all' ? all : all.where('id', 'in', ids);
-  const { total } = await readable
-    .select((of) => of.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await readable.selectAll().orderBy('name').limit(take).offset(skip).execute();
-  return { rows, total };
-}
-
-export async function updateConfiguration(
-  db: Db,
-  id: string,
-  change: Partial<Pick<ConfigurationRow, 'description' | 'use_server_managed_parameters'>> & {
-    updated_at: number;
-  },
-): Promise<void> {
-  await db.updateTable('configurations').set(change).where('id', '=', id).execute();
-}
-
-/** Notes that the configuration has a repository of parameters from now on. */
-export async function noteParameters(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('configurations')
-    .set({ has_parameters: 1 })
-    .where('id', '=', id)
-    .where('has_parameters', '=', 0)
-    .execute();
-}
-
-export type SettingsRow = Omit<Selectable<ConfigurationSettingsTable>, 'configuration_id'>;
-
-const INHERITED: SettingsRow = {
-  require_semver: null,
-  parameter_validation_mode: null,
-  retention_enabled: null,
-  retention_keep_versions: null,
-  retention_keep_days: null,
-  retention_keep_release_versions: null,
+const NOTHING_OWN: OwnSettings = {
+  requireSemVer: null,
+  parameterValidationMode: null,
+  enabled: null,
+  keepVersions: null,
+  keepDays: null,
+  keepReleaseVersions: null,
 };
 
-/** What the configuration sets for itself; all null where it sets nothing. */
-export async function findOwnSettings(db: Db, configurationId: string): Promise<SettingsRow> {
+export async function findOwnSettings(db: Db, configurationId: string): Promise<OwnSettings> {
   const row = await db
     .selectFrom('configuration_settings')
     .selectAll()
     .where('configuration_id', '=', configurationId)
     .executeTakeFirst();
-  return row ?? INHERITED;
+  if (!row) return NOTHING_OWN;
+  const { require_semver, parameter_validation_mode: parameterValidationMode } = row;
+  return { requireSemVer: toBoolean(require_semver), parameterValidationMode, ...toRetention(row) };
 }
 
-/** Sets the members given; null makes one inherited again. */
+/** Sets the members that are given. There must be at least one. Null makes a member inherited again. */
 export async function saveOwnSettings(
   db: Db,
   configurationId: string,
-  change: Partial<SettingsRow>,
+  change: { [K in keyof OwnSettings]?: OwnSettings[K] | undefined },
 ): Promise<void> {
+  // A member that is undefined stays as it is. In a new row it becomes null.
+  const columns = {
+    require_semver: toFlag(change.requireSemVer),
+    parameter_validation_mode: change.parameterValidationMode,
+    retention_enabled: toFlag(change.enabled),
+    retention_keep_versions: change.keepVersions,
+    retention_keep_days: change.keepDays,
+    retention_keep_release_versions: toFlag(change.keepReleaseVersions),
+  };
   await db
     .insertInto('configuration_settings')
-    .values({ configuration_id: configurationId, ...INHERITED, ...change })
-    .onConflict((conflict) =>
-      Object.keys(change).length === 0
-        ? conflict.column('configuration_id').doNothing()
-        : conflict.column('configuration_id').doUpdateSet(change),
-    )
+    .values({ configuration_id: configurationId, ...columns })
+    .onConflict((conflict) => conflict.column('configuration_id').doUpdateSet(columns))
     .execute();
 }
 
-/** What holds for the configuration: its own settings where the server's let them count. */
+/** The settings of the configuration: its own ones where the server's settings allow that, else the server's. */
 export async function readEffectiveSettings(db: Db, configurationId: string): Promise<EffectiveValidation> {
   const own = await findOwnSettings(db, configurationId);
-  return effectiveValidation(await readValidationSettings(db), toValidation(own));
+  return effectiveValidation(await readValidationSettings(db), own);
 }
 
-export function toValidation(own: SettingsRow): ValidationOverrides {
-  return {
-    requireSemVer: toBoolean(own.require_semver),
-    parameterValidationMode: own.parameter_validation_mode,
-  };
-}
-
-export function toBoolean(value: number | null): boolean | null {
-  return value === null ? null : value === 1;
+function toFlag(value: boolean | null | undefined): number | null | undefined {
+  return typeof value === 'boolean' ? Number(value) : value;
 }

@@ -1,21 +1,14 @@
-/** `/api/v1/configurations`: create, list and detail. */
+/** `/api/v1/configurations`: create, list, read, change and delete. */
 
-import type { Database } from '../../db/open.ts';
-import { nameLock } from '../../domain/lock-names.ts';
-import type { GitStore, VersionIndex } from '../../git/store.ts';
-import { created, json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { Paging } from '../../http/schemas.ts';
-import { HawserError } from '../../lib/errors.ts';
-import type { Locks } from '../../lib/locks.ts';
-import type { Log } from '../../lib/log.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
-import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import type { Route } from '../../http/route.ts';
+import { conflict } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
-import { changeConfiguration, deleteConfiguration } from './change.ts';
-import { type CreateOptions, createConfiguration } from './create.ts';
-import { type ConfigurationRow, findConfiguration, listReadable } from './queries.ts';
+import { deleteResource } from '../../versions/resources.ts';
+import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import type { VersionIndex } from '../../versions/store.ts';
+import { permitted } from '../crud/routes.ts';
+import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -24,153 +17,86 @@ import {
 } from './schemas.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { versionRoutes } from './version-routes.ts';
-import { repositoryOf } from './versions.ts';
-import { toConfiguration } from './views.ts';
-import { noConfiguration, whileThere } from './while-there.ts';
+import { type ConfigurationTools, changeConfiguration, createConfiguration } from './versions.ts';
 
 const TAGS = ['Configurations'];
-export const CONFIGURATIONS = '/api/v1/configurations';
 
-const CONFIGURATION = `${CONFIGURATIONS}/{name}`;
-
-export interface ConfigurationRouteOptions {
-  database: Database;
-  store: GitStore;
-  locks: Locks;
-  log: Log;
-  composites: CompositeReader;
-  compatibility: CompatibilityGuard;
-}
+export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
-  const { database, store } = options;
+  const { database } = options;
+  const { reading, modifying, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
+  const creating = permitted(database, TAGS, 'configurations.create');
   return [
-    listRoute(database, store),
-    createRoute(options),
-    detailRoute(database, store),
-    changeRoute(database, store),
-    deleteRoute(options),
+    resourceList(options, 'configurations', '/api/v1/configurations', {
+      id: 'listConfigurations',
+      summary: 'List the configurations that the caller may read, by name',
+      tags: TAGS,
+      answer: { description: 'The configurations', schema: ConfigurationView },
+      show: toConfiguration,
+    }),
+    creating.create('/api/v1/configurations', {
+      id: 'createConfiguration',
+      summary: 'Create a configuration with its first draft',
+      description:
+        'Parts named `files` whose filename is the relative path, or one part `archive` (ZIP). A name is taken also ' +
+        'while the repository of parameters of a lost configuration of that name is on the disk.',
+      body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
+      answer: { description: 'The configuration', schema: ConfigurationView },
+      problems: ['name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
+      key: ({ name }) => name,
+      handle: async ({ caller, body, files, facts }) =>
+        show(options, await createConfiguration(options, { ...caller, gone: facts.over }, body, files)),
+    }),
+    reading.get('/api/v1/configurations/{name}', {
+      id: 'getConfiguration',
+      summary: 'Read a configuration',
+      answer: { description: 'The configuration', schema: ConfigurationView },
+      problems: READING_REPOSITORIES,
+      handle: ({ resource }) => show(options, resource.id),
+    }),
+    modifying.update('/api/v1/configurations/{name}', {
+      id: 'updateConfiguration',
+      method: 'PATCH',
+      summary: 'Change description or server-managed parameters',
+      description: 'Server-managed parameters stay on while any scope has a published parameter file.',
+      body: { kind: 'json', schema: ConfigurationChange },
+      answer: { description: 'The configuration as it is now', schema: ConfigurationView },
+      problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
+      async handle({ caller, resource, body }) {
+        await changeConfiguration(options, { kind: 'configurations', resource, ...caller }, body);
+        return show(options, resource.id);
+      },
+    }),
+    managing.delete('/api/v1/configurations/{name}', {
+      id: 'deleteConfiguration',
+      summary: 'Delete a configuration with all its versions and parameters',
+      answer: { description: 'The configuration is gone' },
+      problems: ['in_use', ...WRITING_REPOSITORIES],
+      handle: ({ caller, resource }) =>
+        deleteResource(options, 'configurations', { resource, ...caller }, async () => {
+          if (await options.composites.isChild(resource.name))
+            throw conflict('in_use', 'A composite configuration has it as a child');
+        }),
+    }),
     ...versionRoutes(options),
     ...settingsRoutes(database),
   ];
 }
 
-/** After a start a page of the list reads as many repositories from the disk; others want to be served too. */
-const CONCURRENT_LOADS = 16;
-
-function listRoute(database: Database, store: GitStore): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
-  return route({
-    id: 'listConfigurations',
-    method: 'GET',
-    path: CONFIGURATIONS,
-    summary: 'List the configurations that the caller may read, by name',
-    tags: TAGS,
-    access: { kind: 'user' },
-    query: Paging,
-    answers: { 200: { description: 'The configurations', schema: ConfigurationView.array() } },
-    problems: ['shutting_down'],
-    async handle({ principal, query }) {
-      const { rows, total } = await listReadable(database.read, principal, query);
-      const views = rows.map(async (row) =>
-        toConfiguration(row, await loads.run(() => readableIndex(store, row))),
-      );
-      return page(await Promise.all(views), total, query);
-    },
-  });
-}
-
-function createRoute(options: CreateOptions): Route {
-  const { database, store } = options;
-  return route({
-    id: 'createConfiguration',
-    method: 'POST',
-    path: CONFIGURATIONS,
-    summary: 'Create a configuration with its first draft',
-    description:
-      'Parts named `files` whose filename is the relative path, or one part `archive` (ZIP). A name is taken also ' +
-      'while the repository of parameters of a lost configuration of that name is on the disk.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'configurations.create' },
-    body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
-    answers: { 201: { description: 'The configuration', schema: ConfigurationView } },
-    problems: ['name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
-    async handle({ principal, body, files, facts }) {
-      const caller = { principal, actor: facts.actor, gone: facts.over };
-      const id = await createConfiguration(options, caller, body, files);
-      return created(`${CONFIGURATIONS}/${body.name}`, await view(database, store, id));
-    },
-  });
-}
-
-function detailRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'getConfiguration',
-    method: 'GET',
-    path: CONFIGURATION,
-    summary: 'Read a configuration',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'configuration', level: 'Read' },
-    answers: { 200: { description: 'The configuration', schema: ConfigurationView } },
-    problems: READING_REPOSITORIES,
-    async handle({ resource }) {
-      return json(await view(database, store, resource.id));
-    },
-  });
-}
-
-function changeRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'updateConfiguration',
-    method: 'PATCH',
-    path: CONFIGURATION,
-    summary: 'Change description or server-managed parameters',
-    description: 'Server-managed parameters stay on while any scope has a published parameter file.',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'configuration', level: 'Modify' },
-    body: { kind: 'json', schema: ConfigurationChange },
-    answers: { 200: { description: 'The configuration as it is now', schema: ConfigurationView } },
-    problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
-    async handle({ resource, body, facts }) {
-      await changeConfiguration({ database, store }, { resource, actor: facts.actor }, body);
-      return json(await view(database, store, resource.id));
-    },
-  });
-}
-
-function deleteRoute(options: ConfigurationRouteOptions): Route {
-  return route({
-    id: 'deleteConfiguration',
-    method: 'DELETE',
-    path: CONFIGURATION,
-    summary: 'Delete a configuration with all its versions and parameters',
-    tags: TAGS,
-    access: { kind: 'grant', on: 'configuration', level: 'Manage' },
-    answers: { 204: { description: 'The configuration is gone' } },
-    problems: ['in_use', ...WRITING_REPOSITORIES],
-    async handle({ resource, facts }) {
-      const target = { resource, actor: facts.actor };
-      await options.locks.run(nameLock('configurations', resource.name), () =>
-        deleteConfiguration(options, target),
-      );
-      return noContent();
-    },
-  });
-}
-
-async function view(database: Database, store: GitStore, id: string) {
-  const row = await findConfiguration(database.read, id);
-  if (!row) throw noConfiguration();
-  const index = await whileThere(database, id, () => store.index(repositoryOf(row)));
+async function show({ database, store }: ConfigurationTools, id: string) {
+  const row = await requireRow(database.read, 'configurations', id);
+  const repository = { kind: 'configurations', name: row.name } as const;
+  const index = await notFoundIfDeleted(database, 'configurations', id, () => store.versions(repository));
   return toConfiguration(row, index);
 }
 
-/** Null for a repository that is missing or unreadable: one such must not take the list of all others down. */
-async function readableIndex(store: GitStore, row: ConfigurationRow): Promise<VersionIndex | null> {
-  try {
-    return await store.index(repositoryOf(row));
-  } catch (error) {
-    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
-    throw error;
-  }
+function toConfiguration(row: ConfigurationRow, index: VersionIndex | null) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    useServerManagedParameters: row.use_server_managed_parameters === 1,
+    ...toVersionCounts(row, index),
+  };
 }

@@ -1,33 +1,29 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { isResourceName } from '../../domain/names.ts';
-import { isVersion, isVersionName } from '../../domain/version-order.ts';
-import { Checksum, choice, Flag, given, Id, Timestamp } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id } from '../../http/schemas.ts';
+import {
+  AUTHORSHIP,
+  AUTHORSHIP_EXAMPLE,
+  anyVersion,
+  ResourceName,
+  VERSION_COUNTS,
+} from '../crud/versioned.ts';
 
-/** Examples of the API description. */
+/** This is the example of a version in the API description. */
 const VERSION = {
   version: '1.2.0',
   status: 'Published',
   entryPoint: 'main.dsc.yaml',
   prereleaseChannel: null,
   fileCount: 1,
-  createdAt: '2026-11-20T09:08:00.000Z',
-  createdBy: 'alice',
-  publishedAt: '2026-11-20T10:00:00.000Z',
-  publishedBy: 'alice',
-  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  ...AUTHORSHIP_EXAMPLE,
 };
 
 const ValidationMode = choice('None', 'Warn', 'Strict');
 
-/** Of either kind; whether a version must be SemVer is the configuration's own setting. */
-const Version = z
-  .string()
-  .refine(
-    (text) => isVersion(text) || isVersionName(text),
-    'Not a version: SemVer 2.0 without leading v, such as 1.2.0',
-  );
+/** The schema allows both forms, because each configuration decides whether its versions must be SemVer. */
+const Version = anyVersion('Not a version: SemVer 2.0 without leading v, such as 1.2.0');
 
 const versionFields = {
   version: given(Version).meta({
@@ -42,7 +38,7 @@ const versionFields = {
 };
 
 export const NewVersion = z.strictObject(versionFields);
-/** Of a draft that exists: the version, if it is given at all, is the one in the path. */
+/** For a draft that exists. The version, if it is given at all, is the one in the path. */
 export const ReplacedVersion = z.strictObject({
   ...versionFields,
   version: given(z.string()).meta({ description: 'If given, the version in the path' }),
@@ -51,13 +47,7 @@ export const ReplacedVersion = z.strictObject({
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
 export const NewConfiguration = z.strictObject({
-  name: z
-    .string()
-    .refine(
-      isResourceName,
-      'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
-    )
-    .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' }),
+  name: ResourceName,
   description: given(z.string().max(4_000)),
   useServerManagedParameters: given(Flag).meta({ description: 'Default true' }),
   ...versionFields,
@@ -77,14 +67,7 @@ export const ConfigurationView = z
     name: z.string(),
     description: z.string().nullable(),
     useServerManagedParameters: z.boolean(),
-    versionCount: z
-      .int()
-      .nullable()
-      .meta({ description: 'Null in a list while the repository cannot be read' }),
-    latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
-    latestPublishedVersion: z.string().nullable(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    ...VERSION_COUNTS,
   })
   .meta({
     id: 'Configuration',
@@ -113,11 +96,8 @@ export const VersionView = z
       .nullable()
       .meta({ description: "The first part of the version's prerelease; null of a stable one" }),
     fileCount: z.int(),
-    createdAt: Timestamp,
-    createdBy: z.string().meta({ description: 'User name' }),
-    publishedAt: Timestamp.nullable(),
-    publishedBy: z.string().nullable(),
-    commit: z.string().meta({ description: 'Git commit id' }),
+    ...AUTHORSHIP,
+    createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
 
@@ -159,7 +139,7 @@ export const SettingsChange = z
   })
   .meta({ id: 'ConfigurationSettingsChange', examples: [{ parameterValidationMode: 'Warn' }] });
 
-/** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
+/** Clients with 32-bit numbers say their highest number when they mean all versions. */
 const RetentionCount = z.int32().min(0);
 
 /** Null means inherited. */

@@ -1,114 +1,123 @@
 /** `/api/v1/configurations/{name}/settings`: overrides of the server's settings and of retention. */
 
-import type { ZodType } from 'zod';
+import type { ZodType, z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
-import { json, noContent } from '../../http/answer.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { findConfiguration, readEffectiveSettings } from './queries.ts';
+import type { Route } from '../../http/route.ts';
+import { conflict } from '../../lib/errors.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import { requireRow } from '../../versions/rows.ts';
+import { grantedRoutes } from '../crud/versioned.ts';
+import { readValidationSettings } from '../settings/queries.ts';
+import { findOwnSettings, type OwnSettings, readEffectiveSettings, saveOwnSettings } from './queries.ts';
 import { RetentionChange, RetentionView, SettingsChange, SettingsView } from './schemas.ts';
-import { changeRetention, changeSettings, readRetention, type SettingsTarget } from './settings.ts';
-import { noConfiguration } from './while-there.ts';
 
-const SETTINGS = '/api/v1/configurations/{name}/settings';
+const TAGS = ['Configuration settings'];
+
+type OwnChange = { [K in keyof OwnSettings]?: OwnSettings[K] | undefined };
 
 interface Overrides<C> {
-  path: string;
-  /** As it stands in operation ids. */
+  /** The noun of the operation ids. */
   noun: string;
-  /** As it stands in "Read …". */
+  /** The end of the summary "Read …". */
   label: string;
   view: ZodType;
   change: ZodType<C>;
   problems?: readonly ProblemName[];
+  action: 'configuration.settings_changed' | 'configuration.retention_changed';
   read(db: Db, configurationId: string): Promise<unknown>;
-  save(trx: Db, target: SettingsTarget, change: C): Promise<void>;
+  requireAllowed?(db: Db, change: C): Promise<void>;
   /** The change that makes everything inherited again. */
   inherit: C;
 }
 
 export function settingsRoutes(database: Database): Route[] {
   return [
-    ...overrideRoutes(database, {
-      path: SETTINGS,
+    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings', {
       noun: 'ConfigurationSettings',
       label: 'how versions and parameters of the configuration are checked',
       view: SettingsView,
       change: SettingsChange,
       problems: ['override_not_allowed'],
+      action: 'configuration.settings_changed',
       read: readEffectiveSettings,
-      save: changeSettings,
+      requireAllowed: requireAllowedOverrides,
       inherit: { requireSemVer: null, parameterValidationMode: null },
     }),
-    ...overrideRoutes(database, {
-      path: `${SETTINGS}/retention`,
+    ...overrideRoutes(database, '/api/v1/configurations/{name}/settings/retention', {
       noun: 'ConfigurationRetention',
       label: "the configuration's own retention",
       view: RetentionView,
       change: RetentionChange,
+      action: 'configuration.retention_changed',
       read: readRetention,
-      save: changeRetention,
       inherit: { enabled: null, keepVersions: null, keepDays: null, keepReleaseVersions: null },
     }),
   ];
 }
 
-/** GET, PUT of any subset, DELETE back to what is inherited. */
-function overrideRoutes<C>(database: Database, overrides: Overrides<C>): Route[] {
-  const { path, noun, label, view, change, problems = [], read, save, inherit } = overrides;
-  const common = { path, tags: ['Configuration settings'] };
-  const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
+/** GET, PUT of any subset, and DELETE, after which everything is inherited again. */
+function overrideRoutes<C extends OwnChange>(
+  database: Database,
+  path: string,
+  { noun, label, view, change: schema, problems = [], read, inherit, ...rules }: Overrides<C>,
+): Route[] {
+  const { reading, managing } = grantedRoutes(database, TAGS, { on: 'configuration' });
+  const save = async (trx: Db, { id, name }: GrantedResource, actor: Actor, change: C) => {
+    // The configuration may have been deleted since access was checked.
+    await requireRow(trx, 'configurations', id);
+    await rules.requireAllowed?.(trx, change);
+    const changes = changedMembers(await findOwnSettings(trx, id), change);
+    if (changes !== null) {
+      await saveOwnSettings(trx, id, change);
+      const details = { name, ...changes };
+      await recordAudit(trx, actor, { action: rules.action, resourceId: id, details });
+    }
+    return read(trx, id);
+  };
   return [
-    route({
-      ...common,
+    reading.get(path, {
       id: `get${noun}`,
-      method: 'GET',
       summary: `Read ${label}`,
-      access: { ...managing, level: 'Read' },
-      answers: { 200: { description: 'The settings', schema: view } },
-      handle: async ({ resource }) => json(await read(database.read, resource.id)),
+      answer: { description: 'The settings', schema: view },
+      handle: ({ resource }) => read(database.read, resource.id),
     }),
-    route({
-      ...common,
+    managing.update(path, {
       id: `update${noun}`,
-      method: 'PUT',
       summary: `Change ${label}; any subset`,
-      access: managing,
-      body: { kind: 'json', schema: change },
-      answers: { 200: { description: 'The settings as they are now', schema: view } },
+      body: { kind: 'json', schema },
+      answer: { description: 'The settings as they are now', schema: view },
       problems,
-      async handle({ resource, body, facts }) {
-        const settings = await inTransaction(database, resource.id, async (trx) => {
-          await save(trx, { resource, actor: facts.actor }, body);
-          return read(trx, resource.id);
-        });
-        return json(settings);
-      },
+      change: (trx, { resource, caller, body }) => save(trx, resource, caller.actor, body),
     }),
-    route({
-      ...common,
+    managing.delete(path, {
       id: `reset${noun}`,
-      method: 'DELETE',
       summary: `Go back to what is inherited for ${label}`,
-      access: managing,
-      answers: { 204: { description: 'Everything is inherited' } },
-      async handle({ resource, facts }) {
-        const target = { resource, actor: facts.actor };
-        await inTransaction(database, resource.id, (trx) => save(trx, target, inherit));
-        return noContent();
-      },
+      answer: { description: 'Everything is inherited' },
+      change: (trx, { resource, caller }) => save(trx, resource, caller.actor, inherit),
     }),
   ];
 }
 
-/** The configuration may have been deleted since access was checked. */
-async function inTransaction<T>(
-  database: Database,
-  configurationId: string,
-  work: (trx: Db) => Promise<T>,
-): Promise<T> {
-  return database.write.transaction().execute(async (trx) => {
-    if (!(await findConfiguration(trx, configurationId))) throw noConfiguration();
-    return work(trx);
-  });
+/** @throws HawserError conflict `override_not_allowed` for a member that the server's settings keep for themselves */
+async function requireAllowedOverrides(db: Db, change: z.output<typeof SettingsChange>): Promise<void> {
+  const { allowConfigurationOverride, allowParameterValidationOverride } = await readValidationSettings(db);
+  const allowed = {
+    requireSemVer: allowConfigurationOverride,
+    parameterValidationMode: allowParameterValidationOverride,
+  };
+  for (const member of ['requireSemVer', 'parameterValidationMode'] as const) {
+    if ((change[member] ?? null) === null || allowed[member]) continue;
+    const message = `The server settings do not let a configuration set ${member}`;
+    throw conflict('override_not_allowed', message);
+  }
+}
+
+async function readRetention(db: Db, configurationId: string) {
+  const own = await findOwnSettings(db, configurationId);
+  const { enabled, keepVersions, keepDays, keepReleaseVersions } = own;
+  const values = { enabled, keepVersions, keepDays, keepReleaseVersions };
+  return { isOverridden: Object.values(values).some((value) => value !== null), ...values };
 }

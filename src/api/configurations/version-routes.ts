@@ -1,16 +1,19 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
-import type { Database } from '../../db/open.ts';
+import pLimit from 'p-limit';
 import { normalizePath } from '../../domain/safe-path.ts';
-import type { GitStore } from '../../git/store.ts';
-import { created, download, json, jsonWithList, noContent, page } from '../../http/answer.ts';
+import { prereleaseChannelOf } from '../../domain/version-order.ts';
+import { download, jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { Paging } from '../../http/schemas.ts';
+import type { Route } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
-import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { authorVersions } from '../../versions/author.ts';
+import { notFoundIfDeleted } from '../../versions/rows.ts';
+import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
+import { pageOfList } from '../crud/rows.ts';
+import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
@@ -18,174 +21,88 @@ import {
   VersionDetailsView,
   VersionView,
 } from './schemas.ts';
-import {
-  createDraft,
-  deleteDraft,
-  findVersion,
-  publishVersion,
-  replaceDraft,
-  repositoryOf,
-} from './versions.ts';
-import { toVersion, toVersionFiles } from './views.ts';
-import { whileThere } from './while-there.ts';
+import { type ConfigurationTools, createDraft, publishVersion, replaceDraft } from './versions.ts';
 
 const TAGS = ['Configuration versions'];
-const VERSIONS = '/api/v1/configurations/{name}/versions';
 
-const VERSION = `${VERSIONS}/{version}`;
+/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
+const CONCURRENT_LOADS = 16;
 
-const reading = { kind: 'grant', on: 'configuration', level: 'Read' } as const;
-const modifying = { kind: 'grant', on: 'configuration', level: 'Modify' } as const;
-const managing = { kind: 'grant', on: 'configuration', level: 'Manage' } as const;
-
-export interface VersionRouteOptions {
-  database: Database;
-  store: GitStore;
-  compatibility: CompatibilityGuard;
-}
-
-export function versionRoutes(options: VersionRouteOptions): Route[] {
-  const { database, store } = options;
+export function versionRoutes(tools: ConfigurationTools): Route[] {
+  const { reading, modifying, managing } = grantedRoutes(tools.database, TAGS, { on: 'configuration' });
+  const loads = pLimit(CONCURRENT_LOADS);
+  const { store } = tools;
+  const kind = 'configurations';
   return [
-    listRoute(database, store),
-    createRoute(database, store),
-    detailRoute(database, store),
-    replaceRoute(database, store),
-    deleteRoute(database, store),
-    publishRoute(options),
-    fileRoute(database, store),
+    reading.list('/api/v1/configurations/{name}/versions', {
+      id: 'listConfigurationVersions',
+      summary: 'List versions, highest first',
+      answer: { description: 'Drafts and published versions', schema: VersionView },
+      problems: READING_REPOSITORIES,
+      rows: ({ resource, query }) =>
+        reads(tools, resource, async (repository) => {
+          const { rows, total } = pageOfList((await store.versions(repository)).versions, query);
+          const details = rows.map((ref) => loads(() => store.details(repository, ref)));
+          return { rows: await Promise.all(details), total };
+        }),
+      show: toVersion,
+    }),
+    modifying.create('/api/v1/configurations/{name}/versions', {
+      id: 'createConfigurationVersion',
+      summary: 'Create a draft version',
+      description:
+        'Without a version, the next patch above the highest; without an entry point, that of the highest.',
+      body: { kind: 'upload', schema: NewVersion, fields: NEW_VERSION_FIELDS },
+      answer: { description: 'The draft', schema: VersionView },
+      problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
+      key: ({ version }) => version,
+      async handle({ caller, resource, body: form, files, facts }) {
+        const target = { kind, resource, ...caller, gone: facts.over } as const;
+        return toVersion(await createDraft(tools, target, { form, files }));
+      },
+    }),
+    versionRoute(tools, reading),
+    modifying.update('/api/v1/configurations/{name}/versions/{version}', {
+      id: 'replaceConfigurationVersion',
+      summary: "Replace a draft's files",
+      description: 'All files at once, as for a new version; without an entry point it keeps its own.',
+      body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
+      answer: { description: 'The draft as it is now', schema: VersionView },
+      problems: ['published_version', 'draft_changed', 'reserved_path', ...WRITING_REPOSITORIES],
+      async handle({ caller, resource, params, body: form, files, facts }) {
+        const version = params['version'] ?? '';
+        if (form.version !== undefined && form.version !== version)
+          throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
+        const target = { kind, resource, ...caller, gone: facts.over } as const;
+        return toVersion(await replaceDraft(tools, target, version, { form, files }));
+      },
+    }),
+    managing.delete('/api/v1/configurations/{name}/versions/{version}', {
+      id: 'deleteConfigurationVersion',
+      summary: 'Delete a draft',
+      answer: { description: 'The draft is gone' },
+      problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
+      handle: ({ caller, resource, params }) =>
+        authorVersions(tools, { kind, resource, ...caller }, (author) =>
+          author.deleteDraft(params['version'] ?? ''),
+        ),
+    }),
+    publishRoute(tools, modifying),
+    fileRoute(tools, reading),
   ];
 }
 
-/** Details of versions come from several objects each when they are not in memory. */
-const CONCURRENT_LOADS = 16;
-
-function listRoute(database: Database, store: GitStore): Route {
-  const loads = new Semaphore(CONCURRENT_LOADS);
-  return route({
-    id: 'listConfigurationVersions',
-    method: 'GET',
-    path: VERSIONS,
-    summary: 'List versions, highest first',
-    tags: TAGS,
-    access: reading,
-    query: Paging,
-    answers: { 200: { description: 'Drafts and published versions', schema: VersionView.array() } },
-    problems: READING_REPOSITORIES,
-    async handle({ resource, query }) {
-      const repository = repositoryOf(resource);
-      return whileThere(database, resource.id, async () => {
-        const { versions } = await store.index(repository);
-        const shown = versions.slice(query.skip, query.skip + query.take);
-        const details = await Promise.all(
-          shown.map((ref) => loads.run(() => store.details(repository, ref))),
-        );
-        return page(details.map(toVersion), versions.length, query);
-      });
-    },
-  });
-}
-
-function createRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'createConfigurationVersion',
-    method: 'POST',
-    path: VERSIONS,
-    summary: 'Create a draft version',
-    description:
-      'Without a version, the next patch above the highest; without an entry point, that of the highest.',
-    tags: TAGS,
-    access: modifying,
-    body: { kind: 'upload', schema: NewVersion, fields: NEW_VERSION_FIELDS },
-    answers: { 201: { description: 'The draft', schema: VersionView } },
-    problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
-    async handle({ principal, resource, body, files, facts }) {
-      const target = { resource, principal, actor: facts.actor };
-      const draft = { form: body, files, gone: facts.over };
-      const details = await createDraft({ database, store }, target, draft);
-      const location = `/api/v1/configurations/${resource.name}/versions/${encodeURIComponent(details.version)}`;
-      return created(location, toVersion(details));
-    },
-  });
-}
-
-function detailRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'getConfigurationVersion',
-    method: 'GET',
-    path: VERSION,
-    summary: 'Read a version with its files',
-    tags: TAGS,
-    access: reading,
-    answers: { 200: { description: 'The version', schema: VersionDetailsView } },
-    problems: READING_REPOSITORIES,
-    async handle({ resource, params }) {
-      const repository = repositoryOf(resource);
-      return whileThere(database, resource.id, async () => {
-        const details = await findVersion(store, repository, params['version'] ?? '');
-        const infos = await store.fileInfos(repository, details.files);
-        return jsonWithList(toVersion(details), 'files', toVersionFiles(details, infos));
-      });
-    },
-  });
-}
-
-function replaceRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'replaceConfigurationVersion',
-    method: 'PUT',
-    path: VERSION,
-    summary: "Replace a draft's files",
-    description: 'All files at once, as for a new version; without an entry point it keeps its own.',
-    tags: TAGS,
-    access: modifying,
-    body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
-    answers: { 200: { description: 'The draft as it is now', schema: VersionView } },
-    problems: ['published_version', 'draft_changed', 'reserved_path', ...WRITING_REPOSITORIES],
-    async handle({ principal, resource, params, body, files, facts }) {
-      const version = params['version'] ?? '';
-      if (body.version !== undefined && body.version !== version) {
-        throw invalidField('/version', 'Not the version in the path', 'version_mismatch');
-      }
-      const target = { resource, principal, actor: facts.actor };
-      const draft = { form: body, files, gone: facts.over };
-      return json(toVersion(await replaceDraft({ database, store }, target, version, draft)));
-    },
-  });
-}
-
-function deleteRoute(database: Database, store: GitStore): Route {
-  return route({
-    id: 'deleteConfigurationVersion',
-    method: 'DELETE',
-    path: VERSION,
-    summary: 'Delete a draft',
-    tags: TAGS,
-    access: managing,
-    answers: { 204: { description: 'The draft is gone' } },
-    problems: ['published_version', 'draft_changed', ...WRITING_REPOSITORIES],
-    async handle({ resource, params, facts }) {
-      await deleteDraft({ database, store }, { resource, actor: facts.actor }, params['version'] ?? '');
-      return noContent();
-    },
-  });
-}
-
-function publishRoute(options: VersionRouteOptions): Route {
-  return route({
+function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
+  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
-    method: 'PUT',
-    path: `${VERSION}/publish`,
-    represents: VERSION,
+    represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
     description:
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
       'mode Strict, and counts as none otherwise.',
-    tags: TAGS,
-    access: modifying,
-    answers: { 200: { description: 'The published version', schema: VersionView } },
+    answer: { description: 'The published version', schema: VersionView },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -193,21 +110,33 @@ function publishRoute(options: VersionRouteOptions): Route {
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    async handle({ principal, resource, params, facts }) {
-      const target = { resource, principal, actor: facts.actor };
-      return json(toVersion(await publishVersion(options, target, params['version'] ?? '')));
-    },
+    handle: async ({ caller, resource, params }) =>
+      toVersion(
+        await publishVersion(tools, { kind: 'configurations', resource, ...caller }, params['version'] ?? ''),
+      ),
   });
 }
 
-function fileRoute(database: Database, store: GitStore): Route {
-  return route({
+function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}', {
+    id: 'getConfigurationVersion',
+    summary: 'Read a version with its files',
+    problems: READING_REPOSITORIES,
+    answers: { 200: { description: 'The version', schema: VersionDetailsView } },
+    handle: ({ resource, params }) =>
+      reads(tools, resource, async (repository) => {
+        const details = await findVersion(tools.store, repository, params['version'] ?? '');
+        const infos = await tools.store.fileInfos(repository, details.files);
+        return jsonWithList(toVersion(details), 'files', toVersionFiles(details, infos));
+      }),
+  });
+}
+
+function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}', {
     id: 'downloadConfigurationFile',
-    method: 'GET',
-    path: `${VERSION}/files/{*filePath}`,
     summary: 'Download a file of a version',
-    tags: TAGS,
-    access: reading,
+    problems: READING_REPOSITORIES,
     answers: {
       200: {
         description: 'The bytes, with the media type of the extension',
@@ -215,26 +144,65 @@ function fileRoute(database: Database, store: GitStore): Route {
         headers: { 'Content-Disposition': '`attachment`' },
       },
     },
-    problems: READING_REPOSITORIES,
     async handle({ resource, params }) {
-      const repository = repositoryOf(resource);
       const path = existingPath(params['filePath'] ?? '');
-      return whileThere(database, resource.id, async () => {
-        const details = await findVersion(store, repository, params['version'] ?? '');
-        const file = details.files.find((candidate) => candidate.path === path);
+      return reads(tools, resource, async (repository) => {
+        const { files } = await findVersion(tools.store, repository, params['version'] ?? '');
+        const file = files.find((candidate) => candidate.path === path);
         if (file === undefined) throw notFound('No such file in this version');
-        return download(await store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
+        return download(await tools.store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
       });
     },
   });
 }
 
-/** A path that no file can have names nothing. */
+/** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
+function reads<T>(
+  { database }: ConfigurationTools,
+  { id, name }: GrantedResource,
+  work: (repository: RepositoryRef) => Promise<T>,
+): Promise<T> {
+  return notFoundIfDeleted(database, 'configurations', id, () => work({ kind: 'configurations', name }));
+}
+
+async function findVersion(
+  store: GitStore,
+  repository: RepositoryRef,
+  version: string,
+): Promise<VersionDetails> {
+  const ref = (await store.versions(repository)).get(version);
+  if (ref === undefined) throw notFound('No such version');
+  return store.details(repository, ref);
+}
+
+/** The path in its normal form. A path that no file can have is answered with 404. */
 function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));
   } catch (error) {
     if (error instanceof HawserError) throw notFound('No such file in this version');
     throw error;
+  }
+}
+
+function toVersion(details: VersionDetails) {
+  return {
+    version: details.version,
+    status: details.status,
+    entryPoint: details.entryPoint,
+    prereleaseChannel: prereleaseChannelOf(details.version),
+    fileCount: details.files.length,
+    ...toAuthorship(details),
+  };
+}
+
+/**
+ * Gives the files of a version one by one, as there may be twenty thousand.
+ * @param infos of the files, in their order
+ */
+function* toVersionFiles({ files }: VersionDetails, infos: readonly BlobInfo[]) {
+  for (const [at, { path }] of files.entries()) {
+    const { size, sha256 } = infos[at] as BlobInfo;
+    yield { path, size, checksum: sha256, contentType: mediaTypeOf(path) };
   }
 }

@@ -1,191 +1,165 @@
-/** Drafts and publishing: everything checked first, under the repository's lock, then one atomic act. */
+/** Making and changing configurations and their drafts: what a request asks for, and what it is checked for. */
 
 import type { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Db } from '../../db/open.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
-import type { GitStore } from '../../git/store.ts';
-import type { FileContent, LockedRepository, RepositoryRef, VersionDetails } from '../../git/types.ts';
-import { conflict, notFound } from '../../lib/errors.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
-import type { GrantedResource } from '../../security/access.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { checkDraft } from './drafts.ts';
-import { type ConfigurationRow, findConfiguration, readEffectiveSettings } from './queries.ts';
-import type { NewVersion } from './schemas.ts';
-import { noConfiguration, whileThere } from './while-there.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { authorVersions } from '../../versions/author.ts';
+import { createResource, type ResourceTools } from '../../versions/resources.ts';
+import type { ConfigurationRow, Target } from '../../versions/rows.ts';
+import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../../versions/rules.ts';
+import type { FileContent, VersionDetails } from '../../versions/store.ts';
+import type { Caller } from '../crud/routes.ts';
+import { readValidationSettings } from '../settings/queries.ts';
+import { readEffectiveSettings } from './queries.ts';
+import type { ConfigurationChange, NewConfiguration, NewVersion } from './schemas.ts';
 
-export function repositoryOf(resource: Pick<GrantedResource, 'name'>): RepositoryRef {
-  return { kind: 'configurations', name: resource.name };
+const FIRST_VERSION = '1.0.0';
+
+export type ConfigurationTools = ResourceTools & { compatibility: CompatibilityGuard };
+export type ConfigurationTarget = Target<'configurations'>;
+
+/**
+ * Creates a configuration with its first draft.
+ * @returns the new configuration's id
+ * @throws HawserError as `createResource` and `checkDraft`
+ */
+export async function createConfiguration(
+  tools: ResourceTools,
+  caller: Caller & { gone: AbortSignal },
+  form: z.output<typeof NewConfiguration>,
+  files: readonly FileContent[],
+): Promise<string> {
+  const { name, description = null, version = FIRST_VERSION, useServerManagedParameters = true } = form;
+  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel } = form;
+  const { requireSemVer } = await readValidationSettings(tools.database.read);
+  const flags = { useServerManagedParameters, requireSemVer };
+  const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
+  const draft = { version, ...content };
+  const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
+  return createResource(tools, caller, { kind: 'configurations', ...made });
 }
 
-interface Stores {
-  database: Database;
-  store: GitStore;
+/**
+ * Changes a configuration. Where nothing differs, nothing is written, not even the time of the last change.
+ * @throws HawserError conflict `reserved_path` when the highest version has a file where the parameters go;
+ *   `in_use` when nodes would lose published parameters
+ */
+export async function changeConfiguration(
+  tools: ResourceTools,
+  target: ConfigurationTarget,
+  change: z.output<typeof ConfigurationChange>,
+): Promise<void> {
+  const { database, store } = tools;
+  const { actor, resource } = target;
+  const { id: resourceId, name } = resource;
+  // Under the lock, so that no draft with a reserved path slips in between.
+  await authorVersions(tools, target, async (author, { description, use_server_managed_parameters }) => {
+    const before = { description, useServerManagedParameters: use_server_managed_parameters === 1 };
+    const changes = changedMembers(before, change);
+    if (changes === null) return;
+    const [highest] = author.index().versions;
+    if (highest && changes['useServerManagedParameters']?.to === true)
+      refuseReservedPaths((await store.details({ kind: 'configurations', name }, highest)).files);
+    if (changes['useServerManagedParameters']?.to === false) await refusePublishedParameters(store, name);
+    await database.write.transaction().execute(async (trx) => {
+      await updateRow(trx, resourceId, change, actor.at);
+      const details = { name, ...changes };
+      await recordAudit(trx, actor, { action: 'configuration.updated', resourceId, details });
+    });
+  });
 }
 
-interface Target {
-  resource: GrantedResource;
-  principal: UserPrincipal;
-  actor: Actor;
+async function updateRow(
+  trx: Db,
+  id: string,
+  { description, useServerManagedParameters: managed }: z.output<typeof ConfigurationChange>,
+  now: number,
+): Promise<void> {
+  const columns = {
+    ...(description === undefined ? {} : { description }),
+    ...(managed === undefined ? {} : { use_server_managed_parameters: Number(managed) }),
+  };
+  const update = trx.updateTable('configurations').set({ ...columns, updated_at: now });
+  await update.where('id', '=', id).execute();
 }
 
 interface Draft {
-  /** Aborted when whoever asked has gone. */
-  gone: AbortSignal;
   form: z.output<typeof NewVersion>;
   files: readonly FileContent[];
 }
 
 /** @throws HawserError conflict `version_exists`, or what `checkDraft` finds */
-export function createDraft(stores: Stores, target: Target, draft: Draft): Promise<VersionDetails> {
-  const { database, store } = stores;
-  const { resource } = target;
-  return exclusively(stores, resource, async (locked, row) => {
-    const highest = locked.index.versions[0];
-    const version =
-      draft.form.version ?? nextPatch(highest && isVersion(highest.version) ? highest.version : null);
-    const inherited = highest && (await store.details(repositoryOf(resource), highest)).entryPoint;
-    const entryPoint = draft.form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
-    const { requireSemVer } = await readEffectiveSettings(database.read, resource.id);
-    const named = { version, entryPoint, requireSemVer };
-    const made = await locked.writeDraft(checked(row, target, draft, named));
-    await record(stores, target, 'version_created', { version, commit: made.commit });
-    return made;
+export function createDraft(
+  tools: ResourceTools,
+  target: ConfigurationTarget,
+  { form, files }: Draft,
+): Promise<VersionDetails> {
+  const { store, database } = tools;
+  const { id, name } = target.resource;
+  return authorVersions(tools, target, async (author, row) => {
+    const [highest] = author.index().versions;
+    const version = form.version ?? nextPatch(highest && isVersion(highest.version) ? highest.version : null);
+    const inherited = highest && (await store.details({ kind: 'configurations', name }, highest)).entryPoint;
+    const entryPoint = form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
+    const { requireSemVer } = await readEffectiveSettings(database.read, id);
+    return author.createDraft(version, checked(row, { version, entryPoint, requireSemVer }, { form, files }));
   });
 }
 
+/** Checks a draft by the configuration's flags as they are under the lock. */
+function checked(
+  { use_server_managed_parameters }: ConfigurationRow,
+  named: { version: string; entryPoint: string; requireSemVer: boolean },
+  { form: { prereleaseChannel }, files }: Draft,
+) {
+  const useServerManagedParameters = use_server_managed_parameters === 1;
+  return checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters });
+}
+
 /**
- * Puts other files in the place of a draft's. It keeps its entry point unless another is given.
+ * Replaces the files of a draft. It keeps its entry point unless the form names another.
  * @throws HawserError not_found, conflict `published_version`, or what `checkDraft` finds
  */
 export function replaceDraft(
-  stores: Stores,
-  target: Target,
+  tools: ResourceTools,
+  target: ConfigurationTarget,
   version: string,
-  draft: Draft,
+  { form, files }: Draft,
 ): Promise<VersionDetails> {
-  const { resource } = target;
-  return exclusively(stores, resource, async (locked, row) => {
-    const ref = existing(locked, version);
-    if (ref.status === 'Published') throw published('A published version never changes');
-    const details = await stores.store.details(repositoryOf(resource), ref);
-    const entryPoint = draft.form.entryPoint ?? details.entryPoint;
-    // The version has its name already: a rule that came later asks no other of it.
+  return authorVersions(tools, target, async (author, row) => {
+    const before = author.requireDraft(version);
+    const repository = { kind: 'configurations', name: target.resource.name } as const;
+    const entryPoint = form.entryPoint ?? (await tools.store.details(repository, before)).entryPoint;
+    // The version has its name already. A rule that was switched on later does not ask for another one.
     const named = { version, entryPoint, requireSemVer: false };
-    const { author, ...rest } = checked(row, target, draft, named);
-    const change = { ...rest, committer: author };
-    const made = await locked.replaceDraft(version, change);
-    const commit = { from: details.commit, to: made.commit };
-    await record(stores, target, 'version_replaced', { version, commit });
-    return made;
-  });
-}
-
-/** @throws HawserError not_found without such a version, conflict `published_version` */
-export function deleteDraft(
-  stores: Stores,
-  target: Omit<Target, 'principal'>,
-  version: string,
-): Promise<void> {
-  return exclusively(stores, target.resource, async (locked) => {
-    const { status, oid } = existing(locked, version);
-    if (status === 'Published') throw published('A published version stays');
-    await locked.deleteDraft(version);
-    // The id of a draft is that of its commit.
-    await record(stores, target, 'version_deleted', { version, commit: oid });
+    return author.replaceDraft(before, checked(row, named, { form, files }));
   });
 }
 
 /**
- * Where the server keeps the configuration's parameters, its `parameters` block must fit those before it.
+ * Publishes a draft. Where the server manages the configuration's parameters, the `parameters` block must be compatible
+ * with the version before it.
  * @throws HawserError not_found without such a version; conflict `already_published`, `incompatible_parameters`, or
  *   `validation_failed` in mode Strict for a block that cannot be read
  */
 export function publishVersion(
-  stores: Stores & { compatibility: CompatibilityGuard },
-  target: Target,
+  tools: ConfigurationTools,
+  target: ConfigurationTarget,
   version: string,
 ): Promise<VersionDetails> {
-  const { resource, principal, actor } = target;
-  const tagger = { name: principal.username, email: principal.email };
-  return exclusively(stores, resource, async (locked, row) => {
-    if (row.use_server_managed_parameters === 1) {
-      const { parameterValidationMode } = await readEffectiveSettings(stores.database.read, resource.id);
+  const { compatibility, database } = tools;
+  const { id, name } = target.resource;
+  return authorVersions(tools, target, (author, row) =>
+    author.publish(version, async () => {
+      if (row.use_server_managed_parameters !== 1) return;
+      const { parameterValidationMode } = await readEffectiveSettings(database.read, id);
       const isStrict = parameterValidationMode === 'Strict';
-      await stores.compatibility.requirePublishable(resource.name, version, {
-        isStrict,
-        caller: principal.userId,
-      });
-    }
-    const made = await locked.publish(version, tagger, actor.at);
-    await record(stores, target, 'version_published', { version, commit: made.commit });
-    return made;
-  });
-}
-
-type VersionAction = 'version_created' | 'version_replaced' | 'version_published' | 'version_deleted';
-
-/** Still under the lock, so that the entries stand in the order of the changes. */
-function record(
-  { database }: Stores,
-  { resource, actor }: Omit<Target, 'principal'>,
-  action: VersionAction,
-  details: { version: string; commit: unknown },
-): Promise<void> {
-  return recordAudit(database.write, actor, {
-    action: `configuration.${action}`,
-    resourceId: resource.id,
-    details: { name: resource.name, ...details },
-  });
-}
-
-/** Details of a version that is named in a path. @throws HawserError not_found */
-export async function findVersion(
-  store: GitStore,
-  repository: RepositoryRef,
-  version: string,
-): Promise<VersionDetails> {
-  const ref = (await store.index(repository)).get(version);
-  if (ref === undefined) throw notFound('No such version');
-  return store.details(repository, ref);
-}
-
-function existing(locked: LockedRepository, version: string) {
-  const ref = locked.index.get(version);
-  if (ref === undefined) throw notFound('No such version');
-  return ref;
-}
-
-const published = (message: string) => conflict('published_version', message);
-
-/**
- * Runs alone in the repository of the configuration to which the caller was let. That one may have been deleted
- * since, and another of its name made, by somebody who gave this caller nothing.
- */
-export function exclusively<T>(
-  { database, store }: Stores,
-  resource: GrantedResource,
-  work: (locked: LockedRepository, row: ConfigurationRow) => Promise<T>,
-): Promise<T> {
-  const run = async (locked: LockedRepository) => {
-    const row = await findConfiguration(database.read, resource.id);
-    if (!row) throw noConfiguration();
-    return work(locked, row);
-  };
-  return whileThere(database, resource.id, () => store.exclusive(repositoryOf(resource), run));
-}
-
-/** Checks a draft by the configuration's flags as they are now, under the lock. */
-function checked(
-  row: ConfigurationRow,
-  { principal, actor }: Target,
-  { form, files, gone }: Draft,
-  named: { version: string; entryPoint: string; requireSemVer: boolean },
-) {
-  const { prereleaseChannel } = form;
-  const useServerManagedParameters = row.use_server_managed_parameters === 1;
-  const now = actor.at;
-  return checkDraft({ ...named, prereleaseChannel, useServerManagedParameters, files, principal, now, gone });
+      const caller = target.principal.userId;
+      await compatibility.requirePublishable(name, version, { isStrict, caller });
+    }),
+  );
 }

@@ -1,73 +1,95 @@
-/** Creates, changes and deletes groups. */
+/** Changes of groups, and of the mappings of external groups to them. */
 
-import { orConflict } from '../../db/errors.ts';
-import type { Database, Db } from '../../db/open.ts';
+import type { Selectable } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { GroupsTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
-import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import { keepingAnAdministrator } from '../../security/delegation.ts';
-import {
-  deleteGroup,
-  findGroup,
-  type GroupRow,
-  heldRoleNames,
-  insertGroup,
-  memberNames,
-  updateGroup,
-} from './queries.ts';
-import type { GroupContent } from './schemas.ts';
-
-/** @throws HawserError not_found */
-export async function requireGroup(db: Db, id: string): Promise<GroupRow> {
-  const group = await findGroup(db, id);
-  if (!group) throw notFound('No such group');
-  return group;
-}
+import { recordAudit } from '../../security/audit.ts';
+import { keepingAnAdministrator, requireOwnGroup } from '../../security/delegation.ts';
+import type { Caller } from '../crud/routes.ts';
+import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, MAPPINGS, type MappingRow, namedMappings } from './queries.ts';
+import type { GroupContent, NewExternalMapping } from './schemas.ts';
 
 /** @throws HawserError `name_taken` */
-export function createGroup(database: Database, actor: Actor, content: GroupContent): Promise<GroupRow> {
+export async function createGroup(
+  trx: Db,
+  { actor }: Caller,
+  content: GroupContent,
+): Promise<Selectable<GroupsTable>> {
   const { name, description } = content;
   const times = { created_at: actor.at, modified_at: actor.at };
-  const row = { id: newId(), name, name_key: nameKey(name), description, ...times };
-  return database.write.transaction().execute(async (trx) => {
-    await orNameTaken(() => insertGroup(trx, row));
-    await recordAudit(trx, actor, { action: 'group.created', resourceId: row.id, details: content });
-    return row;
-  });
+  const row = await GROUPS.insert(trx, { id: newId(), name, name_key: nameKey(name), description, ...times });
+  await recordAudit(trx, actor, { action: 'group.created', resourceId: row.id, details: content });
+  return row;
 }
 
 /** @throws HawserError not_found, `name_taken` */
 export async function replaceGroup(
-  database: Database,
-  actor: Actor,
+  trx: Db,
+  { actor }: Caller,
   id: string,
   { name, description }: GroupContent,
 ): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    const before = await requireGroup(trx, id);
-    const changes = changedMembers(before, { name, description });
-    if (changes === null) return;
-    const change = { name, name_key: nameKey(name), description, modified_at: actor.at };
-    await orNameTaken(() => updateGroup(trx, id, change));
-    const details = { name, ...changes };
-    await recordAudit(trx, actor, { action: 'group.updated', resourceId: id, details });
-  });
+  const changes = changedMembers(await GROUPS.require(trx, id), { name, description });
+  if (changes === null) return;
+  await GROUPS.update(trx, id, { name, name_key: nameKey(name), description, modified_at: actor.at });
+  await recordAudit(trx, actor, { action: 'group.updated', resourceId: id, details: { name, ...changes } });
 }
 
 /** @throws HawserError not_found, `last_administrator` */
-export async function removeGroup(database: Database, actor: Actor, id: string): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    const { name, description } = await requireGroup(trx, id);
-    const members = [...(await memberNames(trx, id)).values()];
-    const roles = [...(await heldRoleNames(trx, id)).values()];
-    await keepingAnAdministrator(trx, () => deleteGroup(trx, id));
-    const details = { name, description, members, roles };
-    await recordAudit(trx, actor, { action: 'group.deleted', resourceId: id, details });
-  });
+export async function deleteGroup(trx: Db, { actor }: Caller, id: string): Promise<void> {
+  const { name, description } = await GROUPS.require(trx, id);
+  const members = [...(await GROUP_MEMBERS.names(trx, id)).values()];
+  const roles = [...(await GROUP_ROLES.names(trx, id)).values()];
+  await keepingAnAdministrator(trx, () => GROUPS.delete(trx, id));
+  const details = { name, description, members, roles };
+  await recordAudit(trx, actor, { action: 'group.deleted', resourceId: id, details });
 }
 
-function orNameTaken<T>(write: () => Promise<T>): Promise<T> {
-  return orConflict('groups.name_key', conflict('name_taken', 'Another group has this name'), write);
+/**
+ * Maps a group of an identity provider to a group here. Who is mapped becomes a member, so the rule of new members
+ * holds here too.
+ * @throws HawserError not_found, `beyond_own_permissions`, `mapping_exists`
+ */
+export async function createMapping(
+  trx: Db,
+  { principal, actor }: Caller,
+  { provider, externalGroupId, externalGroupName, groupId }: NewExternalMapping,
+): Promise<MappingRow> {
+  const { name } = await GROUPS.require(trx, groupId);
+  await requireOwnGroup(trx, principal, groupId);
+  const row = await MAPPINGS.insert(trx, {
+    id: newId(),
+    provider,
+    external_group_id: externalGroupId,
+    external_group_name: externalGroupName,
+    group_id: groupId,
+    created_at: actor.at,
+  });
+  const mapping = { ...row, group_name: name };
+  const details = describeMapping(mapping);
+  await recordAudit(trx, actor, { action: 'external_mapping.created', resourceId: row.id, details });
+  return mapping;
+}
+
+/** @throws HawserError not_found */
+export async function deleteMapping(trx: Db, { actor }: Caller, id: string): Promise<void> {
+  await MAPPINGS.require(trx, id);
+  const mappings = namedMappings(trx).where('external_group_mappings.id', '=', id);
+  const details = describeMapping(await mappings.executeTakeFirstOrThrow());
+  await MAPPINGS.delete(trx, id);
+  await recordAudit(trx, actor, { action: 'external_mapping.deleted', resourceId: id, details });
+}
+
+/** What a mapping maps, as answers and the audit trail name it. */
+export function describeMapping(row: MappingRow) {
+  return {
+    provider: row.provider,
+    externalGroupId: row.external_group_id,
+    externalGroupName: row.external_group_name,
+    groupId: row.group_id,
+    groupName: row.group_name,
+  };
 }

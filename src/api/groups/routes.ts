@@ -1,117 +1,162 @@
 /** `/api/v1/groups`: users taken together, to give roles and grants to all of them at once. */
 
-import type { Database } from '../../db/open.ts';
-import { created, json, noContent, page } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
-import { idsInPath, Paging } from '../../http/schemas.ts';
-import { createGroup, removeGroup, replaceGroup, requireGroup } from './change.ts';
-import { linkRoutes } from './link-routes.ts';
-import { mappingRoutes } from './mapping-routes.ts';
-import { listGroups } from './queries.ts';
-import { Group, GroupContent, GroupDetails } from './schemas.ts';
-import { showGroup, toGroup } from './views.ts';
-
-const GROUPS = '/api/v1/groups';
-const GROUP = `${GROUPS}/{id}`;
-
-const COMMON = {
-  tags: ['Groups'],
-  access: { kind: 'permission', permission: 'groups.manage' },
-} as const;
+import type { Database, Db } from '../../db/open.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';
+import { operation, type PermittedRoutes, permitted } from '../crud/routes.ts';
+import { pageOf } from '../crud/rows.ts';
+import {
+  createGroup,
+  createMapping,
+  deleteGroup,
+  deleteMapping,
+  describeMapping,
+  replaceGroup,
+} from './change.ts';
+import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, type MappingRow, namedMappings } from './queries.ts';
+import {
+  ExternalMapping,
+  Group,
+  GroupContent,
+  GroupDetails,
+  HeldRole,
+  Member,
+  MemberIds,
+  NewExternalMapping,
+  RoleIds,
+} from './schemas.ts';
 
 export function groupRoutes(database: Database): Route[] {
+  const groups = permitted(database, ['Groups'], 'groups.manage');
   return [
-    listRoute(database),
-    createRoute(database),
-    detailRoute(database),
-    replaceRoute(database),
-    deleteRoute(database),
-    ...linkRoutes(database),
-    ...mappingRoutes(database),
+    groups.list('/api/v1/groups', {
+      ...operation('listGroups', 'List the groups by name'),
+      answer: { description: 'The groups', schema: Group },
+      rows: ({ query }) => GROUPS.page(database.read, query),
+      show: toGroup,
+    }),
+    groups.create('/api/v1/groups', {
+      ...operation('createGroup', 'Create a group without members and roles'),
+      body: { kind: 'json', schema: GroupContent },
+      answer: { description: 'The group', schema: GroupDetails },
+      problems: ['name_taken'],
+      async change(trx, { caller, body }) {
+        const row = await createGroup(trx, caller, body);
+        return { ...toGroup(row), members: [], roles: [] };
+      },
+    }),
+    groups.get('/api/v1/groups/{id}', {
+      ...operation('getGroup', 'Read a group with its members and roles'),
+      params: idsInPath('id'),
+      answer: { description: 'The group', schema: GroupDetails },
+      handle: ({ params, facts }) => describeGroup(database.read, params.id, facts.now),
+    }),
+    groups.update('/api/v1/groups/{id}', {
+      ...operation('replaceGroup', "Replace a group's name and description"),
+      params: idsInPath('id'),
+      body: { kind: 'json', schema: GroupContent },
+      answer: { description: 'The group as it is now', schema: GroupDetails },
+      problems: ['name_taken'],
+      async change(trx, { caller, params, body, facts }) {
+        await replaceGroup(trx, caller, params.id, body);
+        return describeGroup(trx, params.id, facts.now);
+      },
+    }),
+    groups.delete('/api/v1/groups/{id}', {
+      ...operation('deleteGroup', 'Delete a group with its grants and external mappings'),
+      params: idsInPath('id'),
+      problems: ['last_administrator'],
+      change: (trx, { caller, params }) => deleteGroup(trx, caller, params.id),
+    }),
+    ...memberRoutes(database, groups),
+    ...mappingRoutes(database, groups),
   ];
 }
 
-function listRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'listGroups',
-    method: 'GET',
-    path: GROUPS,
-    summary: 'List the groups by name',
-    query: Paging,
-    answers: { 200: { description: 'The groups', schema: Group.array() } },
-    async handle({ query }) {
-      const { rows, total } = await listGroups(database.read, query);
-      return page(rows.map(toGroup), total, query);
-    },
-  });
+/** A list has no validator of its own. That of the group covers its members and roles. */
+const REPLACING = {
+  represents: '/api/v1/groups/{id}',
+  description:
+    'Those who are new to the group get its roles and grants, none of which may then go beyond what the caller holds; ' +
+    'roles that are new to it may hold no permission that the caller does not have. If-Match takes the ETag of the group.',
+  params: idsInPath('id'),
+  problems: ['beyond_own_permissions', 'last_administrator'],
+} as const;
+
+function memberRoutes(database: Database, groups: PermittedRoutes): Route[] {
+  return [
+    groups.list('/api/v1/groups/{id}/members', {
+      ...operation('listGroupMembers', "List a group's members by user name"),
+      params: idsInPath('id'),
+      answer: { description: 'The members', schema: Member },
+      rows: ({ params, query }) => GROUP_MEMBERS.page(database.read, params.id, query),
+      show: (row, { facts }) => toUser(row, facts.now),
+    }),
+    groups.update('/api/v1/groups/{id}/members', {
+      ...REPLACING,
+      ...operation('setGroupMembers', 'Make these users the members of a group, and no others'),
+      body: { kind: 'json', schema: MemberIds },
+      answer: { description: 'All members, by user name', schema: Member.array() },
+      async change(trx, { caller, params, body, facts }) {
+        const members = await GROUP_MEMBERS.replace(trx, caller, params.id, body.userIds);
+        return members.map((row) => toUser(row, facts.now));
+      },
+    }),
+    groups.list('/api/v1/groups/{id}/roles', {
+      ...operation('listGroupRoles', 'List the roles that a group holds, by name'),
+      params: idsInPath('id'),
+      answer: { description: 'The roles', schema: HeldRole },
+      rows: ({ params, query }) => GROUP_ROLES.page(database.read, params.id, query),
+      show: toHeldRole,
+    }),
+    groups.update('/api/v1/groups/{id}/roles', {
+      ...REPLACING,
+      ...operation('setGroupRoles', 'Let a group hold these roles, and no others'),
+      body: { kind: 'json', schema: RoleIds },
+      answer: { description: 'All its roles, by name', schema: HeldRole.array() },
+      async change(trx, { caller, params, body }) {
+        return (await GROUP_ROLES.replace(trx, caller, params.id, body.roleIds)).map(toHeldRole);
+      },
+    }),
+  ];
 }
 
-function createRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'createGroup',
-    method: 'POST',
-    path: GROUPS,
-    summary: 'Create a group without members and roles',
-    body: { kind: 'json', schema: GroupContent },
-    answers: { 201: { description: 'The group', schema: GroupDetails } },
-    problems: ['name_taken'],
-    async handle({ body, facts }) {
-      const group = await createGroup(database, facts.actor, body);
-      return created(`${GROUPS}/${group.id}`, { ...toGroup(group), members: [], roles: [] });
-    },
-  });
+/** `/external-mappings`: which groups of an identity provider stand for which groups here. */
+function mappingRoutes(database: Database, groups: PermittedRoutes): Route[] {
+  return [
+    groups.list('/api/v1/groups/external-mappings', {
+      ...operation('listExternalMappings', 'List the external mappings, by provider and external id'),
+      answer: { description: 'The mappings', schema: ExternalMapping },
+      rows: ({ query }) => pageOf(namedMappings(database.read), query),
+      show: toExternalMapping,
+    }),
+    groups.create('/api/v1/groups/external-mappings', {
+      ...operation('createExternalMapping', 'Map a group of an identity provider to a group here'),
+      description:
+        'Its members would get the roles and grants of the group, none of which may go beyond what the caller holds.',
+      body: { kind: 'json', schema: NewExternalMapping },
+      answer: { description: 'The mapping', schema: ExternalMapping },
+      problems: ['not_found', 'beyond_own_permissions', 'mapping_exists'],
+      change: async (trx, { caller, body }) => toExternalMapping(await createMapping(trx, caller, body)),
+    }),
+    groups.delete('/api/v1/groups/external-mappings/{id}', {
+      ...operation('deleteExternalMapping', 'Delete an external mapping'),
+      params: idsInPath('id'),
+      change: (trx, { caller, params }) => deleteMapping(trx, caller, params.id),
+    }),
+  ];
 }
 
-function detailRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'getGroup',
-    method: 'GET',
-    path: GROUP,
-    summary: 'Read a group with its members and roles',
-    params: idsInPath('id'),
-    answers: { 200: { description: 'The group', schema: GroupDetails } },
-    handle: async ({ params, facts }) => json(await readGroup(database, params.id, facts.now)),
-  });
+function toExternalMapping(row: MappingRow) {
+  return { id: row.id, ...describeMapping(row), createdAt: toTimestamp(row.created_at) };
 }
 
-function replaceRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'replaceGroup',
-    method: 'PUT',
-    path: GROUP,
-    summary: "Replace a group's name and description",
-    params: idsInPath('id'),
-    body: { kind: 'json', schema: GroupContent },
-    answers: { 200: { description: 'The group as it is now', schema: GroupDetails } },
-    problems: ['name_taken'],
-    async handle({ params, body, facts }) {
-      await replaceGroup(database, facts.actor, params.id, body);
-      return json(await readGroup(database, params.id, facts.now));
-    },
-  });
-}
-
-function deleteRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'deleteGroup',
-    method: 'DELETE',
-    path: GROUP,
-    summary: 'Delete a group with its grants and external mappings',
-    params: idsInPath('id'),
-    answers: { 204: { description: 'Deleted' } },
-    problems: ['last_administrator'],
-    async handle({ params, facts }) {
-      await removeGroup(database, facts.actor, params.id);
-      return noContent();
-    },
-  });
-}
-
-async function readGroup(database: Database, id: string, now: number) {
-  return showGroup(database.read, await requireGroup(database.read, id), now);
+/** The group with all its members, by user name, and roles, by name. @throws HawserError not_found */
+async function describeGroup(db: Db, id: string, now: number) {
+  const group = toGroup(await GROUPS.require(db, id));
+  const members = await GROUP_MEMBERS.list(db, id);
+  const roles = await GROUP_ROLES.list(db, id);
+  return { ...group, members: members.map((row) => toUser(row, now)), roles: roles.map(toHeldRole) };
 }

@@ -1,11 +1,11 @@
-/** `/health`: is the process alive, and can it do its work? No authentication, never cached. */
+/** `/health`: whether the process is alive and can do its work. The answers need no authentication and are not cached. */
 
 import { z } from 'zod';
 import type { Database } from '../../db/open.ts';
-import type { GitStore } from '../../git/store.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
+import type { GitStore } from '../../versions/store.ts';
 
 const Readiness = z
   .object({
@@ -29,22 +29,24 @@ const Health = z
 
 const NEVER_CACHED = { 'Cache-Control': '`no-store`' };
 
-/** Enough to know where to look; the log has them all. */
+/** Problems that an answer names at most. The log names them all. */
 const SHOWN_PROBLEMS = 20;
+
+const PUBLIC = { tags: ['Health'], access: { kind: 'public' } } as const;
 
 export function healthRoutes(database: Database, store: GitStore, log: Log): Route[] {
   return [
     route({
+      ...PUBLIC,
       id: 'getHealth',
       method: 'GET',
       path: '/health',
       summary: 'The process answers',
-      tags: ['Health'],
-      access: { kind: 'public' },
       answers: { 200: { description: 'Alive', schema: Health, headers: NEVER_CACHED } },
       handle: () => uncached(json({ status: 'Healthy' })),
     }),
     route({
+      ...PUBLIC,
       id: 'getReadiness',
       method: 'GET',
       path: '/health/ready',
@@ -52,27 +54,18 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
       description:
         'Single repositories that are damaged or missing are named under `repositories`, with 200 all the same: one of ' +
         'a thousand must not take the server out of its balancer.',
-      tags: ['Health'],
-      access: { kind: 'public' },
       answers: {
         200: { description: 'Ready', schema: Readiness, headers: NEVER_CACHED },
-        503: {
-          description: 'Not ready, and which check failed',
-          schema: Readiness,
-          headers: NEVER_CACHED,
-        },
+        503: { description: 'Not ready, and which check failed', schema: Readiness, headers: NEVER_CACHED },
       },
       async handle() {
         const checks = {
           database: await checkDatabase(database, log),
           repositories: await checkRepositories(store, log),
         };
-        // One damaged repository must not take a server with a thousand good ones out of its balancer.
         const ready = Object.values(checks).every((result) => result !== 'Failed');
-        return uncached({
-          ...json({ status: ready ? 'Ready' : 'Unready', checks }),
-          status: ready ? 200 : 503,
-        });
+        const answer = uncached(json({ status: ready ? 'Ready' : 'Unready', checks }));
+        return { ...answer, status: ready ? 200 : 503 };
       },
     }),
   ];
@@ -88,7 +81,7 @@ async function check(log: Log, name: string, probe: () => Promise<unknown>): Pro
   }
 }
 
-/** What can be read serves polls, and is not to be taken out of its balancer. */
+/** A server whose database can only be read still serves polls, so its balancer must not take it out. */
 async function checkDatabase(database: Database, log: Log): Promise<string> {
   const readable = await check(log, 'database', () =>
     database.read.selectFrom('generation').select('value').executeTakeFirstOrThrow(),
@@ -102,10 +95,10 @@ const unwritable = (fault: string) => `nothing can be written (${fault})`;
 async function checkRepositories(store: GitStore, log: Log): Promise<string> {
   const listed = await check(log, 'repositories', () => store.list('configurations'));
   if (listed !== 'Ok') return listed;
-  // The store watches only what is there: one that was put back is noticed when it is asked for.
+  // The store watches existing repositories only. One that was put back is noticed when it is asked for.
   const missing = store.problems().filter(({ reason }) => reason === 'repository_missing');
   for (const { repository } of missing.slice(0, SHOWN_PROBLEMS)) {
-    await store.index(repository).catch(() => undefined);
+    await store.versions(repository).catch(() => undefined);
   }
   const problems = store.problems();
   const fault = await store.writeFault();

@@ -5,7 +5,7 @@ import { type Route, route } from '../../http/route.ts';
 import type { Metrics, MetricsOfProcess } from '../../lib/metrics/metrics.ts';
 import { FleetReader } from './fleet.ts';
 
-/** @param readOthers what the other processes of this server have counted */
+/** @param readOthers reads what the other processes of this server have counted */
 export function metricsRoutes(
   database: Database,
   metrics: Metrics,

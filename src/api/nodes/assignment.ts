@@ -1,40 +1,35 @@
-/** Assigning a configuration to a node, only one that the caller may read and that gives the node something; taking it. */
+/** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
+import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
-import type { Database } from '../../db/open.ts';
+import type { Assignment } from '../../db/node-lookup.ts';
+import type { Database, Db } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import type { Planner } from '../../resolve/plans.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { deleteAssignment, findAssigned, nodeExists, saveAssignment } from './queries.ts';
-
-export interface AssignmentRequest {
-  nodeId: string;
-  configurationName: string;
-  isComposite: boolean;
-  majorVersion: number | null;
-  prereleaseChannel: string | null;
-  now: number;
-  actor: Actor;
-}
+import type { Caller } from '../crud/routes.ts';
+import { findAssigned, requireNode } from './queries.ts';
+import type { NewAssignment } from './schemas.ts';
 
 /**
- * What is assigned like this already stays as it is, with the time of its assignment.
+ * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
+ * keeps it, with its time.
  * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`
  */
 export async function assignConfiguration(
   database: Database,
   planner: Planner,
-  principal: UserPrincipal,
-  request: AssignmentRequest,
+  { principal, actor }: Caller,
+  nodeId: string,
+  wish: z.output<typeof NewAssignment>,
 ): Promise<void> {
-  const { nodeId, isComposite, majorVersion, prereleaseChannel, now, actor } = request;
-  if (!(await nodeExists(database.read, nodeId))) throw notFound('No such node');
+  const { configurationName: name, majorVersion = null, prereleaseChannel = null } = wish;
+  const isComposite = wish.isComposite ?? false;
+  await requireNode(database.read, nodeId);
   const kind = isComposite ? 'composite' : 'configuration';
-  const target = await grantedResource(database.read, principal, kind, 'Read', {
-    name: request.configurationName,
-  });
+  const target = await grantedResource(database.read, principal, kind, 'Read', { name });
   const assignment = {
     configurationId: isComposite ? null : target.id,
     compositeId: isComposite ? target.id : null,
@@ -46,11 +41,9 @@ export async function assignConfiguration(
   }
   try {
     await database.write.transaction().execute(async (trx) => {
-      const before = await findAssigned(trx, nodeId);
-      if (!before) throw notFound('No such node');
-      if (isSame(before, assignment)) return;
-      await saveAssignment(trx, { nodeId, ...assignment, now });
-      const { fqdn } = before;
+      const { fqdn, ...before } = await requireAssigned(trx, nodeId);
+      if (changedMembers(before, assignment) === null) return;
+      await saveAssignment(trx, nodeId, assignment, actor.at);
       const details = { fqdn, configurationName: target.name, isComposite, majorVersion, prereleaseChannel };
       await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
     });
@@ -60,29 +53,32 @@ export async function assignConfiguration(
   }
 }
 
-type Assigned = Pick<
-  NonNullable<Awaited<ReturnType<typeof findAssigned>>>,
-  'configurationId' | 'compositeId' | 'majorVersion' | 'prereleaseChannel'
->;
-
-function isSame(one: Assigned, other: Assigned): boolean {
-  return (
-    one.configurationId === other.configurationId &&
-    one.compositeId === other.compositeId &&
-    one.majorVersion === other.majorVersion &&
-    one.prereleaseChannel === other.prereleaseChannel
-  );
+/** @throws HawserError not_found for the node; it is no error that nothing is assigned */
+export async function unassignConfiguration(trx: Db, actor: Actor, nodeId: string): Promise<void> {
+  const { fqdn, configurationName, compositeId } = await requireAssigned(trx, nodeId);
+  if (configurationName === null) return;
+  await trx.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
+  const details = { fqdn, configurationName, isComposite: compositeId !== null };
+  await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
 }
 
-/** @throws HawserError not_found for the node; nothing assigned is fine */
-export async function unassignConfiguration(database: Database, nodeId: string, actor: Actor): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    const before = await findAssigned(trx, nodeId);
-    if (!before) throw notFound('No such node');
-    const { fqdn, configurationName, compositeId } = before;
-    if (configurationName === null) return;
-    await deleteAssignment(trx, nodeId);
-    const details = { fqdn, configurationName, isComposite: compositeId !== null };
-    await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
-  });
+async function requireAssigned(trx: Db, nodeId: string) {
+  const assigned = await findAssigned(trx, nodeId);
+  if (!assigned) throw notFound('No such node');
+  return assigned;
+}
+
+async function saveAssignment(trx: Db, nodeId: string, assignment: Assignment, now: number): Promise<void> {
+  const target = {
+    configuration_id: assignment.configurationId,
+    composite_id: assignment.compositeId,
+    major_version: assignment.majorVersion,
+    prerelease_channel: assignment.prereleaseChannel,
+    assigned_at: now,
+  };
+  await trx
+    .insertInto('assignments')
+    .values({ node_id: nodeId, ...target })
+    .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
+    .execute();
 }

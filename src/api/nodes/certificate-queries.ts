@@ -1,22 +1,29 @@
-/** Reads and writes of nodes' certificates: the current one, and the one that a node has announced. */
+/** Reads and writes of nodes' certificates: the current one of each node, and the one that it has announced. */
 
 import type { Db } from '../../db/open.ts';
+import { conflict } from '../../lib/errors.ts';
 import {
   insertCertificate,
   lapsedBefore,
   type PinnedCertificate,
 } from '../../security/pending-certificates.ts';
 
-/** Of one that was announced by its SHA-1 the thumbprint is that; `notBefore` is 0 where it is not known. */
+/** The thumbprint is a SHA-1 where the certificate was announced by it. `notBefore` is 0 where it is not known. */
 export type CertificateRow = PinnedCertificate;
 
 type Thumbprints = Pick<CertificateRow, 'thumbprint' | 'sha1Thumbprint'>;
 
-/** Ids of the nodes that have shown the certificate, and so have it as their current one. */
-export async function listCertificateHolders(
+/**
+ * Asks who holds the certificate as their current one.
+ * @param nodeId undefined for a node that is not known yet
+ * @returns whether the node itself holds it
+ * @throws HawserError conflict `certificate_in_use` where another node holds it
+ */
+export async function requireOwnOrFree(
   db: Db,
+  nodeId: string | undefined,
   { thumbprint, sha1Thumbprint }: Thumbprints,
-): Promise<string[]> {
+): Promise<boolean> {
   const sha1 = sha1Thumbprint ?? thumbprint;
   const rows = await db
     .selectFrom('node_certificates')
@@ -24,10 +31,13 @@ export async function listCertificateHolders(
     .where((of) => of.or([of('thumbprint', 'in', [thumbprint, sha1]), of('sha1_thumbprint', '=', sha1)]))
     .where('state', '=', 'current')
     .execute();
-  return rows.map((row) => row.node_id);
+  if (rows.some((row) => row.node_id !== nodeId)) {
+    throw conflict('certificate_in_use', 'Another node holds this certificate');
+  }
+  return rows.length > 0;
 }
 
-/** Whether the node has announced the certificate and may still come with it. */
+/** Whether the node has announced the certificate and the announcement has not lapsed. */
 export async function hasAnnounced(
   db: Db,
   nodeId: string,
@@ -45,7 +55,7 @@ export async function hasAnnounced(
   return row !== undefined;
 }
 
-/** Notes the certificate that the node will come with, in place of one announced before. */
+/** Stores the certificate that the node announces, in place of one that it announced before. */
 export async function replacePending(
   db: Db,
   nodeId: string,

@@ -1,9 +1,9 @@
-/** Shapes of what explains a node's parameters. */
+/** Shapes of the answers that explain a node's parameters. */
 
 import { z } from 'zod';
 import { Id, Timestamp } from '../../http/schemas.ts';
 
-/** Examples of the API description. */
+/** Values of the examples in the OpenAPI document. */
 const DELIVERED = {
   nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
   configurationId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',

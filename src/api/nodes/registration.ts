@@ -1,33 +1,37 @@
-/** Registration: a key and a certificate make a node, or bring a known one back. */
+/**
+ * Registration: with a registration key and a certificate a node becomes known, or a known one is recognised. A refused
+ * registration leaves a line in the log and an entry in the audit trail, with its reason.
+ */
 
 import type { Database, Db } from '../../db/open.ts';
-import { normalizeHostName } from '../../domain/host-name.ts';
+import { normalizeHostName } from '../../domain/names.ts';
+import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
+import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
-import { type CertificateRow, hasAnnounced, listCertificateHolders } from './certificate-queries.ts';
+import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
 import { findNodeByFqdn, insertNode, type ReportedSettings, updateReported } from './queries.ts';
-import { KeyRejected, noteRefusal } from './registration-refusal.ts';
 
 export interface RegistrationRequest {
   registrationKey: string;
   fqdn: string;
   settings: ReportedSettings;
-  /** PKCS#10 in PEM: the built-in CA issues the certificate. */
+  /** A PKCS#10 request in PEM, for which the built-in CA issues the certificate. */
   csr: string | null;
-  /** Certificate of the connection, and whether the configured node CA stands behind it. */
+  /** The certificate of the connection, and whether it chains to the configured node CA. */
   certificate: (CertificateRow & { isTrusted: boolean }) | null;
   actor: Actor;
-  now: number;
 }
 
 export interface RegistrationResult {
   nodeId: string;
-  /** PEM, when it was issued for a CSR. */
+  /** The certificate in PEM, where one was issued for a CSR. */
   certificate: string | null;
 }
 
@@ -35,14 +39,14 @@ export interface RegistrationOptions {
   database: Database;
   authority: KeyedCertificate;
   log: Log;
-  /** With a node CA of the operator's own, certificates of the built-in CA would be refused at every call. */
+  /** False where the operator has configured a node CA, which would refuse certificates of the built-in CA. */
   issuesCertificates: boolean;
-  /** Told of each registration why it was refused, in a few fixed words; null when it was not. */
+  /** Called after each registration with the reason of its refusal, one of a few fixed texts, or null. */
   onRegistration(refusal: string | null): void;
 }
 
 /**
- * Every refusal is logged and recorded in the audit trail, with its reason.
+ * Registers a node. Every refusal is logged and recorded in the audit trail, with its reason.
  * @throws HawserError invalid (`client_certificate_required`, `certificate_expired`, `validation_failed`), forbidden
  *   `registration_key_rejected`, conflict (`certificate_in_use`, `node_exists`)
  */
@@ -57,7 +61,7 @@ export async function registerNode(
     options.onRegistration(null);
     return result;
   } catch (error) {
-    if (error instanceof HawserError) await noteRefusal(options, request.actor, fqdn, error);
+    if (error instanceof HawserError) await recordRefusal(options, request.actor, fqdn, error);
     throw error;
   }
 }
@@ -67,78 +71,125 @@ async function register(
   request: RegistrationRequest,
   fqdn: string,
 ): Promise<RegistrationResult> {
-  const { database } = options;
-  if (request.csr === null) checkPresented(request);
-  else if (!options.issuesCertificates) throw certificateRequired(NOT_ISSUING);
-  // Before anything is signed for a stranger; the transaction below asks again.
-  await requireGoodKey(database.read, request);
-  const issued =
-    request.csr === null
-      ? null
-      : await issueNodeCertificate(options.authority, request.csr, fqdn, request.now);
+  const { database, authority, log, issuesCertificates } = options;
+  const { csr, actor } = request;
+  if (csr === null) checkPresented(request);
+  else if (!issuesCertificates) throw certificateRequired(NOT_ISSUING);
+  // No certificate may be signed without a valid key. The transaction below checks the key again.
+  await requireUsableKey(database.read, request);
+  const issued = csr === null ? null : await issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
-  if (certificate === null) throw certificateRequired('Connect with a client certificate, or send a csr');
-  const nodeId = await database.write.transaction().execute((trx) => admit(trx, request, fqdn, certificate));
-  const { requestId, address } = request.actor;
-  options.log.info(
-    { requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint },
-    'node registered',
-  );
+  if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
+  const nodeId = await database.write
+    .transaction()
+    .execute((trx) => storeRegistration(trx, request, fqdn, certificate));
+  const { requestId, address } = actor;
+  log.info({ requestId, nodeId, fqdn, address, thumbprint: certificate.thumbprint }, 'node registered');
   return { nodeId, certificate: issued?.certificate ?? null };
 }
 
+const CONNECT_OR_SEND = 'Connect with a client certificate, or send a csr';
+/** The codes with which a certificate is refused, at registration and at rotation. */
+export const CERTIFICATE_PROBLEMS = [
+  'client_certificate_required',
+  'certificate_expired',
+  'certificate_not_trusted',
+  'certificate_in_use',
+] as const;
+
+/** The message for a certificate that the configured node CA did not issue. */
+export const NOT_TRUSTED = 'The certificate does not chain to the node CA of this server';
 const NOT_ISSUING = 'This server issues no certificates: connect with one of its node CA, and send no csr';
 
 const certificateRequired = (message: string) => invalid('client_certificate_required', message);
 
-function checkPresented({ certificate, now }: RegistrationRequest): void {
-  if (certificate === null) throw certificateRequired('Connect with a client certificate, or send a csr');
-  if (certificate.notAfter <= now) throw invalid('certificate_expired', 'The client certificate has expired');
-  if (!certificate.isTrusted) {
-    throw forbidden(
-      'The certificate does not chain to the node CA of this server',
-      'certificate_not_trusted',
-    );
-  }
+function checkPresented({ certificate, actor }: RegistrationRequest): void {
+  if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
+  if (certificate.notAfter <= actor.at)
+    throw invalid('certificate_expired', 'The client certificate has expired');
+  if (!certificate.isTrusted) throw forbidden(NOT_TRUSTED, 'certificate_not_trusted');
 }
 
-/** The node's id; the key's use is counted in the same transaction, so `maxUses` holds under concurrency. */
-async function admit(
+/**
+ * Stores the node and its certificate. The use of the key is counted in the same transaction, so `maxUses` holds when
+ * several nodes register at once.
+ * @returns the node's id
+ */
+async function storeRegistration(
   trx: Db,
   request: RegistrationRequest,
   fqdn: string,
   certificate: CertificateRow,
 ): Promise<string> {
-  const key = await requireGoodKey(trx, request);
+  const { settings, actor } = request;
+  const key = await requireUsableKey(trx, request);
   const known = await findNodeByFqdn(trx, fqdn);
-  const holders = await listCertificateHolders(trx, certificate);
-  if (holders.some((holder) => holder !== known?.id)) {
-    throw conflict('certificate_in_use', 'Another node holds this certificate');
-  }
-  // With the one that it is about to rotate to, the node is the one it was too.
-  if (known && (holders.length > 0 || (await hasAnnounced(trx, known.id, certificate, request.now)))) {
-    await updateReported(trx, known.id, request.settings);
+  const isOwn = await requireOwnOrFree(trx, known?.id, certificate);
+  // A node that has announced this certificate for its rotation is recognised by it too.
+  if (known && (isOwn || (await hasAnnounced(trx, known.id, certificate, actor.at)))) {
+    await updateReported(trx, known.id, settings);
     return known.id;
   }
   if (known && key.allow_reregistration !== 1) {
     throw conflict('node_exists', 'A node of this name is registered with another certificate');
   }
   const nodeId = known?.id ?? newId();
-  if (known) await updateReported(trx, nodeId, request.settings);
-  else await insertNode(trx, { id: nodeId, fqdn, now: request.now, settings: request.settings });
-  await pinCertificate(trx, nodeId, certificate, request.now);
+  if (known) await updateReported(trx, nodeId, settings);
+  else await insertNode(trx, { id: nodeId, fqdn, now: actor.at, settings });
+  await pinCertificate(trx, nodeId, certificate, actor.at);
   await countUse(trx, key.id);
   const details = { fqdn, registrationKeyId: key.id, thumbprint: certificate.thumbprint };
   const action = known ? 'node.reregistered' : 'node.registered';
-  await recordAudit(trx, request.actor, { action, resourceId: nodeId, details });
+  await recordAudit(trx, actor, { action, resourceId: nodeId, details });
   return nodeId;
 }
 
-async function requireGoodKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
+async function requireUsableKey(db: Db, request: RegistrationRequest): Promise<RegistrationKeyRow> {
   const key = await findKeyBySecret(db, request.registrationKey);
   if (!key) throw new KeyRejected('unknown');
   if (key.revoked_at !== null) throw new KeyRejected('revoked');
-  if (key.expires_at <= request.now) throw new KeyRejected('expired');
+  if (key.expires_at <= request.actor.at) throw new KeyRejected('expired');
   if (key.max_uses !== null && key.current_uses >= key.max_uses) throw new KeyRejected('used up');
   return key;
+}
+
+/** Its reason goes to the log and the audit trail only. The answer is the same for all four reasons. */
+class KeyRejected extends HawserError {
+  readonly reason: string;
+
+  constructor(reason: 'unknown' | 'revoked' | 'expired' | 'used up') {
+    super('forbidden', 'registration_key_rejected', 'The registration key is not accepted');
+    this.reason = `registration key ${reason}`;
+  }
+}
+
+/** Audit entries per address (IPv6: /64) and window, so that a flood of refusals does not fill the disk. */
+const MAX_ENTRIES_PER_WINDOW = 100;
+const WINDOW = MINUTE;
+
+/** @param fqdn null where the request had no valid host name; that text is not recorded, since it may be a key */
+async function recordRefusal(
+  { database, log, onRegistration }: RegistrationOptions,
+  actor: Actor,
+  fqdn: string | null,
+  error: HawserError,
+): Promise<void> {
+  const { address, requestId } = actor;
+  const reason = error instanceof KeyRejected ? error.reason : reasonOf(error);
+  log.warn({ requestId, fqdn, address, reason }, 'registration refused');
+  onRegistration(reason);
+  const source = `registration ${sourceOf(address ?? '')}`;
+  await database.write.transaction().execute(async (trx) => {
+    const { attempts } = await countAttempt(trx, source, actor.at, WINDOW);
+    if (attempts > MAX_ENTRIES_PER_WINDOW) return;
+    const last = attempts === MAX_ENTRIES_PER_WINDOW ? { furtherNotRecorded: true } : {};
+    const details = { fqdn, reason, ...last };
+    await recordAudit(trx, actor, { action: 'node.registration_refused', resourceId: null, details });
+  });
+}
+
+/** Where a field is invalid, its code says more than that of the whole request. */
+function reasonOf({ code, data }: HawserError): string {
+  const [fault] = (data['errors'] as { code: string }[] | undefined) ?? [];
+  return fault?.code ?? code;
 }

@@ -1,13 +1,14 @@
-/** `/api/v1/nodes/{nodeId}/rotate-certificate`. */
+/** `/api/v1/nodes/{nodeId}/rotate-certificate`: a node announces its next certificate in one of three forms. */
 
 import { z } from 'zod';
-import { json } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { CERTIFICATE_PROBLEMS } from './registration.ts';
 import { type Announcement, announceCertificate, type RotationOptions } from './rotation.ts';
 
-/** SHA-1 or SHA-256 in any case, with colons or without; comes out as upper-case digits alone. */
+/** A SHA-1 or SHA-256 in any case, with or without colons; it is normalised to upper-case digits. */
 const Thumbprint = z
   .string()
   .regex(
@@ -16,7 +17,7 @@ const Thumbprint = z
   )
   .transform((text) => text.replaceAll(':', '').toUpperCase());
 
-/** A node's body: members it does not know are ignored. */
+/** Unknown members are ignored, since agents of other releases send them. */
 const Rotation = z
   .object({
     certificateThumbprint: Thumbprint.nullish(),
@@ -34,11 +35,11 @@ const Rotation = z
       .meta({ description: 'PKCS#10 in PEM; the built-in authority issues the certificate' }),
   })
   .transform((body, context): Announcement => {
-    const {
-      certificateThumbprint: thumbprint,
-      certificateSubject: subject,
-      certificateNotAfter: notAfter,
-    } = body;
+    const [thumbprint, subject, notAfter] = [
+      body.certificateThumbprint,
+      body.certificateSubject,
+      body.certificateNotAfter,
+    ];
     const { certificate, csr } = body;
     const forms = [thumbprint ?? subject ?? notAfter, certificate, csr].filter(isGiven);
     if (forms.length !== 1) context.addIssue({ code: 'custom', message: FORMS });
@@ -78,49 +79,35 @@ function isGiven<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
-/** The first member that the description of a certificate lacks. */
+/** The first member that is missing in the description of a certificate. */
 function missingOf(body: { [name in (typeof DESCRIPTION)[number]]?: unknown }): string {
   return DESCRIPTION.find((name) => !isGiven(body[name])) ?? '';
 }
 
+const PENDING = 'The certificate becomes the current one with the first call that uses it';
+const CURRENT = 'This is the current certificate of the node already';
+
 export function rotationRoute(options: RotationOptions): Route {
-  return route({
-    id: 'rotateNodeCertificate',
+  const own = new ResourceRoutes(options.database, { tags: ['Nodes'], access: { kind: 'node:self' } });
+  return own.update('/api/v1/nodes/{nodeId}/rotate-certificate', {
+    ...operation('rotateNodeCertificate', 'Announce the certificate that the node will come with next'),
     method: 'POST',
-    path: '/api/v1/nodes/{nodeId}/rotate-certificate',
-    summary: 'Announce the certificate that the node will come with next',
     description:
       'Exactly one of three forms: what the certificate is like, the certificate, or a csr. The current certificate ' +
       'works until the first call with the new one, which ends it. Only a call with this nodeId in its path counts. A ' +
       'new one that does not come within 24 hours is forgotten, and so is one that another node has shown meanwhile: ' +
       'several may announce the same. To announce the current certificate takes an announcement back.',
-    tags: ['Nodes'],
-    access: { kind: 'node:self' },
     body: { kind: 'json', schema: Rotation },
-    answers: {
-      200: {
-        description: 'The certificate is pending; for a CSR it is in the answer',
-        schema: Announced,
-      },
-    },
-    problems: [
-      'certificate_expired',
-      'certificate_in_use',
-      'certificate_not_trusted',
-      'client_certificate_required',
-    ],
-    async handle({ node, body, facts }) {
-      const { certificate: presented, actor, now } = facts;
+    answer: { description: 'The certificate is pending; for a CSR it is in the answer', schema: Announced },
+    problems: CERTIFICATE_PROBLEMS,
+    async handle({ node: { nodeId }, body, facts }) {
+      const { certificate: presented, actor } = facts;
       if (presented === null) throw unauthenticated('Connect with the client certificate of the node');
       const { isPending, certificate } = await announceCertificate(options, {
-        ...{ nodeId: node.nodeId, presented, announcement: body, actor, now },
+        ...{ nodeId, presented, announcement: body, actor },
         wouldChain: (chain) => facts.wouldChain(chain),
       });
-      const message = isPending ? PENDING : CURRENT;
-      return json({ message, ...(certificate === null ? {} : { certificate }) });
+      return { message: isPending ? PENDING : CURRENT, certificate };
     },
   });
 }
-
-const PENDING = 'The certificate becomes the current one with the first call that uses it';
-const CURRENT = 'This is the current certificate of the node already';

@@ -1,37 +1,36 @@
-/** Rotation: a node announces the certificate it will come with next. Until it has, the one before it keeps working. */
+/** Rotation: a node announces its next certificate. The current one works until the first call with the next one. */
 
 import type { Database } from '../../db/open.ts';
-import { conflict, forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
+import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
-import { parseChain } from '../../security/certificate-chain.ts';
-import { type CertificateDescription, describeCertificate } from '../../security/certificates.ts';
+import { type CertificateDescription, describeCertificate, parseChain } from '../../security/certificates.ts';
 import {
   type CertificateRow,
   deletePending,
-  listCertificateHolders,
   listCertificates,
   replacePending,
+  requireOwnOrFree,
 } from './certificate-queries.ts';
 import { findAssigned } from './queries.ts';
+import { NOT_TRUSTED } from './registration.ts';
 
-/** How a node says which certificate it will come with. */
+/** How a node says which certificate is its next one. */
 export type Announcement =
   | { form: 'thumbprint'; thumbprint: string; subject: string; notAfter: number }
-  /** PEM, perhaps with issuers behind it. */
+  /** The certificate in PEM; the certificates of its issuers may follow it. */
   | { form: 'certificate'; certificate: string }
-  /** PKCS#10 in PEM: the built-in CA issues the certificate. */
+  /** A PKCS#10 request in PEM, for which the built-in CA issues the certificate. */
   | { form: 'csr'; csr: string };
 
 export interface RotationRequest {
   nodeId: string;
-  /** Certificate of the connection. */
+  /** The certificate of the connection. */
   presented: CertificateDescription;
   announcement: Announcement;
-  /** Whether a certificate, its issuers behind it, chains to the configured node CA. */
+  /** Whether a certificate, with its issuers behind it, chains to the configured node CA. */
   wouldChain: (chain: ReturnType<typeof parseChain>) => boolean;
   actor: Actor;
-  now: number;
 }
 
 export interface RotationOptions {
@@ -43,13 +42,14 @@ export interface RotationOptions {
 type NextCertificate = CertificateRow & { certificate?: string };
 
 export interface RotationResult {
-  /** False when the node has announced the certificate that it came with: then nothing is to change. */
+  /** False when the node has announced its current certificate: then nothing changes. */
   isPending: boolean;
-  /** PEM, when it was issued for a CSR. */
-  certificate: string | null;
+  /** The certificate in PEM, where one was issued for a CSR. */
+  certificate: string | undefined;
 }
 
 /**
+ * Notes the next certificate of a node. To announce the current one takes back an announcement.
  * @throws HawserError invalid (`certificate_expired`, `client_certificate_required`, `validation_failed`), forbidden
  *   `certificate_not_trusted`, conflict `certificate_in_use`
  */
@@ -58,12 +58,12 @@ export async function announceCertificate(
   request: RotationRequest,
 ): Promise<RotationResult> {
   const next = await readNext(options, request);
-  if (next.notAfter <= request.now) throw invalid('certificate_expired', 'The certificate has expired');
+  const { nodeId, presented, announcement, actor } = request;
+  if (next.notAfter <= actor.at) throw invalid('certificate_expired', 'The certificate has expired');
   const isPending = await options.database.write.transaction().execute(async (trx) => {
-    const { nodeId, presented, now, actor } = request;
     const known = await listCertificates(trx, nodeId);
     const current = known.find((row) => row.state === 'current');
-    // Asked again: another certificate may have come into use since this call was let in.
+    // Another certificate may have come into use after this call was authenticated.
     if (current?.thumbprint !== presented.thumbprint) {
       throw unauthenticated('The certificate is no longer that of the node');
     }
@@ -71,34 +71,28 @@ export async function announceCertificate(
       await deletePending(trx, nodeId);
       return false;
     }
-    const holders = await listCertificateHolders(trx, next);
-    if (holders.some((holder) => holder !== nodeId)) {
-      throw conflict('certificate_in_use', 'Another node holds this certificate');
-    }
-    await replacePending(trx, nodeId, next, now);
-    // Said again, because the answer was lost: no change to tell of.
+    await requireOwnOrFree(trx, nodeId, next);
+    await replacePending(trx, nodeId, next, actor.at);
+    // A node that did not get the answer announces the same certificate again. That is no change to record.
     if (known.some((row) => row.state === 'pending' && row.thumbprint === next.thumbprint)) return true;
-    const details = { form: request.announcement.form, thumbprint: next.thumbprint };
+    const details = { form: announcement.form, thumbprint: next.thumbprint };
     await recordAudit(trx, actor, { action: 'node.certificate_announced', resourceId: nodeId, details });
     return true;
   });
-  return { isPending, certificate: next.certificate ?? null };
+  return { isPending, certificate: next.certificate };
 }
 
 async function readNext(
   options: RotationOptions,
-  { nodeId, announcement, wouldChain, now }: RotationRequest,
+  { nodeId, announcement, wouldChain, actor }: RotationRequest,
 ): Promise<NextCertificate> {
   if (announcement.form === 'thumbprint') {
     const { thumbprint, subject, notAfter } = announcement;
     return { thumbprint, sha1Thumbprint: null, subject, notBefore: 0, notAfter };
   }
-  if (announcement.form === 'csr') return issueNext(options, nodeId, announcement.csr, now);
+  if (announcement.form === 'csr') return issueNext(options, nodeId, announcement.csr, actor.at);
   const chain = parseChain(announcement.certificate);
-  if (!wouldChain(chain)) {
-    const message = 'The certificate does not chain to the node CA of this server';
-    throw forbidden(message, 'certificate_not_trusted');
-  }
+  if (!wouldChain(chain)) throw forbidden(NOT_TRUSTED, 'certificate_not_trusted');
   return describeCertificate(chain[0]);
 }
 

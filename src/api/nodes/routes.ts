@@ -1,27 +1,36 @@
-/** `/api/v1/nodes`: registration, list, detail and deletion, assignment. */
+/** `/api/v1/nodes`: registration, list, detail and deletion, assignment, tags. */
 
 import type { Database } from '../../db/open.ts';
-import { json, noContent, page } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Explainer } from '../../resolve/explain.ts';
 import type { Planner } from '../../resolve/plans.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { pageOfList } from '../crud/rows.ts';
 import { readServerSettings } from '../settings/queries.ts';
 import { assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { listCertificates } from './certificate-queries.ts';
-import { deleteNode } from './deletion.ts';
-import { findNode, listNodes, type StalenessRule } from './queries.ts';
-import { type RegistrationOptions, registerNode } from './registration.ts';
-import { toReported, toSource } from './reported-settings.ts';
-import { NewAssignment, NodeDetails, NodeFilter, NodeSummary, Registered, Registration } from './schemas.ts';
-import { listTags } from './tag-queries.ts';
-import { toAssignment, toCertificate, toNodeSummary, toNodeTag } from './views.ts';
+import { toReported } from './lcm-settings.ts';
+import { deleteNodeRow, findNode, listNodes, requireNode, type StalenessRule } from './queries.ts';
+import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
+import {
+  NewAssignment,
+  NewTag,
+  NodeDetails,
+  NodeFilter,
+  NodeSummary,
+  NodeTag,
+  Registered,
+  Registration,
+} from './schemas.ts';
+import { listTags, tagNode, toNodeTag, untagNode } from './tags.ts';
+import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 
 const TAGS = ['Nodes'];
-const PATH = '/api/v1/nodes';
-const NODE = `${PATH}/{nodeId}`;
+const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions {
   planner: Planner;
@@ -32,50 +41,73 @@ export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database, planner } = options;
   return [
     registerRoute(options),
-    listRoute(database),
-    detailRoute(options),
+    ...readingRoutes(options),
     deleteRoute(database),
-    assignRoute(database, planner),
-    unassignRoute(database),
+    ...assignmentRoutes(database, planner),
   ];
 }
 
 function registerRoute(options: NodeRouteOptions): Route {
-  return route({
+  return new ResourceRoutes(options.database, PUBLIC).update('/api/v1/nodes/register', {
     id: 'registerNode',
     method: 'POST',
-    path: `${PATH}/register`,
     summary: 'Register a node with a key and a client certificate, or with a key and a CSR',
     description:
       'A known name with the same certificate answers with its id again, and no use is counted, but the key must be ' +
       'good: one that is used up is refused here too. A server with a node CA of its own issues no certificates, and ' +
       'answers a csr with 400 `client_certificate_required`.',
-    tags: TAGS,
-    access: { kind: 'public' },
     body: { kind: 'json', schema: Registration },
-    answers: { 200: { description: "The node's id; for a CSR also the certificate", schema: Registered } },
-    problems: [
-      'client_certificate_required',
-      'certificate_expired',
-      'certificate_not_trusted',
-      'registration_key_rejected',
-      'certificate_in_use',
-      'node_exists',
-    ],
+    answer: { description: "The node's id; for a CSR also the certificate", schema: Registered },
+    problems: [...CERTIFICATE_PROBLEMS, 'registration_key_rejected', 'node_exists'],
     async handle({ body, facts }) {
       const { nodeId, certificate } = await registerNode(options, {
         registrationKey: body.registrationKey,
         fqdn: body.fqdn,
-        settings: { ...toReported(body), ...toSource(body) },
+        settings: toReported(body),
         csr: body.csr ?? null,
         certificate: facts.certificate,
         actor: facts.actor,
-        now: facts.now,
       });
-      if (certificate === null) return json({ nodeId });
-      return json({ nodeId, certificate, caCertificate: options.authority.certificate });
+      if (certificate === null) return { nodeId };
+      return { nodeId, certificate, caCertificate: options.authority.certificate };
     },
   });
+}
+
+function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Route[] {
+  const { read } = database;
+  const nodes = permitted(database, TAGS, 'nodes.read');
+  return [
+    nodes.list('/api/v1/nodes', {
+      ...operation('listNodes', 'List nodes by name'),
+      query: NodeFilter,
+      answer: { description: 'The nodes that match', schema: NodeSummary },
+      rows: async ({ query, facts }) => listNodes(read, query, await stalenessRule(database, facts.now)),
+      show: toNodeSummary,
+    }),
+    nodes.get('/api/v1/nodes/{nodeId}', {
+      ...operation('getNode', 'Read a node'),
+      params: idsInPath('nodeId'),
+      answer: { description: 'The node', schema: NodeDetails },
+      problems: READING_REPOSITORIES,
+      async handle({ principal, params: { nodeId }, facts: { now } }) {
+        const row = await findNode(read, nodeId, await stalenessRule(database, now));
+        if (!row) throw notFound('No such node');
+        const node = database.nodeLookup.byNodeId(nodeId);
+        const assignment = node?.assignment ?? null;
+        const tags = await listTags(read, nodeId);
+        return {
+          ...toNodeSummary(row),
+          certificate: toCertificate(await listCertificates(read, nodeId), now),
+          assignment:
+            assignment &&
+            toAssignment(assignment, row.configurationName ?? '', await planner.resolvedVersion(assignment)),
+          tags: tags.map(toNodeTag),
+          parameterProblems: node ? await explainer.countProblems(node, principal.userId) : 0,
+        };
+      },
+    }),
+  ];
 }
 
 async function stalenessRule(database: Database, now: number): Promise<StalenessRule> {
@@ -83,113 +115,74 @@ async function stalenessRule(database: Database, now: number): Promise<Staleness
   return { now, stalenessMultiplier };
 }
 
-function listRoute(database: Database): Route {
-  return route({
-    id: 'listNodes',
-    method: 'GET',
-    path: PATH,
-    summary: 'List nodes by name',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'nodes.read' },
-    query: NodeFilter,
-    answers: { 200: { description: 'The nodes that match', schema: NodeSummary.array() } },
-    async handle({ query, facts }) {
-      const { rows, total } = await listNodes(database.read, query, await stalenessRule(database, facts.now));
-      return page(rows.map(toNodeSummary), total, query);
-    },
-  });
-}
-
-function detailRoute({ database, planner, explainer }: NodeRouteOptions): Route {
-  return route({
-    id: 'getNode',
-    method: 'GET',
-    path: NODE,
-    summary: 'Read a node',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'nodes.read' },
-    params: idsInPath('nodeId'),
-    answers: { 200: { description: 'The node', schema: NodeDetails } },
-    problems: READING_REPOSITORIES,
-    async handle({ principal, params, facts }) {
-      const { nodeId } = params;
-      const row = await findNode(database.read, nodeId, await stalenessRule(database, facts.now));
-      if (!row) throw notFound('No such node');
-      const node = database.nodeLookup.byNodeId(nodeId);
-      const assignment = node?.assignment ?? null;
-      const tags = await listTags(database.read, nodeId);
-      return json({
-        ...toNodeSummary(row),
-        certificate: toCertificate(await listCertificates(database.read, nodeId), facts.now),
-        assignment:
-          assignment &&
-          toAssignment(assignment, row.configuration_name ?? '', await planner.resolvedVersion(assignment)),
-        tags: tags.map(toNodeTag),
-        parameterProblems: node ? await explainer.countProblems(node, principal.userId) : 0,
-      });
-    },
-  });
-}
-
 function deleteRoute(database: Database): Route {
-  return route({
-    id: 'deleteNode',
-    method: 'DELETE',
-    path: NODE,
-    summary: 'Delete a node with its reports, events, tags and assignment',
+  return permitted(database, TAGS, 'nodes.delete').delete('/api/v1/nodes/{nodeId}', {
+    ...operation('deleteNode', 'Delete a node with its reports, events, tags and assignment'),
     description: 'Its certificate stops working at once. Parameter files of its name stay in Git.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'nodes.delete' },
     params: idsInPath('nodeId'),
-    answers: { 204: { description: 'The node is known no more' } },
-    async handle({ params, facts }) {
-      await deleteNode(database, facts.actor, params.nodeId);
-      return noContent();
+    answer: { description: 'The node is known no more' },
+    // No copy of the node is kept in memory, so that its certificate is unknown from the next call on, even on a
+    // connection that is open already.
+    async change(trx, { caller, params: { nodeId } }) {
+      const fqdn = await deleteNodeRow(trx, nodeId);
+      if (fqdn === undefined) throw notFound('No such node');
+      await recordAudit(trx, caller.actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
     },
   });
 }
 
-function assignRoute(database: Database, planner: Planner): Route {
-  return route({
-    id: 'assignNodeConfiguration',
-    method: 'PUT',
-    path: `${NODE}/configuration`,
-    summary: 'Assign a configuration to a node',
-    description: 'The caller also needs Read on the configuration or composite.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'nodes.assign-configuration' },
-    params: idsInPath('nodeId'),
-    body: { kind: 'json', schema: NewAssignment },
-    answers: { 204: { description: 'Assigned; the node gets it at its next poll' } },
-    problems: [[409, 'no_eligible_version'], ...READING_REPOSITORIES],
-    async handle({ principal, params, body, facts }) {
-      await assignConfiguration(database, planner, principal, {
-        nodeId: params.nodeId,
-        configurationName: body.configurationName,
-        isComposite: body.isComposite ?? false,
-        majorVersion: body.majorVersion ?? null,
-        prereleaseChannel: body.prereleaseChannel ?? null,
-        actor: facts.actor,
-        now: facts.now,
-      });
-      return noContent();
-    },
-  });
+function assignmentRoutes(database: Database, planner: Planner): Route[] {
+  const assignments = permitted(database, TAGS, 'nodes.assign-configuration');
+  return [
+    assignments.act('/api/v1/nodes/{nodeId}/configuration', {
+      ...operation('assignNodeConfiguration', 'Assign a configuration to a node'),
+      method: 'PUT',
+      description: 'The caller also needs Read on the configuration or composite.',
+      params: idsInPath('nodeId'),
+      body: { kind: 'json', schema: NewAssignment },
+      answer: { description: 'Assigned; the node gets it at its next poll' },
+      problems: [[409, 'no_eligible_version'], ...READING_REPOSITORIES],
+      handle: ({ caller, params, body }) =>
+        assignConfiguration(database, planner, caller, params.nodeId, body),
+    }),
+    assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
+      ...operation('unassignNodeConfiguration', 'Take the configuration from a node'),
+      params: idsInPath('nodeId'),
+      answer: { description: 'Nothing is assigned any more' },
+      change: (trx, { caller, params }) => unassignConfiguration(trx, caller.actor, params.nodeId),
+    }),
+  ];
 }
 
-function unassignRoute(database: Database): Route {
-  return route({
-    id: 'unassignNodeConfiguration',
-    method: 'DELETE',
-    path: `${NODE}/configuration`,
-    summary: 'Take the configuration from a node',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'nodes.assign-configuration' },
-    params: idsInPath('nodeId'),
-    answers: { 204: { description: 'Nothing is assigned any more' } },
-    async handle({ params, facts }) {
-      await unassignConfiguration(database, params.nodeId, facts.actor);
-      return noContent();
-    },
-  });
+export function tagRoutes(database: Database): Route[] {
+  const { read } = database;
+  const tags = permitted(database, TAGS, 'nodes.write');
+  return [
+    permitted(database, TAGS, 'nodes.read').list('/api/v1/nodes/{nodeId}/tags', {
+      ...operation('listNodeTags', "List a node's tags by precedence"),
+      params: idsInPath('nodeId'),
+      answer: { description: 'At most one tag of each scope type', schema: NodeTag },
+      async rows({ params: { nodeId }, query }) {
+        await requireNode(read, nodeId);
+        return pageOfList(await listTags(read, nodeId), query);
+      },
+      show: toNodeTag,
+    }),
+    tags.create('/api/v1/nodes/{nodeId}/tags', {
+      ...operation('tagNode', 'Tag a node with a scope value'),
+      params: idsInPath('nodeId'),
+      body: { kind: 'json', schema: NewTag },
+      answer: { description: 'The tag', schema: NodeTag },
+      problems: ['scope_type_already_tagged'],
+      change: async (trx, { caller, params, body }) =>
+        toNodeTag(await tagNode(trx, caller.actor, { ...params, ...body })),
+      key: (tag) => tag.scopeValueId,
+    }),
+    tags.delete('/api/v1/nodes/{nodeId}/tags/{scopeValueId}', {
+      ...operation('untagNode', 'Take a tag from a node'),
+      params: idsInPath('nodeId', 'scopeValueId'),
+      answer: { description: 'The node has the tag no longer' },
+      change: (trx, { caller, params }) => untagNode(trx, caller.actor, params),
+    }),
+  ];
 }

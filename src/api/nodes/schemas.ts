@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { isChannel } from '../../domain/version-choice.ts';
-import { choice, Duration, Flag, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
+import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import { historyFilter } from '../crud/history.ts';
 
-/** Examples of the API description. */
+/** Values of the examples in the OpenAPI document. */
 const SUMMARY = {
   id: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
   fqdn: 'web-01.example.com',
@@ -43,7 +44,7 @@ const lcmSettings = {
   reportCompliance: z.boolean().nullish(),
 };
 
-/** A node's body, like those below: members it does not know are ignored, since agents of other releases send them. */
+/** In all bodies that nodes send, unknown members are ignored, since agents of other releases send them. */
 export const Registration = z
   .object({
     registrationKey: z.string().min(1).max(512),
@@ -119,14 +120,7 @@ export const LcmConfig = z
     ],
   });
 
-export const StatusEventFilter = Paging.extend({
-  take: Paging.shape.take.unwrap().default(50),
-  from: Instant.optional(),
-  to: Instant.optional(),
-}).refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
-  path: ['to'],
-  message: 'Before from',
-});
+export const StatusEventFilter = historyFilter({ take: Paging.shape.take.unwrap().default(50) });
 
 export const StatusEvent = z
   .object({

@@ -1,61 +1,84 @@
-/** Tagging nodes with scope values: at most one value of each scope type. */
+/** Tags: the scope values of a node, at most one of each scope type. */
 
 import { orConflict } from '../../db/errors.ts';
-import type { Database, Db } from '../../db/open.ts';
+import type { Db } from '../../db/open.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { nodeExists } from './queries.ts';
-import { deleteTag, findTag, insertTag, type NodeTagRow, type TagTarget } from './tag-queries.ts';
+import { requireNode } from './queries.ts';
+
+export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
+
+export interface TagTarget {
+  nodeId: string;
+  scopeValueId: string;
+}
+
+/** Lists a node's tags by precedence. */
+export function listTags(db: Db, nodeId: string) {
+  return db
+    .selectFrom('node_tags')
+    .innerJoin('scope_types', 'scope_types.id', 'node_tags.scope_type_id')
+    .innerJoin('scope_values', 'scope_values.id', 'node_tags.scope_value_id')
+    .select([
+      'node_tags.node_id as nodeId',
+      'node_tags.scope_value_id as scopeValueId',
+      'node_tags.scope_type_id as scopeTypeId',
+      'scope_types.name as scopeTypeName',
+      'scope_values.value as scopeValue',
+      'scope_types.precedence',
+      'node_tags.assigned_at as assignedAt',
+    ])
+    .where('node_tags.node_id', '=', nodeId)
+    .orderBy('scope_types.precedence')
+    .execute();
+}
+
+/** A tag as the API shows it. */
+export function toNodeTag(tag: NodeTagRow) {
+  return { ...tag, assignedAt: toTimestamp(tag.assignedAt) };
+}
 
 /** @throws HawserError not_found for the node or the value, conflict `scope_type_already_tagged` */
-export function tagNode(database: Database, actor: Actor, target: TagTarget): Promise<NodeTagRow> {
-  const message = 'The node has a value of this scope type; take that away first';
-  const tagged = conflict('scope_type_already_tagged', message);
+export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise<NodeTagRow> {
   const { nodeId, scopeValueId } = target;
-  return database.write.transaction().execute(async (trx) => {
-    if (!(await nodeExists(trx, nodeId))) throw notFound('No such node');
-    const scopeTypeId = await findTypeOfValue(trx, scopeValueId);
-    if (scopeTypeId === undefined) throw notFound('No such scope value');
-    const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
-    // The primary key decides, so that of two at once only one is in time.
-    await orConflict('node_tags.scope_type_id', tagged, () =>
-      insertTag(trx, { ...row, assigned_at: actor.at }),
-    );
-    const tag = await requireTag(trx, target);
-    await recordAudit(trx, actor, {
-      action: 'node.tagged',
-      resourceId: nodeId,
-      details: toDetails(tag),
-    });
-    return tag;
-  });
+  await requireNode(trx, nodeId);
+  const scopeTypeId = await findTypeOfValue(trx, scopeValueId);
+  if (scopeTypeId === undefined) throw notFound('No such scope value');
+  const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
+  const message = 'The node has a value of this scope type; take that away first';
+  // The primary key decides, so that of two calls at once only one succeeds.
+  await orConflict('node_tags.scope_type_id', conflict('scope_type_already_tagged', message), () =>
+    trx
+      .insertInto('node_tags')
+      .values({ ...row, assigned_at: actor.at })
+      .execute(),
+  );
+  const tag = await requireTag(trx, target);
+  await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
+  return tag;
 }
 
 /** @throws HawserError not_found for the node or the tag */
-export async function untagNode(database: Database, actor: Actor, target: TagTarget): Promise<void> {
-  await database.write.transaction().execute(async (trx) => {
-    if (!(await nodeExists(trx, target.nodeId))) throw notFound('No such node');
-    const tag = await requireTag(trx, target);
-    await deleteTag(trx, target);
-    await recordAudit(trx, actor, {
-      action: 'node.untagged',
-      resourceId: target.nodeId,
-      details: toDetails(tag),
-    });
-  });
+export async function untagNode(trx: Db, actor: Actor, target: TagTarget): Promise<void> {
+  const { nodeId, scopeValueId } = target;
+  await requireNode(trx, nodeId);
+  const details = toDetails(await requireTag(trx, target));
+  await trx
+    .deleteFrom('node_tags')
+    .where('node_id', '=', nodeId)
+    .where('scope_value_id', '=', scopeValueId)
+    .execute();
+  await recordAudit(trx, actor, { action: 'node.untagged', resourceId: nodeId, details });
 }
 
-async function requireTag(db: Db, target: TagTarget): Promise<NodeTagRow> {
-  const tag = await findTag(db, target);
+async function requireTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow> {
+  const tag = (await listTags(db, nodeId)).find((one) => one.scopeValueId === scopeValueId);
   if (!tag) throw notFound('The node is not tagged with this value');
   return tag;
 }
 
-function toDetails(tag: NodeTagRow) {
-  return {
-    scopeType: tag.scope_type_name,
-    scopeValue: tag.scope_value,
-    scopeValueId: tag.scope_value_id,
-  };
+function toDetails({ scopeTypeName: scopeType, scopeValue, scopeValueId }: NodeTagRow) {
+  return { scopeType, scopeValue, scopeValueId };
 }

@@ -2,29 +2,19 @@
 
 import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { NodeCertificatesTable, StatusEventsTable } from '../../db/node-tables.ts';
+import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { lapsedBefore } from '../../security/pending-certificates.ts';
-import type { NodeRow } from './queries.ts';
-import type { NodeTagRow } from './tag-queries.ts';
+import type { NodeRow, StatusEventRow } from './queries.ts';
 
 export function toNodeSummary(row: NodeRow) {
   return {
-    id: row.id,
-    fqdn: row.fqdn,
-    configurationName: row.configuration_name,
-    status: row.status,
-    lcmStatus: row.lcm_status,
-    isStale: Boolean(row.is_stale),
-    lastCheckIn: toOptionalTimestamp(row.last_check_in),
-    createdAt: toTimestamp(row.created_at),
-    configurationSource: row.configuration_source,
-    configurationMode: row.configuration_mode,
-    configurationModeInterval: row.configuration_mode_interval,
-    reportCompliance: toFlag(row.report_compliance),
-    desiredConfigurationMode: row.desired_configuration_mode,
-    desiredConfigurationModeInterval: row.desired_configuration_mode_interval,
-    desiredReportCompliance: toFlag(row.desired_report_compliance),
+    ...row,
+    isStale: Boolean(row.isStale),
+    lastCheckIn: toOptionalTimestamp(row.lastCheckIn),
+    createdAt: toTimestamp(row.createdAt),
+    reportCompliance: toFlag(row.reportCompliance),
+    desiredReportCompliance: toFlag(row.desiredReportCompliance),
   };
 }
 
@@ -59,24 +49,6 @@ export function toAssignment(
   };
 }
 
-export function toNodeTag(row: NodeTagRow) {
-  return {
-    nodeId: row.node_id,
-    scopeValueId: row.scope_value_id,
-    scopeTypeId: row.scope_type_id,
-    scopeTypeName: row.scope_type_name,
-    scopeValue: row.scope_value,
-    precedence: row.precedence,
-    assignedAt: toTimestamp(row.assigned_at),
-  };
-}
-
-export function toStatusEvent(row: Selectable<StatusEventsTable>) {
-  return {
-    id: row.id,
-    nodeId: row.node_id,
-    lcmStatus: row.lcm_status,
-    status: row.status,
-    timestamp: toTimestamp(row.timestamp),
-  };
+export function toStatusEvent(event: StatusEventRow) {
+  return { ...event, timestamp: toTimestamp(event.timestamp) };
 }

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../http/openapi/document.ts';
 import { type Route, route } from '../../http/route.ts';
 import { readVersion } from '../../lib/version.ts';
 
-/** @param routes all others; this one is in the document too */
+/** @param routes all other routes; the document describes this one too */
 export function openApiRoute(routes: readonly Route[]): Route {
   let answer: Answer | undefined;
   const self = route({
@@ -18,10 +18,10 @@ export function openApiRoute(routes: readonly Route[]): Route {
     tags: ['Reference'],
     access: { kind: 'public' },
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.looseObject({ openapi: z.string() }) } },
-    // In production, where the route is not there.
+    // The answer in production, where the route is not there.
     problems: ['not_found'],
     handle: () => {
-      // Made when it is first asked for, as most servers never are.
+      // The document is made at the first request, because most servers are never asked for it.
       answer ??= json(openApiDocument([...routes, self], readVersion()));
       return answer;
     },

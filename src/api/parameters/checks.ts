@@ -1,36 +1,31 @@
-/** Judges parameter files of one configuration by its schemas and its validation mode, both as they are now. */
+/** Checks parameter files of one configuration by its current schemas and its current validation mode. */
 
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../../db/open.ts';
 import type { ParameterValidationMode } from '../../domain/server-settings.ts';
 import { majorOf } from '../../domain/version-order.ts';
-import type { GitStore, ParameterVersionRef } from '../../git/store.ts';
 import type { FieldError } from '../../lib/errors.ts';
-import type { Locks } from '../../lib/locks.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import type { Documents } from '../../resolve/documents.ts';
 import type { ParameterReader } from '../../resolve/parameters.ts';
 import type { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import type { AuthorTools } from '../../versions/author.ts';
+import type { VersionRef } from '../../versions/store.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
 
-export interface ParameterTools {
-  database: Database;
-  store: GitStore;
+export interface ParameterTools extends AuthorTools {
   parameters: ParameterReader;
   schemas: SchemaReader;
   documents: Documents;
-  /** Shared while a file is written, so that its scope type and value stay as they are meanwhile. */
-  locks: Locks;
 }
 
-/** The configuration whose parameters they are. */
+/** The configuration that owns the parameters. */
 export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 
-/** By a schema and a file, neither of which ever changes, whether the one refuses the other. */
+/** Whether a schema refuses a file. The key names both, and neither ever changes. */
 const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 
-/** For one request: the settings are read once, and each major's schema is looked for once. */
+/** The checks of one request. The settings are read once, and each major's schema is looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
   private readonly tools: ParameterTools;
@@ -55,14 +50,14 @@ export class FileChecks {
     return new FileChecks(tools, name, { mode, caller });
   }
 
-  /** What the schema finds in a scope's file, which need not set everything; nothing in mode None. */
+  /** What the schema finds wrong in a scope's file, which need not set everything. In mode None it finds nothing. */
   async errorsOf(version: string, document: DocumentSource | null): Promise<FieldError[]> {
     const schema = await this.schemaFor(version);
     if (schema === null || document === null) return [];
     return this.tools.documents.run(this.caller, 'checkDocument', { schema, document, isPartial: true });
   }
 
-  async needsMigration(ref: ParameterVersionRef): Promise<boolean> {
+  async needsMigration(ref: VersionRef): Promise<boolean> {
     const schema = await this.schemaFor(ref.version);
     if (schema === null) return false;
     const key = `${schema.key} ${ref.oid}`;
@@ -71,17 +66,17 @@ export class FileChecks {
     return verdict;
   }
 
-  async anyNeedsMigration(refs: readonly ParameterVersionRef[]): Promise<boolean> {
+  async anyNeedsMigration(refs: readonly VersionRef[]): Promise<boolean> {
     for (const ref of refs) if (await this.needsMigration(ref)) return true;
     return false;
   }
 
-  private async isRefused(ref: ParameterVersionRef): Promise<boolean> {
+  private async isRefused(ref: VersionRef): Promise<boolean> {
     const document = await this.tools.parameters.source(this.name, ref);
     return (await this.errorsOf(ref.version, document)).length > 0;
   }
 
-  /** Null where anything goes. */
+  /** Null where every document is valid. */
   private async schemaFor(version: string): Promise<DocumentSource | null> {
     const major = majorOf(version);
     if (this.mode === 'None' || major === null) return null;

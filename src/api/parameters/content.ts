@@ -1,4 +1,4 @@
-/** The content of a parameter file as it comes in: which of the two types, and whether it can be read at all. */
+/** Reads the content of a parameter file as it comes in: finds its type, and checks that it can be read. */
 
 import { refuse } from '../../domain/document-text.ts';
 import type { DocumentType } from '../../domain/parameter-document.ts';
@@ -7,24 +7,24 @@ import { type FieldError, HawserError, invalid } from '../../lib/errors.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import { type Documents, newSource } from '../../resolve/documents.ts';
 
-/** As answers name the types. */
+/** The names of the types in answers. */
 export const MEDIA_TYPES = { yaml: 'application/yaml', json: 'application/json' } as const;
 
-/** A document that can be read, with the very bytes that are kept. */
+/** A document that can be read, with the bytes that are stored. */
 export interface ReadContent {
   type: DocumentType;
   bytes: Buffer;
   document: DocumentSource;
 }
 
-/** Reads content in the turn of whoever sent it. */
+/** Reads documents in the turn of the user who sent the content. */
 export interface ContentReader {
   documents: Documents;
   /** The user's id. */
   caller: string;
 }
 
-/** RFC 9512 and the names that it replaces, RFC 8259, and short ones. */
+/** The names of RFC 9512, the names that it replaces, those of RFC 8259, and short names. */
 const NAMES: ReadonlyMap<string, DocumentType> = new Map([
   ['yaml', 'yaml'],
   ['application/yaml', 'yaml'],
@@ -36,26 +36,29 @@ const NAMES: ReadonlyMap<string, DocumentType> = new Map([
   ['text/json', 'json'],
 ]);
 
-/** Looks without regard to case and to parameters such as a charset, as all content is UTF-8; null for others. */
+/**
+ * The type that a media type names, or null. Case does not matter, nor do parameters such as a charset, because all
+ * content is UTF-8.
+ */
 export function contentTypeNamed(mediaType: string): DocumentType | null {
   const [name = ''] = mediaType.split(';', 1);
   return NAMES.get(name.trim().toLowerCase()) ?? null;
 }
 
 /**
- * Content that came as text.
+ * Reads content that came as text.
  * @throws HawserError `validation_failed`, its one error naming line and column, or `too_complex`
  */
 export function readText(reader: ContentReader, text: string, type: DocumentType): Promise<ReadContent> {
   return pointingTo('/content', () => {
-    // Written as UTF-8 it would become something else.
+    // A lone surrogate cannot be written as UTF-8.
     const lone = text.search(/\p{Surrogate}/u);
     if (lone >= 0) refuse(text, lone, 'invalid_text', 'The text holds half of a surrogate pair.');
     return read(reader, Buffer.from(text), type);
   });
 }
 
-/** As `readText`, of a file. It is YAML unless its name, or else its media type, says JSON. */
+/** Reads content that came as a file. It is YAML unless its name, or else its media type, says JSON. */
 export function readFile(
   reader: ContentReader,
   part: string,
@@ -76,7 +79,7 @@ async function read(
   return { type, bytes, document };
 }
 
-/** A fault of the text itself has no place in the document, so it is told of the member that holds the text. */
+/** Makes the errors that `work` throws point into the member of the request that holds the text. */
 async function pointingTo<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,27 +1,23 @@
 /**
- * Drafts of parameter files and their publishing. Everything is judged under the lock of the configuration's
- * parameters, as it then is; then Git is written, which is the change, and then the audit trail.
+ * Drafts of parameter files, their publishing, and uploaded schemas. Everything is checked under the lock of the
+ * configuration's parameters.
  */
 
-import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
-import { missingRepository } from '../../git/disk-errors.ts';
-import type {
-  LockedParameters,
-  ParameterDetails,
-  ParameterScope,
-  ParameterVersionRef,
-} from '../../git/store.ts';
+import { sameVersion } from '../../domain/version-order.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
-import { conflict, invalid, notFound } from '../../lib/errors.ts';
+import { conflict, invalid } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
-import type { UserPrincipal } from '../../security/principal.ts';
-import { findConfiguration, noteParameters } from '../configurations/queries.ts';
+import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
+import { SCHEMA_SERIES } from '../../versions/kinds.ts';
+import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
+import type { Target } from '../../versions/rows.ts';
+import type { ParameterDetails, ParameterScope, VersionDetails, VersionRef } from '../../versions/store.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
-import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
+import { FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
 import {
-  define,
+  defineValue,
   requireEnabledType,
   requireScopeType,
   type ScopeTypeChoice,
@@ -29,14 +25,9 @@ import {
   scopeToWrite,
 } from './scopes.ts';
 
-/** Who changes the parameters of which configuration. */
-export interface FileTarget {
-  resource: ConfigurationOf;
-  principal: UserPrincipal;
-  actor: Actor;
-  /** Aborted when whoever asked has gone, who then gets nothing done. */
-  gone?: AbortSignal;
-}
+export type FileTarget = Target<'parameters'>;
+export type SchemaTools = ParameterTools & { compatibility: CompatibilityGuard };
+type Author = VersionAuthor<'parameters'>;
 
 /** Names a version of a scope. */
 export interface FileName {
@@ -45,7 +36,7 @@ export interface FileName {
   version: string;
 }
 
-/** A version as it is after a change, with what an answer says of it. */
+/** A version after a change, with what the answer says of it. */
 export interface ChangedFile {
   type: ScopeTypeRow;
   scope: ParameterScope;
@@ -54,8 +45,8 @@ export interface ChangedFile {
 }
 
 /**
- * Makes a draft or gives one other content, and publishes it if `publish` says so: nothing is written unless both can
- * be. Content that a draft has already is not written again.
+ * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
+ * done. Content that the draft has already is not written again.
  * @param content null skips the scope on purpose
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
  *   `scope_type_disabled`, `published_version` or `version_exists`
@@ -63,25 +54,61 @@ export interface ChangedFile {
 export function saveFile(
   tools: ParameterTools,
   target: FileTarget,
-  name: FileName,
+  file: FileName,
   { content, publish = false }: { content: ReadContent | null; publish?: boolean },
 ): Promise<ChangedFile & { isNew: boolean }> {
-  const { version } = name;
-  return exclusively(tools, target.resource, async (locked) => {
-    const type = await requireEnabledType(tools.database.read, name.type);
-    const wanted = await scopeToWrite(tools.database.read, type, name.scopeValue);
+  const { database } = tools;
+  const { version, scopeValue } = file;
+  return authorVersions(tools, target, async (author) => {
+    const type = await requireEnabledType(database.read, file.type);
+    const wanted = await scopeToWrite(database.read, type, scopeValue);
     const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
     const errors = await checks.errorsOf(version, content?.document ?? null);
     if (checks.mode === 'Strict' && errors.length > 0)
       throw invalid('validation_failed', refusal(version), errors);
-    refusePublished(locked, wanted.scope, version);
+    // This is checked before anything is written. The store checks it again.
+    author.findDraft(version, seriesOf(wanted.scope));
     refuseGone(target.gone);
-    // Before the file: a value without one does no harm, where a file without its value would be shown to nobody.
-    const scope = await define(tools.database, target.actor, type.id, wanted);
-    const draft = await writeDraft(tools, target, locked, { scope, version, content });
-    const details = publish ? await publishDraft(tools, target, locked, { scope, version }) : draft.details;
+    // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
+    const scope = await defineValue(database, target.actor, type.id, wanted);
+    const series = seriesOf(scope);
+    const { name } = target.resource;
+    const draft = await writeDraft(tools, author, { name, series, version, content });
+    const details = publish
+      ? await describe(tools, target, await author.publish(version, () => undefined, series))
+      : draft.details;
     return { type, scope, details, needsMigration: errors.length > 0, isNew: draft.isNew };
   });
+}
+
+async function writeDraft(
+  { store }: ParameterTools,
+  author: Author,
+  file: { name: string; series: string; version: string; content: ReadContent | null },
+): Promise<{ isNew: boolean; details: ParameterDetails }> {
+  const { name, series, version, content } = file;
+  const ref = author.findDraft(version, series);
+  if (!ref) {
+    const made = await author.createDraft(version, contentOf(series, content), series);
+    return { isNew: true, details: await store.parameters.describe(name, made) };
+  }
+  const before = await store.parameters.details(name, ref);
+  const isSame = content === null ? before.isPassthrough : isContentOf(before, content);
+  if (isSame) return { isNew: false, details: before };
+  const made = await author.replaceDraft(ref, contentOf(series, content), { series });
+  return { isNew: false, details: await store.parameters.describe(name, made) };
+}
+
+function describe(
+  { store }: ParameterTools,
+  { resource }: FileTarget,
+  version: VersionDetails,
+): Promise<ParameterDetails> {
+  return store.parameters.describe(resource.name, version);
+}
+
+function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): boolean {
+  return before.contentType === type && before.sha256 === sha256Hex(bytes);
 }
 
 /**
@@ -90,135 +117,71 @@ export function saveFile(
  */
 export function publishFile(tools: ParameterTools, target: FileTarget, name: FileName): Promise<ChangedFile> {
   const { version } = name;
-  return exclusively(tools, target.resource, async (locked) => {
+  return authorVersions(tools, target, async (author) => {
     const type = await requireEnabledType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
-    const ref = requireVersion(locked, scope, version);
-    if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
-    const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
-    const document = await tools.parameters.source(target.resource.name, ref);
-    const errors = await checks.errorsOf(version, document);
-    if (checks.mode === 'Strict' && errors.length > 0)
-      throw conflict('validation_failed', refusal(version), { errors });
-    const details = await publishDraft(tools, target, locked, { scope, version });
-    return { type, scope, details, needsMigration: errors.length > 0 };
+    let needsMigration = false;
+    const check = async (ref: VersionRef) => {
+      const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
+      const document = await tools.parameters.source(target.resource.name, ref);
+      const errors = await checks.errorsOf(version, document);
+      needsMigration = errors.length > 0;
+      if (checks.mode === 'Strict' && needsMigration)
+        throw conflict('validation_failed', refusal(version), { errors });
+    };
+    const details = await author.publish(version, (ref) => check(ref), seriesOf(scope));
+    return { type, scope, details: await describe(tools, target, details), needsMigration };
   });
 }
 
-/** A draft of a type that is switched off too. @throws HawserError not_found, conflict `published_version` */
+/** Deletes a draft, of a type that is switched off too. @throws HawserError not_found, conflict `published_version` */
 export function deleteFile(tools: ParameterTools, target: FileTarget, name: FileName): Promise<void> {
-  const { version } = name;
-  return exclusively(tools, target.resource, async (locked) => {
+  return authorVersions(tools, target, async (author) => {
     const type = await requireScopeType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
-    const { status, commit } = requireVersion(locked, scope, version);
-    if (status === 'Published') throw conflict('published_version', 'A published version stays');
-    await locked.deleteDraft(scope, version);
-    await record(tools, target, 'deleted', { ...scope, version, commit });
+    await author.deleteDraft(name.version, seriesOf(scope));
   });
 }
 
-/** Works on the very configuration to which the caller was let, which may have been deleted since. */
-export function exclusively<T>(
-  { database, store, locks }: ParameterTools,
-  resource: ConfigurationOf,
-  work: (locked: LockedParameters) => Promise<T>,
-): Promise<T> {
-  const run = async (locked: LockedParameters) => {
-    const row = await findConfiguration(database.read, resource.id);
-    if (!row) throw notFound('No such configuration');
-    // Writing would begin a new history in place of the one that is lost, and nobody would notice.
-    const isLost = row.has_parameters === 1 && !(await store.has({ kind: 'parameters', name: row.name }));
-    if (isLost) throw missingRepository();
-    return work(locked);
-  };
-  return locks.share(PARAMETER_WRITES, () => store.parameters.exclusive(resource.name, run));
-}
-
-interface DraftWish {
-  scope: ParameterScope;
-  version: string;
-  content: ReadContent | null;
-}
-
-async function writeDraft(
-  tools: ParameterTools,
+/**
+ * Stores the schema that the document's `parameters` block defines, in place of an earlier one of the version. The
+ * same bytes are not written again.
+ * @returns the JSON Schema as JSON text
+ * @throws HawserError invalid for the block; not_found without the configuration; conflict `version_exists` for a
+ *   version that differs in build metadata alone, `incompatible_parameters` with `compatibilityReport`
+ */
+export async function uploadSchema(
+  tools: SchemaTools,
   target: FileTarget,
-  locked: LockedParameters,
-  { scope, version, content }: DraftWish,
-): Promise<{ isNew: boolean; details: ParameterDetails }> {
-  const ref = locked.index.get(scope, version);
-  const isDraft = ref?.status === 'Draft';
-  const before = isDraft ? await tools.store.parameters.details(target.resource.name, ref) : null;
-  if (before !== null && isSame(before, content)) return { isNew: false, details: before };
-  const { principal, actor } = target;
-  const made = await locked.writeDraft(scope, {
-    version,
-    content,
-    author: personOf(principal),
-    at: actor.at,
-  });
-  const { commit, isPassthrough } = made.details;
-  const replaced = before?.commit ?? null;
-  await record(tools, target, 'saved', { ...scope, version, isPassthrough, commit, replaced });
-  return made;
-}
-
-function isSame(before: ParameterDetails, content: ReadContent | null): boolean {
-  if (content === null) return before.isPassthrough;
-  return before.contentType === content.type && before.sha256 === sha256Hex(content.bytes);
-}
-
-async function publishDraft(
-  tools: ParameterTools,
-  target: FileTarget,
-  locked: LockedParameters,
-  { scope, version }: Omit<DraftWish, 'content'>,
-): Promise<ParameterDetails> {
-  const details = await locked.publish(scope, version, personOf(target.principal), target.actor.at);
-  const { commit } = details;
-  await record(tools, target, 'published', { ...scope, version, commit });
-  return details;
-}
-
-/** Found before anything is written; the store itself finds it again. */
-function refusePublished(locked: LockedParameters, scope: ParameterScope, version: string): void {
-  if (locked.index.get(scope, version)?.status !== 'Published') return;
-  throw conflict('published_version', 'A published version never changes');
-}
-
-function requireVersion(
-  locked: LockedParameters,
-  scope: ParameterScope,
   version: string,
-): ParameterVersionRef {
-  const ref = locked.index.get(scope, version);
-  if (ref === undefined) throw notFound('The scope has no such version');
-  return ref;
-}
-
-/** Still under the lock, so that the entries stand in the order of the changes. */
-function record(
-  { database }: ParameterTools,
-  { resource, actor }: FileTarget,
-  action: 'saved' | 'published' | 'deleted',
-  {
-    value,
-    ...details
-  }: ParameterScope & { version: string; commit: string | null } & Record<string, unknown>,
-): Promise<void> {
-  return database.write.transaction().execute(async (trx) => {
-    await noteParameters(trx, resource.id);
-    await recordAudit(trx, actor, {
-      action: `parameters.version_${action}`,
-      resourceId: resource.id,
-      details: { name: resource.name, scopeValue: value, ...details },
-    });
+  content: ReadContent,
+): Promise<string> {
+  const { name } = target.resource;
+  const caller = target.principal.userId;
+  const { document: schema, type, bytes } = content;
+  await tools.documents.run(caller, 'requireDefinitions', { schema });
+  await authorVersions(tools, target, async (author) => {
+    const before = await earlierSchema(tools, name, author, version);
+    if (before && isContentOf(before, content)) return;
+    await tools.compatibility.requireUploadable(name, { version, schema, caller });
+    refuseGone(target.gone);
+    const input = contentOf(SCHEMA_SERIES, { type, bytes });
+    await author.putSchema(version, input, before?.commit ?? null);
   });
+  return tools.documents.run(caller, 'printJsonSchema', { schema });
 }
 
-function personOf({ username, email }: UserPrincipal) {
-  return { name: username, email };
+async function earlierSchema(
+  { store }: SchemaTools,
+  name: string,
+  author: Author,
+  version: string,
+): Promise<ParameterDetails | null> {
+  const ref = author.index(SCHEMA_SERIES).versions.find((each) => sameVersion(each.version, version));
+  if (ref === undefined) return null;
+  if (ref.version !== version)
+    throw conflict('version_exists', `Version ${ref.version} has a schema already`);
+  return store.parameters.details(name, ref);
 }
 
 const refusal = (version: string) => `Version ${version} breaks the schema of its major version`;

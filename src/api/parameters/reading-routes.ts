@@ -1,13 +1,20 @@
-/** What versions of a scope's file there are, and which of them is the one of its major. */
+/** Lists the versions and majors of a scope's file, and reads the active file of a major. */
 
-import type { ParameterScope, ParameterVersionRef } from '../../git/store.ts';
-import { json, page } from '../../http/answer.ts';
+import pLimit from 'p-limit';
+import { isStable, majorOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { nameBasedId } from '../../lib/ids.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { seriesOf } from '../../versions/parameter-files.ts';
+import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
+import { pageOfList } from '../crud/rows.ts';
+import { grantedRoutes } from '../crud/versioned.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { type ConfigurationOf, FileChecks, type ParameterTools } from './checks.ts';
+import { MEDIA_TYPES } from './content.ts';
 import {
   InMajor,
   InSet,
@@ -18,55 +25,102 @@ import {
   ParameterFileView,
 } from './schemas.ts';
 import { requireScopeType, scopeNamed } from './scopes.ts';
-import { activeOf, groupByMajor, toMajor, toParameterFile } from './views.ts';
 
-const SET = '/api/v1/parameters/{scopeTypeId}/{configurationId}';
+const TAGS = ['Parameters'];
 
-const COMMON = {
-  method: 'GET',
-  tags: ['Parameters'],
-  access: { kind: 'grant', on: 'parameters', level: 'Read', by: 'configurationId' },
-  problems: READING_REPOSITORIES,
-} as const;
-
-/** Details of versions come from several objects each when they are not in memory. */
+/** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
 
 export function readingRoutes(tools: ParameterTools): Route[] {
-  const loads = new Semaphore(CONCURRENT_LOADS);
-  return [listRoute(tools, loads), majorsRoute(tools, loads), majorRoute(tools)];
+  const loads = pLimit(CONCURRENT_LOADS);
+  const { reading } = grantedRoutes(tools.database, TAGS, { on: 'parameters', by: 'configurationId' });
+  return [
+    reading.list('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions', {
+      id: 'listParameterVersions',
+      summary: "List the versions of a scope's file, highest first",
+      description: 'None where the scope value or the node does not exist.',
+      params: InSet,
+      query: PageOfScope,
+      answer: { description: 'Drafts and published versions', schema: ParameterFileView },
+      problems: READING_REPOSITORIES,
+      async rows(call) {
+        const of = await versionsOf(tools, call);
+        const { rows, total } = pageOfList(of.versions, call.query);
+        const files = rows.map((ref) => loads(() => show(tools, call.resource, of, ref)));
+        return { rows: await Promise.all(files), total };
+      },
+      show: (file) => file,
+    }),
+    reading.list('/api/v1/parameters/{scopeTypeId}/{configurationId}/majors', {
+      id: 'listParameterMajors',
+      summary: "List the major versions of a scope's file, highest first",
+      params: InSet,
+      query: PageOfScope,
+      answer: { description: 'What there is of each', schema: MajorView },
+      problems: READING_REPOSITORIES,
+      async rows(call) {
+        const { versions, checks } = await versionsOf(tools, call);
+        const { rows, total } = pageOfList(groupByMajor(versions), call.query);
+        const judged = rows.map((major) =>
+          loads(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
+        );
+        return { rows: await Promise.all(judged), total };
+      },
+      show: (major) => major,
+    }),
+    reading.get('/api/v1/parameters/{scopeTypeId}/{configurationId}/majors/{major}', {
+      id: 'getActiveParameterFile',
+      summary: 'Read the active file of a major version',
+      description: 'The highest published stable version of it, else the highest published one.',
+      params: InMajor,
+      query: OfScope,
+      answer: { description: 'The file with its content', schema: ParameterContentView },
+      problems: READING_REPOSITORIES,
+      async handle(call) {
+        const { params, resource } = call;
+        const of = await versionsOf(tools, call);
+        const group = groupByMajor(of.versions).find(({ major }) => major === params.major);
+        const ref = group && activeOf(group);
+        if (ref === undefined) throw notFound('The scope has no published version of this major');
+        const content = await tools.store.parameters.content(resource.name, ref);
+        const file = await show(tools, resource, of, ref);
+        return { ...file, content: content?.toString('utf8') ?? null };
+      },
+    }),
+  ];
 }
 
 /** The versions of the scope that a request names. */
 interface Versions {
   type: ScopeTypeRow;
   scope: ParameterScope;
-  /** Highest first. */
-  versions: readonly ParameterVersionRef[];
+  /** The highest version comes first. */
+  versions: readonly VersionRef[];
   checks: FileChecks;
 }
 
-interface WantedScope {
-  scopeTypeId: string;
-  scopeValue: string | undefined;
-  /** The id of the user in whose turn documents are read. */
-  caller: string;
+/** The parts of a request that name a scope. */
+interface Call {
+  principal: UserPrincipal;
+  resource: ConfigurationOf;
+  params: { scopeTypeId: string };
+  query: { scopeValue?: string | undefined };
 }
 
 async function versionsOf(
   tools: ParameterTools,
-  resource: ConfigurationOf,
-  { scopeTypeId, scopeValue, caller }: WantedScope,
+  { principal, resource, params, query }: Call,
 ): Promise<Versions> {
   const { database, store } = tools;
-  const type = await requireScopeType(database.read, { id: scopeTypeId });
-  const scope = await scopeNamed(database.read, type, scopeValue);
+  const type = await requireScopeType(database.read, { id: params.scopeTypeId });
+  const scope = await scopeNamed(database.read, type, query.scopeValue);
   const index = await store.parameters.index(resource.name);
   return {
     type,
     scope,
-    versions: index.versions(scope),
-    checks: await FileChecks.of(tools, resource, caller),
+    versions: index.of(seriesOf(scope)).versions,
+    // Documents are read in the turn of this user.
+    checks: await FileChecks.of(tools, resource, principal.userId),
   };
 }
 
@@ -74,78 +128,82 @@ async function show(
   { store }: ParameterTools,
   { id: configurationId, name }: ConfigurationOf,
   { type, scope, checks }: Versions,
-  ref: ParameterVersionRef,
+  ref: VersionRef,
 ) {
   const details = await store.parameters.details(name, ref);
   const needsMigration = await checks.needsMigration(ref);
-  return toParameterFile({ configurationId, type, scope, details, needsMigration });
+  return toParameterFile(configurationId, { type, scope, details, needsMigration });
 }
 
-function listRoute(tools: ParameterTools, loads: Semaphore): Route {
-  return route({
-    ...COMMON,
-    id: 'listParameterVersions',
-    path: `${SET}/versions`,
-    summary: "List the versions of a scope's file, highest first",
-    description: 'None where the scope value or the node does not exist.',
-    params: InSet,
-    query: PageOfScope,
-    answers: { 200: { description: 'Drafts and published versions', schema: ParameterFileView.array() } },
-    async handle({ principal, resource, params, query }) {
-      const caller = principal.userId;
-      const { take, skip, scopeValue } = query;
-      const of = await versionsOf(tools, resource, { ...params, scopeValue, caller });
-      const shown = of.versions.slice(skip, skip + take);
-      const files = await Promise.all(shown.map((ref) => loads.run(() => show(tools, resource, of, ref))));
-      return page(files, of.versions.length, query);
-    },
-  });
+interface ShownFile {
+  type: { id: string; name: string };
+  scope: ParameterScope;
+  details: ParameterDetails;
+  needsMigration: boolean;
 }
 
-function majorsRoute(tools: ParameterTools, loads: Semaphore): Route {
-  return route({
-    ...COMMON,
-    id: 'listParameterMajors',
-    path: `${SET}/majors`,
-    summary: "List the major versions of a scope's file, highest first",
-    params: InSet,
-    query: PageOfScope,
-    answers: { 200: { description: 'What there is of each', schema: MajorView.array() } },
-    async handle({ principal, resource, params, query }) {
-      const caller = principal.userId;
-      const { take, skip, scopeValue } = query;
-      const { versions, checks } = await versionsOf(tools, resource, { ...params, scopeValue, caller });
-      const majors = groupByMajor(versions);
-      const judged = majors
-        .slice(skip, skip + take)
-        .map((major) =>
-          loads.run(async () => toMajor(major, await checks.anyNeedsMigration(major.versions))),
-        );
-      return page(await Promise.all(judged), majors.length, query);
-    },
-  });
+export function toParameterFile(
+  configurationId: string,
+  { type, scope, details, needsMigration }: ShownFile,
+) {
+  const { version, contentType } = details;
+  return {
+    id: nameBasedId(configurationId, `${type.id}/${scope.value ?? ''}/${version}`),
+    scopeTypeId: type.id,
+    scopeTypeName: type.name,
+    configurationId,
+    scopeValue: scope.value,
+    version,
+    majorVersion: majorOf(version),
+    checksum: details.sha256,
+    contentType: contentType && MEDIA_TYPES[contentType],
+    status: details.status,
+    isPassthrough: details.isPassthrough,
+    needsMigration,
+    createdAt: toTimestamp(details.createdAt),
+    createdBy: details.createdBy,
+    publishedAt: toOptionalTimestamp(details.publishedAt),
+  };
 }
 
-function majorRoute(tools: ParameterTools): Route {
-  return route({
-    ...COMMON,
-    id: 'getActiveParameterFile',
-    path: `${SET}/majors/{major}`,
-    summary: 'Read the active file of a major version',
-    description: 'The highest published stable version of it, else the highest published one.',
-    params: InMajor,
-    query: OfScope,
-    answers: { 200: { description: 'The file with its content', schema: ParameterContentView } },
-    async handle({ principal, resource, params, query }) {
-      const caller = principal.userId;
-      const { scopeTypeId, major } = params;
-      const of = await versionsOf(tools, resource, { scopeTypeId, scopeValue: query.scopeValue, caller });
-      const group = groupByMajor(of.versions).find((each) => each.major === major);
-      const ref = group && activeOf(group);
-      if (ref === undefined) throw notFound('The scope has no published version of this major');
-      const content = await tools.store.parameters.content(resource.name, ref);
-      const file = await show(tools, resource, of, ref);
-      return json({ ...file, content: content?.toString('utf8') ?? null });
-    },
-  });
+/** The address of a version, at which it can be deleted and published. */
+export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
+  const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
+  const version = encodeURIComponent(details.version);
+  return `/api/v1/parameters/${type.id}/${configurationId}/versions/${version}${query}`;
+}
+
+interface Major {
+  major: number;
+  /** The highest version comes first. */
+  versions: VersionRef[];
+}
+
+/** Groups versions, highest major first. Versions that are no SemVer have no major, and are left out. */
+function groupByMajor(highestFirst: readonly VersionRef[]): Major[] {
+  const majors = new Map<number, Major>();
+  for (const ref of highestFirst) {
+    const major = majorOf(ref.version);
+    if (major === null) continue;
+    const group = majors.get(major) ?? { major, versions: [] };
+    majors.set(major, group);
+    group.versions.push(ref);
+  }
+  return [...majors.values()];
+}
+
+function toMajor({ major, versions }: Major, hasMigrationNeeded: boolean) {
+  return {
+    majorVersion: major,
+    versionCount: versions.length,
+    hasActive: versions.some(({ status }) => status === 'Published'),
+    latestVersion: versions[0]?.version,
+    hasMigrationNeeded,
+  };
+}
+
+/** The highest published stable version of a major, else the highest published one. */
+function activeOf({ versions }: Major): VersionRef | undefined {
+  const published = versions.filter(({ status }) => status === 'Published');
+  return published.find(({ version }) => isStable(version)) ?? published[0];
 }

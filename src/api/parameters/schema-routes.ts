@@ -2,11 +2,15 @@
 
 import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { RawDocument, type Route, route } from '../../http/route.ts';
+import { RawDocument, type Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import { newSource } from '../../resolve/documents.ts';
-import type { SchemaReader, SchemaVersion } from '../../resolve/schemas.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { contentTypeNamed, readFile } from './content.ts';
+import { type SchemaTools, uploadSchema } from './files.ts';
 import {
   JsonSchemaView,
   OfVersion,
@@ -15,14 +19,7 @@ import {
   SchemaUploadView,
   Validation,
   ValidationView,
-} from './schema-shapes.ts';
-import { type SchemaTools, uploadSchema } from './schema-upload.ts';
-
-const TAGS = ['Parameters'];
-const SCHEMA = '/api/v1/configurations/{name}/parameters';
-
-const reading = { kind: 'grant', on: 'parameters', level: 'Read' } as const;
-const modifying = { ...reading, level: 'Modify' } as const;
+} from './schemas.ts';
 
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 const DOCUMENT_TYPES = [
@@ -34,22 +31,19 @@ const DOCUMENT_TYPES = [
 ];
 
 export function schemaRoutes(tools: SchemaTools): Route[] {
-  return [uploadRoute(tools), schemaRoute(tools), validateRoute(tools)];
+  const { reading, modifying } = grantedRoutes(tools.database, ['Parameters'], { on: 'parameters' });
+  return [uploadRoute(tools, modifying), schemaRoute(tools, reading), validateRoute(tools, reading)];
 }
 
-function uploadRoute(tools: SchemaTools): Route {
-  return route({
+function uploadRoute(tools: SchemaTools, modifying: GrantedRoutes): Route {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/parameters', {
     id: 'uploadParameterSchema',
-    method: 'PUT',
-    path: SCHEMA,
     summary: 'Upload the schema of a version',
     description:
       'A document, YAML or JSON, whose `parameters` block defines the parameters as that of an entry point does; it ' +
       'goes before that of the same version, and takes the place of an earlier upload. It is compared with the ' +
       'highest version before it: a published one, which may be of this very version, or an uploaded schema below ' +
       'it. What breaks that one is refused with a `compatibilityReport`, unless the major version rises.',
-    tags: TAGS,
-    access: modifying,
     body: { kind: 'upload', schema: SchemaForm, fields: SCHEMA_FIELDS, file: FILE },
     answers: { 200: { description: 'The schema as it is now', schema: SchemaUploadView } },
     problems: [
@@ -61,7 +55,8 @@ function uploadRoute(tools: SchemaTools): Route {
     ],
     async handle({ principal, resource, body, file, facts }) {
       if (file === null) throw notFound('The form has no file');
-      const target = { resource, principal, actor: facts.actor, gone: facts.over };
+      const { actor, over: gone } = facts;
+      const target = { kind: 'parameters', resource, principal, actor, gone } as const;
       const { version } = body;
       const reader = { documents: tools.documents, caller: principal.userId };
       const content = await readFile(reader, FILE.name, file);
@@ -71,64 +66,59 @@ function uploadRoute(tools: SchemaTools): Route {
   });
 }
 
-function schemaRoute({ schemas, documents }: SchemaTools): Route {
-  return route({
+function schemaRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
+  return reading.own('GET', '/api/v1/configurations/{name}/parameters', {
     id: 'getParameterSchema',
-    method: 'GET',
-    path: SCHEMA,
     summary: 'Read the JSON Schema of the parameter documents of a version',
     description: 'Integers beyond 2^53 show rounded, though documents are checked with their exact values.',
-    tags: TAGS,
-    access: reading,
     query: OfVersion,
     answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
     problems: READING_REPOSITORIES,
-    async handle({ principal, resource, query }) {
-      const wish = { version: query.version, caller: principal.userId };
-      const version = await versionMeant(schemas, resource.name, wish);
-      const schema = version && (await schemas.schemaOf(resource.name, version, wish.caller));
+    async handle(call) {
+      const schema = await schemaMeant(tools, call);
       if (!schema) throw notFound('There is no schema');
-      return writtenJson(await documents.run(wish.caller, 'printJsonSchema', { schema }));
+      return writtenJson(await tools.documents.run(call.principal.userId, 'printJsonSchema', { schema }));
     },
   });
 }
 
-function validateRoute({ schemas, documents }: SchemaTools): Route {
-  return route({
+function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
+  return reading.own('POST', '/api/v1/configurations/{name}/parameters/validate', {
     id: 'validateParameters',
-    method: 'POST',
-    path: `${SCHEMA}/validate`,
     summary: 'Check a parameter document; nothing is kept',
     description:
       'A document that breaks the schema is answered with 200 and its errors; text that is no document at all with ' +
       '400, line and column. Everything is valid for a version without a schema.',
-    tags: TAGS,
-    access: reading,
     query: Validation,
     body: { kind: 'document', schema: RawDocument, mediaTypes: DOCUMENT_TYPES },
     answers: { 200: { description: 'The verdict', schema: ValidationView } },
     problems: ['too_complex', ...READING_REPOSITORIES],
     logLevel: 'debug',
-    async handle({ principal, resource, query, body }) {
-      const caller = principal.userId;
-      const version = await versionMeant(schemas, resource.name, { version: query.version, caller });
+    async handle({ body, ...call }) {
+      const schema = await schemaMeant(tools, call);
       const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
-      const schema = version && (await schemas.schemaOf(resource.name, version, caller));
-      const isPartial = query.partial ?? false;
-      const errors = await documents.run(caller, 'checkDocument', { schema, document, isPartial });
+      const check = { schema, document, isPartial: call.query.partial ?? false };
+      const errors = await tools.documents.run(call.principal.userId, 'checkDocument', check);
       return json({ isValid: errors.length === 0, errors });
     },
   });
 }
 
-/** @returns null where the request names none, and there is none @throws HawserError not_found */
-async function versionMeant(
-  schemas: SchemaReader,
-  name: string,
-  { version, caller }: { version: string | undefined; caller: string },
-): Promise<SchemaVersion | null> {
-  if (version === undefined) return (await schemas.findCurrent(name, caller)) ?? null;
-  const found = await schemas.find(name, version);
-  if (found === undefined) throw notFound('There is neither such a version nor a schema for it');
-  return found;
+/**
+ * The schema of the version that a request means. Null where that declares none, or where the request names no version
+ * and there is none.
+ * @throws HawserError not_found for a version that it names
+ */
+async function schemaMeant(
+  { schemas }: SchemaTools,
+  call: { principal: UserPrincipal; resource: GrantedResource; query: { version?: string | undefined } },
+): Promise<DocumentSource | null> {
+  const { name } = call.resource;
+  const { userId } = call.principal;
+  const { version } = call.query;
+  const found =
+    version === undefined ? await schemas.findCurrent(name, userId) : await schemas.find(name, version);
+  if (found) return schemas.schemaOf(name, found, userId);
+  if (version === undefined) return null;
+  throw notFound('There is neither such a version nor a schema for it');
 }

@@ -1,11 +1,11 @@
-/** Shapes of parameter files. */
+/** Shapes of parameter files and of the schemas of parameters. */
 
 import { z } from 'zod';
-import { isVersion } from '../../domain/version-order.ts';
 import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
+import { SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
-/** Examples of the API description. */
+/** This is the example of a file in the API description. */
 const FILE = {
   id: '5e4d3c2b-1a09-5f8e-9d7c-6b5a49382716',
   scopeTypeId: '9e8d7c6b-5a49-4382-9716-05f4e3d2c1b0',
@@ -24,11 +24,8 @@ const FILE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
 };
 
-/** Whatever the configuration's own versions may be called: files are matched with them by their majors. */
-const Version = z
-  .string()
-  .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0')
-  .meta({ description: 'SemVer 2.0 without leading v' });
+/** Always SemVer, even where the configuration allows other versions, because files are matched by major version. */
+const Version = SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' });
 
 const ContentType = z
   .string()
@@ -145,6 +142,67 @@ export const MajorView = z
         hasActive: true,
         latestVersion: '1.2.0-rc.1',
         hasMigrationNeeded: false,
+      },
+    ],
+  });
+
+export const SchemaForm = z.strictObject({
+  version: SemVerVersion.meta({ description: 'Of the configuration, which need not have it yet' }),
+});
+export const SCHEMA_FIELDS = Object.keys(SchemaForm.shape);
+
+export const OfVersion = z.object({
+  version: given(z.string()).meta({
+    description:
+      'Left out: the highest published version, else the highest; where that declares nothing, the highest upload',
+  }),
+});
+
+export const Validation = OfVersion.extend({
+  partial: given(Flag).meta({ description: "True for one scope's file, of which nothing is required" }),
+});
+
+const PORT_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    parameters: {
+      type: 'object',
+      properties: { port: { type: 'integer' } },
+      required: ['port'],
+      additionalProperties: false,
+    },
+  },
+  required: ['parameters'],
+};
+
+export const JsonSchemaView = z.record(z.string(), z.unknown()).meta({
+  id: 'ParameterSchema',
+  description: 'JSON Schema 2020-12 of parameter documents',
+  examples: [PORT_SCHEMA],
+});
+
+export const SchemaUploadView = z
+  .object({ version: z.string(), schema: JsonSchemaView })
+  .meta({ id: 'UploadedParameterSchema', examples: [{ version: '1.2.0', schema: PORT_SCHEMA }] });
+
+export const ValidationView = z
+  .object({
+    isValid: z.boolean(),
+    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+  })
+  .meta({
+    id: 'ParameterVerdict',
+    examples: [
+      {
+        isValid: false,
+        errors: [
+          {
+            path: '/parameters/port',
+            message: 'Must be an integer, written without a fraction or an exponent',
+            code: 'type',
+          },
+        ],
       },
     ],
   });

@@ -1,17 +1,17 @@
 /** Which scope a request means, and what values of scopes there may be. */
 
 import type { Database, Db } from '../../db/open.ts';
-import { normalizeHostName } from '../../domain/host-name.ts';
+import { normalizeHostName } from '../../domain/names.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
-import type { ParameterScope } from '../../git/store.ts';
 import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';
+import type { ParameterScope } from '../../versions/store.ts';
 import { findNodeByFqdn } from '../nodes/queries.ts';
 import {
   defineScopeValue,
-  findScopeType,
   findScopeTypeByName,
   findScopeValue,
+  SCOPE_TYPES,
   type ScopeTypeRow,
 } from '../scope-types/queries.ts';
 
@@ -21,7 +21,7 @@ export type ScopeTypeChoice = { id: string } | { name: string };
 /** @throws HawserError not_found */
 export async function requireScopeType(db: Db, choice: ScopeTypeChoice): Promise<ScopeTypeRow> {
   const type =
-    'id' in choice ? await findScopeType(db, choice.id) : await findScopeTypeByName(db, choice.name);
+    'id' in choice ? await SCOPE_TYPES.find(db, choice.id) : await findScopeTypeByName(db, choice.name);
   if (!type) throw notFound('No such scope type');
   return type;
 }
@@ -35,7 +35,7 @@ export async function requireEnabledType(db: Db, choice: ScopeTypeChoice): Promi
 }
 
 /**
- * The scope that a path and query name, its value as it was spelled first. Nothing need be there.
+ * The scope that a path and query name, with its value in the spelling of its first use. The value need not exist.
  * @throws HawserError invalid for a value of Default, or none of another type
  */
 export async function scopeNamed(
@@ -45,19 +45,20 @@ export async function scopeNamed(
 ): Promise<ParameterScope> {
   const given = requireFittingValue(type, value);
   if (given === null) return { scopeType: type.name, value: null };
-  const known = type.id === NODE_SCOPE_TYPE_ID ? normalizeHostName(given) : await spelled(db, type, given);
+  const known =
+    type.id === NODE_SCOPE_TYPE_ID ? normalizeHostName(given) : await findSpelling(db, type, given);
   return { scopeType: type.name, value: known ?? given };
 }
 
 /** The scope of a file that is to be written. */
 export interface WantedScope {
   scope: ParameterScope;
-  /** Whether its value is there already, if it needs one. */
+  /** Whether its value exists already, or it needs none. */
   isDefined: boolean;
 }
 
 /**
- * Which scope a file may be written for. A value that an Unrestricted type lacks is fine; `define` then makes it.
+ * Checks for which scope a file may be written. An Unrestricted type may lack the value; `defineValue` then makes it.
  * @throws HawserError as `scopeNamed`; invalid `unknown_node` or `unknown_scope_value`
  */
 export async function scopeToWrite(
@@ -71,7 +72,7 @@ export async function scopeToWrite(
   if (type.id === NODE_SCOPE_TYPE_ID) {
     return { scope: { scopeType, value: await requireNode(db, given) }, isDefined: true };
   }
-  const known = await spelled(db, type, given);
+  const known = await findSpelling(db, type, given);
   if (known !== null) return { scope: { scopeType, value: known }, isDefined: true };
   if (type.value_mode === 'Restricted')
     throw unknown('unknown_scope_value', `The scope type ${type.name} has no such value`);
@@ -81,10 +82,10 @@ export async function scopeToWrite(
 }
 
 /**
- * Makes the scope's value if it is not there.
+ * Makes the scope's value if it does not exist.
  * @returns the scope with the value as it is spelled, which somebody else may have made in the meantime
  */
-export async function define(
+export async function defineValue(
   database: Database,
   actor: Actor,
   typeId: string,
@@ -108,8 +109,8 @@ function requireFittingValue({ id, name }: ScopeTypeRow, value: string | null | 
   return given;
 }
 
-async function spelled(db: Db, type: ScopeTypeRow, value: string): Promise<string | null> {
-  // Other text can name none, and letters outside ASCII could become some of it in lower case.
+async function findSpelling(db: Db, type: ScopeTypeRow, value: string): Promise<string | null> {
+  // Other text names no value, and in lower case letters outside ASCII could become letters of one.
   if (!SCOPE_NAME.test(value)) return null;
   return (await findScopeValue(db, type.id, value))?.value ?? null;
 }

@@ -1,6 +1,6 @@
 /** Reads and writes of grants. */
 
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { GrantsTable } from '../../db/schema.ts';
 import type { GrantKind, GrantLevel } from '../../domain/permissions.ts';
@@ -15,21 +15,22 @@ export interface GrantHolder {
   principalId: string;
 }
 
-/** Grants on one thing by the names of their holders. */
-export async function listGrants(
-  db: Db,
-  { on, resourceId }: GrantTarget,
-  { take, skip }: { take: number; skip: number },
-) {
-  const held = db.selectFrom('grants').where('resource_kind', '=', on).where('resource_id', '=', resourceId);
-  const { total } = await held.select((of) => of.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  const rows = await held
+export type NamedGrantRow = Omit<Selectable<GrantsTable>, 'resource_kind' | 'resource_id'> & {
+  principal_name: string;
+};
+
+/** Selects the grants on one thing, by the names of their holders. */
+export function grantsOn(db: Db, { on, resourceId }: GrantTarget) {
+  return db
+    .selectFrom('grants')
     .leftJoin('users', (join) =>
       join.onRef('users.id', '=', 'grants.principal_id').on('grants.principal_type', '=', 'User'),
     )
     .leftJoin('groups', (join) =>
       join.onRef('groups.id', '=', 'grants.principal_id').on('grants.principal_type', '=', 'Group'),
     )
+    .where('resource_kind', '=', on)
+    .where('resource_id', '=', resourceId)
     .select([
       'grants.principal_type',
       'grants.principal_id',
@@ -39,93 +40,64 @@ export async function listGrants(
       sql<string>`coalesce(users.username, groups.name, '')`.as('principal_name'),
     ])
     .orderBy('grants.principal_type')
-    .orderBy('principal_name')
-    .limit(take)
-    .offset(skip)
-    .execute();
-  return { rows, total };
+    .orderBy('principal_name');
 }
 
-/** Whether what the grant would stand on is there; no foreign key says so. */
-export async function targetExists(db: Db, { on, resourceId }: GrantTarget): Promise<boolean> {
-  const table = on === 'composite' ? 'composites' : 'configurations';
-  const row = await db.selectFrom(table).select('id').where('id', '=', resourceId).executeTakeFirst();
+/** Whether what the grant is on exists. No foreign key of the table says so. */
+export function targetExists(db: Db, { on, resourceId }: GrantTarget): Promise<boolean> {
+  return exists(db, on === 'composite' ? 'composites' : 'configurations', resourceId);
+}
+
+export function principalExists(db: Db, { principalType, principalId }: GrantHolder): Promise<boolean> {
+  return exists(db, principalType === 'User' ? 'users' : 'groups', principalId);
+}
+
+async function exists(
+  db: Db,
+  table: 'composites' | 'configurations' | 'users' | 'groups',
+  id: string,
+): Promise<boolean> {
+  const row = await db.selectFrom(table).select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
 }
 
-export async function principalExists(db: Db, { principalType, principalId }: GrantHolder): Promise<boolean> {
-  const table = principalType === 'User' ? 'users' : 'groups';
-  const row = await db.selectFrom(table).select('id').where('id', '=', principalId).executeTakeFirst();
-  return row !== undefined;
-}
+/** The primary key of a grant. */
+const keyOf = ({ on, resourceId }: GrantTarget, { principalType, principalId }: GrantHolder) => ({
+  resource_kind: on,
+  resource_id: resourceId,
+  principal_type: principalType,
+  principal_id: principalId,
+});
 
-/** The level that is granted to this very holder; undefined for none. */
+/** The level that is granted to this holder itself, or undefined where there is no such grant. */
 export async function findGrantedLevel(
   db: Db,
   target: GrantTarget,
   holder: GrantHolder,
 ): Promise<GrantLevel | undefined> {
-  const row = await db
-    .selectFrom('grants')
-    .select('level')
-    .where('resource_kind', '=', target.on)
-    .where('resource_id', '=', target.resourceId)
-    .where('principal_type', '=', holder.principalType)
-    .where('principal_id', '=', holder.principalId)
-    .executeTakeFirst();
-  return row?.level;
+  const grant = db.selectFrom('grants').where((of) => of.and(keyOf(target, holder)));
+  return (await grant.select('level').executeTakeFirst())?.level;
 }
 
-/** Grants a level, in place of one that the holder may have. */
+/** Grants a level. It replaces a level that the holder has already. */
 export async function saveGrant(
   db: Db,
   target: GrantTarget,
   holder: GrantHolder,
-  grant: { level: GrantLevel; grantedBy: string; now: number },
+  { level, grantedBy, now }: { level: GrantLevel; grantedBy: string; now: number },
 ): Promise<void> {
-  const change = { level: grant.level, granted_at: grant.now, granted_by: grant.grantedBy };
+  const key = keyOf(target, holder);
+  const change = { level, granted_at: now, granted_by: grantedBy };
   await db
     .insertInto('grants')
-    .values({
-      resource_kind: target.on,
-      resource_id: target.resourceId,
-      principal_type: holder.principalType,
-      principal_id: holder.principalId,
-      ...change,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['resource_kind', 'resource_id', 'principal_type', 'principal_id'])
-        .doUpdateSet(change),
-    )
+    .values({ ...key, ...change })
+    .onConflict((conflict) => conflict.columns(Object.keys(key) as (keyof typeof key)[]).doUpdateSet(change))
     .execute();
 }
 
-/** The creator's Manage. Skipped for a user who is gone, as after a restart that adopts a repository. */
-export async function grantToCreator(
-  db: Db,
-  target: GrantTarget,
-  userId: string,
-  now: number,
-): Promise<void> {
-  const holder = { principalType: 'User', principalId: userId } as const;
-  if (!(await principalExists(db, holder))) return;
-  await saveGrant(db, target, holder, { level: 'Manage', grantedBy: userId, now });
-}
-
-/** @returns the level that was granted; undefined where there was no such grant */
-export async function deleteGrant(
-  db: Db,
-  target: GrantTarget,
-  holder: GrantHolder,
-): Promise<GrantLevel | undefined> {
-  const row = await db
+export async function deleteGrant(db: Db, target: GrantTarget, holder: GrantHolder): Promise<void> {
+  await db
     .deleteFrom('grants')
-    .where('resource_kind', '=', target.on)
-    .where('resource_id', '=', target.resourceId)
-    .where('principal_type', '=', holder.principalType)
-    .where('principal_id', '=', holder.principalId)
-    .returning('level')
-    .executeTakeFirst();
-  return row?.level;
+    .where((of) => of.and(keyOf(target, holder)))
+    .execute();
 }

@@ -1,95 +1,153 @@
 /** `.../{name}/permissions`: who holds which grant on a configuration, a composite or a parameter set. */
 
-import type { Database } from '../../db/open.ts';
-import type { GrantKind } from '../../domain/permissions.ts';
-import { noContent, page } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
-import { Paging } from '../../http/schemas.ts';
+import { z } from 'zod';
+import type { Database, Db } from '../../db/open.ts';
+import { type GrantKind, type GrantLevel, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
+import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { grantLevel, LABELS, noGrant, revokeGrant } from './change.ts';
-import { listGrants } from './queries.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { type Caller, operation, ResourceRoutes } from '../crud/routes.ts';
+import { pageOf, pageOfList } from '../crud/rows.ts';
+import {
+  deleteGrant,
+  findGrantedLevel,
+  type GrantHolder,
+  grantsOn,
+  type NamedGrantRow,
+  principalExists,
+  saveGrant,
+  targetExists,
+} from './queries.ts';
 import { Grant, NewGrant, PrincipalType } from './schemas.ts';
 
-/** Where each kind's grants have their address. */
-const PATHS: Record<GrantKind, string> = {
-  configuration: '/api/v1/configurations/{name}/permissions',
-  composite: '/api/v1/composite-configurations/{name}/permissions',
-  parameters: '/api/v1/configurations/{name}/parameters/permissions',
-};
+const KnownPermission = z
+  .object({ name: z.enum(PERMISSION_NAMES), description: z.string() })
+  .meta({ id: 'Permission', examples: [{ name: 'nodes.read', description: PERMISSIONS['nodes.read'] }] });
 
-/** As the kinds stand in operation ids. */
-const NOUNS: Record<GrantKind, string> = {
-  configuration: 'Configuration',
-  composite: 'Composite',
-  parameters: 'Parameter',
-};
+/** `GET /api/v1/permissions`: the permissions that roles hold and tokens name, each with its description. */
+export function permissionCatalogueRoute(database: Database): Route {
+  const all = PERMISSION_NAMES.map((name) => ({ name, description: PERMISSIONS[name] }));
+  const permissions = new ResourceRoutes(database, { tags: ['Permissions'], access: { kind: 'user' } });
+  return permissions.list('/api/v1/permissions', {
+    ...operation('listPermissions', 'List every permission'),
+    answer: { description: 'The permissions', schema: KnownPermission },
+    rows: ({ query }) => pageOfList(all, query),
+    show: (permission) => permission,
+  });
+}
+
+/** For each kind of grant: its paths, and the names of the kind in operation ids and in sentences. */
+const KINDS = {
+  configuration: {
+    path: '/api/v1/configurations/{name}/permissions',
+    one: '/api/v1/configurations/{name}/permissions/{principalType}/{principalId}',
+    noun: 'Configuration',
+    label: 'configuration',
+  },
+  composite: {
+    path: '/api/v1/composite-configurations/{name}/permissions',
+    one: '/api/v1/composite-configurations/{name}/permissions/{principalType}/{principalId}',
+    noun: 'Composite',
+    label: 'composite configuration',
+  },
+  parameters: {
+    path: '/api/v1/configurations/{name}/parameters/permissions',
+    one: '/api/v1/configurations/{name}/parameters/permissions/{principalType}/{principalId}',
+    noun: 'Parameter',
+    label: "configuration's parameters",
+  },
+} as const;
 
 export function permissionRoutes(database: Database, on: GrantKind): Route[] {
-  const common = { tags: ['Permissions'], access: { kind: 'grant', on, level: 'Manage' } } as const;
+  const { path, one, noun, label } = KINDS[on];
+  const grants = new ResourceRoutes(database, {
+    tags: ['Permissions'],
+    access: { kind: 'grant', on, level: 'Manage' },
+  });
   return [
-    listRoute(database, on, common),
-    grantRoute(database, on, common),
-    revokeRoute(database, on, common),
+    grants.list(path, {
+      ...operation(`list${noun}Permissions`, `List the grants on a ${label}`),
+      answer: { description: 'The grants', schema: Grant },
+      rows: ({ resource, query }) => pageOf(grantsOn(database.read, { on, resourceId: resource.id }), query),
+      show: toGrant,
+    }),
+    grants.act(path, {
+      ...operation(`grant${noun}Permission`, `Grant a user or group a level on a ${label}`),
+      method: 'PUT',
+      body: { kind: 'json', schema: NewGrant },
+      answer: { description: 'Granted, in place of an earlier level' },
+      change: (trx, { caller, resource, body }) => grantLevel(trx, caller, { on, resource }, body),
+    }),
+    grants.delete(one, {
+      ...operation(`revoke${noun}Permission`, `Revoke a grant on a ${label}`),
+      answer: { description: 'Revoked' },
+      change(trx, { caller, resource, params }) {
+        const principalType = PrincipalType.safeParse(params['principalType']);
+        if (!principalType.success) throw noGrant();
+        const holder = { principalType: principalType.data, principalId: params['principalId'] ?? '' };
+        return revokeGrant(trx, caller, { on, resource }, holder);
+      },
+    }),
   ];
 }
 
-type Common = { tags: readonly string[]; access: { kind: 'grant'; on: GrantKind; level: 'Manage' } };
-
-function listRoute(database: Database, on: GrantKind, common: Common): Route {
-  return route({
-    ...common,
-    id: `list${NOUNS[on]}Permissions`,
-    method: 'GET',
-    path: PATHS[on],
-    summary: `List the grants on a ${LABELS[on]}`,
-    query: Paging,
-    answers: { 200: { description: 'The grants', schema: Grant.array() } },
-    async handle({ resource, query }) {
-      const { rows, total } = await listGrants(database.read, { on, resourceId: resource.id }, query);
-      return page(rows.map(toGrant), total, query);
-    },
-  });
+/** The thing that a grant is on. The access check has found it. */
+interface Target {
+  on: GrantKind;
+  resource: GrantedResource;
 }
 
-function grantRoute(database: Database, on: GrantKind, common: Common): Route {
-  return route({
-    ...common,
-    id: `grant${NOUNS[on]}Permission`,
-    method: 'PUT',
-    path: PATHS[on],
-    summary: `Grant a user or group a level on a ${LABELS[on]}`,
-    body: { kind: 'json', schema: NewGrant },
-    answers: { 204: { description: 'Granted, in place of an earlier level' } },
-    async handle({ principal, resource, body, facts }) {
-      const { level, ...holder } = body;
-      const grant = { level, grantedBy: principal.userId };
-      await grantLevel(database, { on, resource, actor: facts.actor }, holder, grant);
-      return noContent();
-    },
-  });
+/**
+ * Grants the level in place of an earlier one. To grant the same level again changes nothing.
+ * @throws HawserError not_found for the principal, or when the resource has been deleted meanwhile
+ */
+async function grantLevel(
+  trx: Db,
+  caller: Caller,
+  { on, resource }: Target,
+  { level, ...holder }: z.output<typeof NewGrant>,
+): Promise<void> {
+  const target = { on, resourceId: resource.id };
+  // The resource may have been deleted while the body was read. The grant on it would stay for ever.
+  if (!(await targetExists(trx, target))) throw notFound(`No ${KINDS[on].label} of this name`);
+  if (!(await principalExists(trx, holder))) throw notFound('No such user or group');
+  const before = (await findGrantedLevel(trx, target, holder)) ?? null;
+  if (before === level) return;
+  const { principal, actor } = caller;
+  await saveGrant(trx, target, holder, { level, grantedBy: principal.userId, now: actor.at });
+  await recordChange(trx, caller, { on, resource }, { ...holder, level, before });
 }
 
-function revokeRoute(database: Database, on: GrantKind, common: Common): Route {
-  return route({
-    ...common,
-    id: `revoke${NOUNS[on]}Permission`,
-    method: 'DELETE',
-    path: `${PATHS[on]}/{principalType}/{principalId}`,
-    summary: `Revoke a grant on a ${LABELS[on]}`,
-    answers: { 204: { description: 'Revoked' } },
-    async handle({ resource, params, facts }) {
-      const principalType = PrincipalType.safeParse(params['principalType']);
-      if (!principalType.success) throw noGrant();
-      const holder = { principalType: principalType.data, principalId: params['principalId'] ?? '' };
-      await revokeGrant(database, { on, resource, actor: facts.actor }, holder);
-      return noContent();
-    },
-  });
+/** @throws HawserError not_found where there is no such grant */
+async function revokeGrant(
+  trx: Db,
+  caller: Caller,
+  { on, resource }: Target,
+  holder: GrantHolder,
+): Promise<void> {
+  const target = { on, resourceId: resource.id };
+  const before = await findGrantedLevel(trx, target, holder);
+  if (before === undefined) throw noGrant();
+  await deleteGrant(trx, target, holder);
+  await recordChange(trx, caller, { on, resource }, { ...holder, level: null, before });
 }
 
-type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];
+const noGrant = () => notFound('No such grant');
 
-function toGrant(row: GrantRow) {
+function recordChange(
+  trx: Db,
+  { actor }: Caller,
+  { on, resource }: Target,
+  change: GrantHolder & { level: GrantLevel | null; before: GrantLevel | null },
+): Promise<void> {
+  const action = change.level === null ? 'grant_revoked' : 'granted';
+  const details = { name: resource.name, ...change };
+  return recordAudit(trx, actor, { action: `${on}.${action}`, resourceId: resource.id, details });
+}
+
+function toGrant(row: NamedGrantRow) {
   return {
     principalType: row.principal_type,
     principalId: row.principal_id,

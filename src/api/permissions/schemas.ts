@@ -1,39 +1,37 @@
 /** Shapes of grants. */
 
 import { z } from 'zod';
-import { choice, Id, Timestamp } from '../../http/schemas.ts';
+import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
+import { EXAMPLES } from '../crud/principals.ts';
 
 export const PrincipalType = choice('User', 'Group');
 export const Level = choice('Read', 'Modify', 'Manage');
 
+/** An example of who holds a grant. */
+const HOLDER = { principalType: 'Group', principalId: EXAMPLES.group.id };
+
 export const NewGrant = z
   .strictObject({
     principalType: PrincipalType,
-    principalId: z.guid().transform((id) => id.toLowerCase()),
+    principalId: IdInAnyCase,
     level: Level,
   })
-  .meta({
-    id: 'NewGrant',
-    examples: [
-      { principalType: 'Group', principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00', level: 'Modify' },
-    ],
-  });
+  .meta({ id: 'NewGrant', examples: [{ ...HOLDER, level: 'Modify' }] });
 
 export const Grant = z
   .object({
     principalType: PrincipalType,
     principalId: Id,
-    principalName: z.string().meta({ description: 'Name of the user or group' }),
+    principalName: z.string().describe('Name of the user or group'),
     level: Level,
     grantedAt: Timestamp,
-    grantedByUserId: Id.nullable().meta({ description: 'Null of a user who is gone' }),
+    grantedByUserId: Id.nullable().describe('Null of a user who is gone'),
   })
   .meta({
     id: 'Grant',
     examples: [
       {
-        principalType: 'Group',
-        principalId: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00',
+        ...HOLDER,
         principalName: 'Web team',
         level: 'Modify',
         grantedAt: '2026-11-20T09:08:00.000Z',

@@ -1,140 +1,105 @@
 /** `/api/v1/admin/registration-keys`: the keys with which new nodes register. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import { created, json, noContent, page } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
-import { idsInPath, Paging } from '../../http/schemas.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { sha256Hex } from '../../lib/hash.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { requireOwnTakeover } from '../../security/delegation.ts';
-import { describeKey, findKey, insertKey, listKeys, type RegistrationKeyRow, revokeKey } from './queries.ts';
+import { type Caller, operation, permitted } from '../crud/routes.ts';
+import { REGISTRATION_KEYS, type RegistrationKeyRow } from './queries.ts';
 import { NewRegistrationKey, RegistrationKey, RegistrationKeyChange } from './schemas.ts';
 
-const PATH = '/api/v1/admin/registration-keys';
 const DEFAULT_LIFETIME = 7 * DAY;
 const SHOWN_CHARACTERS = 12;
 
-const COMMON = {
-  tags: ['Registration keys'],
-  access: { kind: 'permission', permission: 'registration-keys.manage' },
-} as const;
-
 export function registrationKeyRoutes(database: Database): Route[] {
-  return [createRoute(database), listRoute(database), describeRoute(database), revokeRoute(database)];
+  const keys = permitted(database, ['Registration keys'], 'registration-keys.manage');
+  return [
+    keys.create('/api/v1/admin/registration-keys', {
+      ...operation('createRegistrationKey', 'Create a registration key'),
+      description:
+        'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well.',
+      body: { kind: 'json', schema: NewRegistrationKey },
+      answer: { description: 'The key, shown this once', schema: RegistrationKey },
+      problems: ['beyond_own_permissions'],
+      change: (trx, { caller, body }) => createKey(trx, caller, body),
+    }),
+    keys.list('/api/v1/admin/registration-keys', {
+      ...operation('listRegistrationKeys', 'List registration keys, newest first'),
+      answer: { description: 'Keys without their secrets', schema: RegistrationKey },
+      rows: ({ query }) => REGISTRATION_KEYS.page(database.read, query),
+      show: (row) => toRegistrationKey(row, null),
+    }),
+    keys.update('/api/v1/admin/registration-keys/{keyId}', {
+      ...operation('updateRegistrationKey', "Change a key's description"),
+      params: idsInPath('keyId'),
+      body: { kind: 'json', schema: RegistrationKeyChange },
+      answer: { description: 'The key as it is now', schema: RegistrationKey },
+      async change(trx, { caller, params, body }) {
+        return toRegistrationKey(await updateKey(trx, caller, params.keyId, body.description), null);
+      },
+    }),
+    keys.delete('/api/v1/admin/registration-keys/{keyId}', {
+      ...operation('revokeRegistrationKey', 'Revoke a key'),
+      params: idsInPath('keyId'),
+      answer: { description: 'Revoked; it stays listed' },
+      change: (trx, { caller, params }) => revokeKey(trx, caller, params.keyId),
+    }),
+  ];
 }
 
-function createRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'createRegistrationKey',
-    method: 'POST',
-    path: PATH,
-    summary: 'Create a registration key',
-    description:
-      'One with `allowReregistration` takes over nodes that are registered already, so it needs `nodes.delete` as well.',
-    body: { kind: 'json', schema: NewRegistrationKey },
-    answers: { 201: { description: 'The key, shown this once', schema: RegistrationKey } },
-    problems: ['beyond_own_permissions'],
-    async handle({ principal, body, facts }) {
-      const { now } = facts;
-      const expiresAt = body.expiresAt ?? now + DEFAULT_LIFETIME;
-      if (expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
-      const secret = newSecret('reg_');
-      const { description, maxUses = null, allowReregistration } = body;
-      const wish = { description, maxUses, allowReregistration };
-      const row = await database.write.transaction().execute(async (trx) => {
-        if (allowReregistration) await requireOwnTakeover(trx, principal);
-        const prefix = secret.slice(0, SHOWN_CHARACTERS);
-        const key = await insertKey(trx, { id: newId(), secret, prefix, createdAt: now, expiresAt, ...wish });
-        const details = { ...wish, expiresAt: toTimestamp(expiresAt) };
-        await recordAudit(trx, facts.actor, {
-          action: 'registration_key.created',
-          resourceId: key.id,
-          details,
-        });
-        return key;
-      });
-      return created(`${PATH}/${row.id}`, toRegistrationKey(row, secret));
-    },
+/** @throws HawserError invalid for a time that has passed; `beyond_own_permissions` */
+async function createKey(trx: Db, { principal, actor }: Caller, body: NewRegistrationKey) {
+  const { description, maxUses = null, allowReregistration, expiresAt = null } = body;
+  const expiry = expiresAt ?? actor.at + DEFAULT_LIFETIME;
+  if (expiry <= actor.at) throw invalidField('/expiresAt', 'This time has passed');
+  if (allowReregistration) await requireOwnTakeover(trx, principal);
+  const secret = newSecret('reg_');
+  const row = await REGISTRATION_KEYS.insert(trx, {
+    id: newId(),
+    key_hash: sha256Hex(secret),
+    key_prefix: secret.slice(0, SHOWN_CHARACTERS),
+    description,
+    created_at: actor.at,
+    expires_at: expiry,
+    max_uses: maxUses,
+    revoked_at: null,
+    allow_reregistration: allowReregistration ? 1 : 0,
   });
+  const details = { description, maxUses, allowReregistration, expiresAt: toTimestamp(expiry) };
+  await recordAudit(trx, actor, { action: 'registration_key.created', resourceId: row.id, details });
+  return toRegistrationKey(row, secret);
 }
 
-function listRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'listRegistrationKeys',
-    method: 'GET',
-    path: PATH,
-    summary: 'List registration keys, newest first',
-    query: Paging,
-    answers: { 200: { description: 'Keys without their secrets', schema: RegistrationKey.array() } },
-    async handle({ query }) {
-      const { rows, total } = await listKeys(database.read, query);
-      const keys = rows.map((row) => toRegistrationKey(row, null));
-      return page(keys, total, query);
-    },
-  });
+/** @throws HawserError not_found */
+async function updateKey(
+  trx: Db,
+  { actor }: Caller,
+  id: string,
+  description: string | null,
+): Promise<RegistrationKeyRow> {
+  const key = await REGISTRATION_KEYS.require(trx, id);
+  const details = changedMembers(key, { description });
+  if (details === null) return key;
+  await recordAudit(trx, actor, { action: 'registration_key.updated', resourceId: id, details });
+  return REGISTRATION_KEYS.update(trx, id, { description });
 }
 
-function describeRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'updateRegistrationKey',
-    method: 'PUT',
-    path: `${PATH}/{keyId}`,
-    summary: "Change a key's description",
-    params: idsInPath('keyId'),
-    body: { kind: 'json', schema: RegistrationKeyChange },
-    answers: { 200: { description: 'The key as it is now', schema: RegistrationKey } },
-    async handle({ params, body: { description }, facts }) {
-      const row = await database.write.transaction().execute(async (trx) => {
-        const key = await findKey(trx, params.keyId);
-        if (!key) throw notFound('No such registration key');
-        const details = changedMembers(key, { description });
-        if (details === null) return key;
-        await describeKey(trx, key.id, description);
-        await recordAudit(trx, facts.actor, {
-          action: 'registration_key.updated',
-          resourceId: key.id,
-          details,
-        });
-        return { ...key, description };
-      });
-      return json(toRegistrationKey(row, null));
-    },
-  });
+/** The key stays listed. To revoke it again changes nothing. @throws HawserError not_found */
+async function revokeKey(trx: Db, { actor }: Caller, id: string): Promise<void> {
+  const { description, revoked_at } = await REGISTRATION_KEYS.require(trx, id);
+  if (revoked_at !== null) return;
+  await REGISTRATION_KEYS.update(trx, id, { revoked_at: actor.at });
+  const details = { description };
+  await recordAudit(trx, actor, { action: 'registration_key.revoked', resourceId: id, details });
 }
 
-function revokeRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'revokeRegistrationKey',
-    method: 'DELETE',
-    path: `${PATH}/{keyId}`,
-    summary: 'Revoke a key',
-    params: idsInPath('keyId'),
-    answers: { 204: { description: 'Revoked; it stays listed' } },
-    async handle({ params, facts }) {
-      await database.write.transaction().execute(async (trx) => {
-        const key = await findKey(trx, params.keyId);
-        if (!key) throw notFound('No such registration key');
-        if (key.revoked_at !== null) return;
-        await revokeKey(trx, key.id, facts.now);
-        const details = { description: key.description };
-        await recordAudit(trx, facts.actor, {
-          action: 'registration_key.revoked',
-          resourceId: key.id,
-          details,
-        });
-      });
-      return noContent();
-    },
-  });
-}
-
+/** @param key the secret, which only the answer to its creation shows */
 function toRegistrationKey(row: RegistrationKeyRow, key: string | null) {
   return {
     id: row.id,

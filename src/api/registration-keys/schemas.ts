@@ -1,13 +1,13 @@
 /** Shapes of registration keys. */
 
 import { z } from 'zod';
-import { Description, Id, Instant, Timestamp } from '../../http/schemas.ts';
+import { Description, descriptionChange, Id, Instant, Timestamp } from '../../http/schemas.ts';
 
 export const NewRegistrationKey = z
   .strictObject({
     description: Description,
-    expiresAt: Instant.nullish().meta({ description: 'Absent or null: in 7 days' }),
-    maxUses: z.int().min(1).nullish().meta({ description: 'Absent or null: any number' }),
+    expiresAt: Instant.nullish().describe('Absent or null: in 7 days'),
+    maxUses: z.int().min(1).nullish().describe('Absent or null: any number'),
     allowReregistration: z
       .boolean()
       .nullish()
@@ -18,26 +18,22 @@ export const NewRegistrationKey = z
     examples: [{ description: 'Rack 12', expiresAt: '2026-12-01T00:00:00Z', maxUses: 40 }],
   });
 
-export const RegistrationKeyChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'RegistrationKeyChange', examples: [{ description: 'Racks 12 and 13' }] });
+export type NewRegistrationKey = z.output<typeof NewRegistrationKey>;
+
+export const RegistrationKeyChange = descriptionChange('RegistrationKeyChange', 'Racks 12 and 13');
 
 export const RegistrationKey = z
   .object({
     id: Id,
-    key: z.string().nullable().meta({ description: 'In the answer to its creation alone, null ever after' }),
-    keyPrefix: z.string().meta({ description: 'Enough to tell keys apart' }),
+    key: z.string().nullable().describe('In the answer to its creation alone, null ever after'),
+    keyPrefix: z.string().describe('Enough to tell keys apart'),
     description: z.string().nullable(),
     expiresAt: Timestamp,
     createdAt: Timestamp,
     maxUses: z.int().nullable(),
-    currentUses: z
-      .int()
-      .meta({ description: 'Registrations with it; repeated ones of a known certificate do not count' }),
+    currentUses: z.int().describe('Registrations with it; repeated ones of a known certificate do not count'),
     isRevoked: z.boolean(),
-    allowReregistration: z
-      .boolean()
-      .meta({ description: 'Whether a known fqdn may come with another certificate' }),
+    allowReregistration: z.boolean().describe('Whether a known fqdn may come with another certificate'),
   })
   .meta({
     id: 'RegistrationKey',

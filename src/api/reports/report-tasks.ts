@@ -1,9 +1,8 @@
-/** Reads a report: what its verdict is, and the text of its result, which is kept as it came. */
+/** Reads a report: its verdict, and the text of its result, which is kept as it came. */
 
 import { memberText } from '../../domain/json-member.ts';
 import { judgeReport, type ReportOperation, type Verdict } from '../../domain/report-verdict.ts';
-import { decodeJson, parseJson } from '../../http/body.ts';
-import { validate } from '../../http/validation.ts';
+import { decodeJson, parseJson, validate } from '../../http/validation.ts';
 import { NewReport } from './schemas.ts';
 
 export interface JudgedReport extends Verdict {
@@ -13,7 +12,7 @@ export interface JudgedReport extends Verdict {
   result: string;
 }
 
-/** To be carried out in a thread where the report is large. */
+/** A large report is read in a thread, so that it holds up no other call. */
 export const reportTasks = {
   /** @throws HawserError `validation_failed` */
   judgeReport({ bytes }: { bytes: Uint8Array }): JudgedReport {

@@ -1,52 +1,44 @@
 /** Reports: a node hands in the result of each run; people list and read them. */
 
 import type { Database } from '../../db/open.ts';
-import { created, page, writtenJson } from '../../http/answer.ts';
+import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newOrderedId } from '../../lib/ids.ts';
 import type { Threads } from '../../lib/threads.ts';
-import { nodeExists } from '../nodes/queries.ts';
-import { FloodGuard } from './flood-guard.ts';
-import { listNodeReports, listReports } from './lists.ts';
-import { findReport, type ReportRow } from './queries.ts';
+import { operation, permitted } from '../crud/routes.ts';
+import { requireNode } from '../nodes/queries.ts';
+import { FloodGuard, VolumeGuard } from './intake-limits.ts';
+import { findReport, listNodeReports, listReports, type ReportRow } from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter, ReportSummary } from './schemas.ts';
-import { VolumeGuard } from './volume-guard.ts';
 import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
 
-const PATH = '/api/v1/reports';
-const OF_NODE = '/api/v1/nodes/{nodeId}/reports';
 const TAGS = ['Reports'];
 
 export interface ReportRouteOptions {
   database: Database;
   threads: Threads<ReportTasks>;
-  /** Told of each commit how many reports shared it. */
+  /** Called after each commit with the number of reports in it. */
   onCommit(reports: number): void;
 }
 
-/** Bytes of a report that is read at once; ten that come together must not hold up others for long. */
+/** Reports of up to this many bytes are read at once, larger ones in a thread. Ten at once must not hold up others. */
 const SMALL_REPORT = 64 * 1024;
 
 export function reportRoutes({ database, threads, onCommit }: ReportRouteOptions): Route[] {
-  return [
-    createRoute(openReportWriter(database, onCommit), threads),
-    listOfNodeRoute(database),
-    listRoute(database),
-    detailRoute(database),
-  ];
+  return [submitRoute(openReportWriter(database, onCommit), threads), ...readingRoutes(database)];
 }
 
-function createRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route {
+function submitRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route {
   const floodGuard = new FloodGuard();
   const volumeGuard = new VolumeGuard();
   return route({
     id: 'submitReport',
     method: 'POST',
-    path: OF_NODE,
+    path: '/api/v1/nodes/{nodeId}/reports',
     summary: 'Report the result of a run of DSC',
     description:
       'The result is kept as it comes, members that Hawser does not know too. 201 means that it survives a crash or ' +
@@ -64,13 +56,13 @@ function createRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route
       floodGuard.admit(node.nodeId, now);
     },
     async handle({ node: { nodeId }, body: bytes, facts: { now } }) {
-      const giveBack = volumeGuard.take(nodeId, bytes.length, now);
+      const uncount = volumeGuard.take(nodeId, bytes.length, now);
       try {
         const report = await readReport(threads, nodeId, bytes);
         const row = await writer.submit(toReceived(report, nodeId, now));
-        return created(`${PATH}/${row.id}`, toReportSummary(row));
+        return created(`/api/v1/reports/${row.id}`, toReportSummary(row));
       } catch (error) {
-        giveBack();
+        uncount();
         throw error;
       }
     },
@@ -103,64 +95,54 @@ function toReceived(report: JudgedReport, nodeId: string, now: number): Received
   };
 }
 
-function listOfNodeRoute(database: Database): Route {
-  return route({
-    id: 'listNodeReports',
-    method: 'GET',
-    path: OF_NODE,
-    summary: "List a node's reports, newest first",
-    description: '`from` and `to` are both inclusive.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'reports.read' },
-    params: idsInPath('nodeId'),
-    query: NodeReportFilter,
-    answers: { 200: { description: 'The reports that match', schema: ReportSummary.array() } },
-    async handle({ params: { nodeId }, query }) {
-      if (!(await nodeExists(database.read, nodeId))) throw notFound('No such node');
-      const { rows, total } = await listNodeReports(database.read, nodeId, query);
-      return page(rows.map(toReportSummary), total, query);
-    },
-  });
+function readingRoutes(database: Database): Route[] {
+  const { read } = database;
+  const permission = 'reports.read';
+  return [
+    permitted(database, TAGS, permission).list('/api/v1/nodes/{nodeId}/reports', {
+      ...operation('listNodeReports', "List a node's reports, newest first"),
+      description: '`from` and `to` are both inclusive.',
+      params: idsInPath('nodeId'),
+      query: NodeReportFilter,
+      answer: { description: 'The reports that match', schema: ReportSummary },
+      async rows({ params: { nodeId }, query }) {
+        await requireNode(read, nodeId);
+        return listNodeReports(read, nodeId, query);
+      },
+      show: toReportSummary,
+    }),
+    listRoute(database),
+    route({
+      id: 'getReport',
+      method: 'GET',
+      path: '/api/v1/reports/{id}',
+      summary: 'Read a report with its result',
+      tags: TAGS,
+      access: { kind: 'permission', permission },
+      params: idsInPath('id'),
+      answers: { 200: { description: 'The report', schema: Report } },
+      async handle({ params }) {
+        const row = await findReport(read, params.id);
+        if (!row) throw notFound('No such report');
+        // The result is not parsed and written again, which would lose digits of large numbers.
+        const summary = JSON.stringify(toReportSummary(row)).slice(0, -1);
+        return writtenJson(`${summary},"result":${row.result}}`);
+      },
+    }),
+  ];
 }
 
 function listRoute(database: Database): Route {
-  return route({
-    id: 'listReports',
-    method: 'GET',
-    path: PATH,
-    summary: 'List the reports of all nodes, newest first',
+  return permitted(database, TAGS, 'reports.read-all').list('/api/v1/reports', {
+    ...operation('listReports', 'List the reports of all nodes, newest first'),
     description: '`from` and `to` are both inclusive; a `nodeId` that no node has finds nothing.',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'reports.read-all' },
     query: ReportFilter,
-    answers: { 200: { description: 'The reports that match', schema: ReportSummary.array() } },
-    async handle({ query: { nodeId, ...filter } }) {
-      const { rows, total } =
-        nodeId === undefined
-          ? await listReports(database.read, filter)
-          : await listNodeReports(database.read, nodeId, filter);
-      return page(rows.map(toReportSummary), total, filter);
-    },
-  });
-}
-
-function detailRoute(database: Database): Route {
-  return route({
-    id: 'getReport',
-    method: 'GET',
-    path: `${PATH}/{id}`,
-    summary: 'Read a report with its result',
-    tags: TAGS,
-    access: { kind: 'permission', permission: 'reports.read' },
-    params: idsInPath('id'),
-    answers: { 200: { description: 'The report', schema: Report } },
-    async handle({ params }) {
-      const row = await findReport(database.read, params.id);
-      if (!row) throw notFound('No such report');
-      // Not parsed and written again, which would lose digits of large numbers.
-      const summary = JSON.stringify(toReportSummary(row)).slice(0, -1);
-      return writtenJson(`${summary},"result":${row.result}}`);
-    },
+    answer: { description: 'The reports that match', schema: ReportSummary },
+    rows: ({ query: { nodeId, ...filter } }) =>
+      nodeId === undefined
+        ? listReports(database.read, filter)
+        : listNodeReports(database.read, nodeId, filter),
+    show: toReportSummary,
   });
 }
 

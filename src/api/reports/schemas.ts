@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
-import { choice, Flag, Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
+import { choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
+import { historyFilter } from '../crud/history.ts';
 
-/** Examples of the API description. */
+/** Values of the examples in the OpenAPI document. */
 const RESULT = {
   results: [{ name: 'nginx', type: 'Microsoft.Windows/Service', result: { inDesiredState: true } }],
   hadErrors: false,
@@ -21,7 +22,7 @@ const SUMMARY = {
 
 const Operation = choice(...REPORT_OPERATIONS);
 
-/** Of DSC's own output only what the verdict looks at is asked for; everything else is kept as it comes. */
+/** Only the members of DSC's output that decide the verdict are checked; everything else is kept as it comes. */
 const DscResult = z
   .looseObject({ results: z.array(z.unknown()).nullish(), hadErrors: z.boolean() })
   .superRefine(({ results }, context) => {
@@ -34,39 +35,28 @@ export const NewReport = z
   .object({ operation: Operation, result: DscResult })
   .meta({ id: 'NewReport', examples: [{ operation: 'Test', result: RESULT }] });
 
-const SAYS: Record<string, boolean | null> = { true: true, false: false, null: null };
+const STATES: Record<string, boolean | null> = { true: true, false: false, null: null };
 
 const filters = {
-  from: Instant.optional(),
-  to: Instant.optional(),
   operation: Operation.optional(),
   inDesiredState: z
     .string()
     .regex(/^(true|false|null)$/i, 'Neither true nor false nor null')
-    .transform((text) => SAYS[text.toLowerCase()] ?? null)
-    .meta({ published: { type: 'string', enum: Object.keys(SAYS) } })
+    .transform((text) => STATES[text.toLowerCase()] ?? null)
+    .meta({ published: { type: 'string', enum: Object.keys(STATES) } })
     .optional(),
   hadErrors: Flag.optional(),
 };
 
-interface Period {
-  from?: number | undefined;
-  to?: number | undefined;
-}
+export const NodeReportFilter = historyFilter(filters);
 
-const isInOrder = ({ from, to }: Period) => from === undefined || to === undefined || from <= to;
-const NOT_IN_ORDER = { path: ['to'], message: 'Before from' };
-
-/** Both ends of a period are part of it. */
-export const NodeReportFilter = Paging.extend(filters).refine(isInOrder, NOT_IN_ORDER);
-
-export const ReportFilter = Paging.extend({
+export const ReportFilter = historyFilter({
   ...filters,
   nodeId: z
     .guid()
     .transform((id) => id.toLowerCase())
     .optional(),
-}).refine(isInOrder, NOT_IN_ORDER);
+});
 
 export const ReportSummary = z
   .object({

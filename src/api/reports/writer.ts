@@ -1,21 +1,22 @@
-/** Takes in reports: the row, the node's status and the event of its change, in one commit with their neighbours. */
+/** Stores reports: the row, the node's status and the event of its change, in one commit with reports of other nodes. */
 
 import { GroupCommit } from '../../db/group-commit.ts';
 import type { Database, Db } from '../../db/open.ts';
+import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
 import { recordStatusEvent } from '../nodes/queries.ts';
-import { findReporters, insertReports, type NewReportRow, type ReportRow, setStatus } from './queries.ts';
+import type { ReportRow } from './queries.ts';
 
 export interface ReceivedReport {
-  row: NewReportRow;
-  /** What the node's status is from now on; null: as before. */
+  row: Omit<ReportsTable, 'seq'>;
+  /** The node's status from now on. Null keeps the status that it has. */
   nodeStatus: NodeStatus | null;
 }
 
 export type ReportWriter = GroupCommit<ReceivedReport, ReportRow>;
 
-/** @param onCommit told of each commit how many reports shared it */
+/** @param onCommit is called after each commit with the number of reports in it */
 export function openReportWriter(database: Database, onCommit?: (reports: number) => void): ReportWriter {
   return new GroupCommit<ReceivedReport, ReportRow>(database.writeNow, {
     write: writeReports,
@@ -24,17 +25,21 @@ export function openReportWriter(database: Database, onCommit?: (reports: number
   });
 }
 
-/** @returns for each report its row, or the refusal of one whose node is gone since it was let in */
+/** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
 export async function writeReports(
   trx: Db,
   reports: readonly ReceivedReport[],
 ): Promise<(ReportRow | HawserError)[]> {
-  const reporters = await findReporters(trx, [...new Set(reports.map(({ row }) => row.node_id))]);
+  const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
+  const nodes = await trx
+    .selectFrom('nodes')
+    .select(['id', 'fqdn', 'status'])
+    .where('id', 'in', nodeIds)
+    .execute();
+  const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  await insertReports(
-    trx,
-    accepted.map(({ row }) => row),
-  );
+  const rows = accepted.map(({ row }) => row);
+  if (rows.length > 0) await trx.insertInto('reports').values(rows).execute();
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;
@@ -43,11 +48,12 @@ export async function writeReports(
     statuses.set(nodeId, status);
     await recordStatusEvent(trx, { nodeId, lcmStatus: null, status, now: row.timestamp });
   }
-  for (const [nodeId, status] of statuses) await setStatus(trx, nodeId, status);
+  for (const [nodeId, status] of statuses)
+    await trx.updateTable('nodes').set({ status }).where('id', '=', nodeId).execute();
   return reports.map(({ row }) => {
     const reporter = reporters.get(row.node_id);
-    return reporter ? { ...row, fqdn: reporter.fqdn } : gone();
+    return reporter ? { ...row, fqdn: reporter.fqdn } : nodeDeleted();
   });
 }
 
-const gone = () => unauthenticated('No node is registered with this certificate');
+const nodeDeleted = () => unauthenticated('No node is registered with this certificate');

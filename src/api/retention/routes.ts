@@ -2,20 +2,13 @@
 
 import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
-import { json, page } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type JsonBody, type Route, route } from '../../http/route.ts';
+import type { JsonBody, Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import { permitted } from '../crud/routes.ts';
 import { listRuns, type RetentionRunRow, type VersionType } from './queries.ts';
 import type { RetentionRuns, RunResult } from './runs.ts';
 import { RecordCleanup, RetentionResult, RetentionRun, RunFilter, VersionCleanup } from './schemas.ts';
-
-const PATH = '/api/v1/retention';
-
-const COMMON = {
-  tags: ['Retention'],
-  access: { kind: 'permission', permission: 'retention.manage' },
-} as const;
 
 const OF_VERSIONS =
   'A version goes when it is beyond the newest `keepVersions` and older than `keepDays`, and is no release while ' +
@@ -24,88 +17,73 @@ const OF_VERSIONS =
 
 const VERSION_PROBLEMS = ['versions_changed', ...WRITING_REPOSITORIES];
 
+const OF_RECORDS = 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.';
+
+type Overrides = z.output<typeof VersionCleanup | typeof RecordCleanup>;
+const VERSIONS = { kind: 'json', schema: VersionCleanup, isOptional: true } as const;
+const RECORDS = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
+
 export function retentionRoutes(database: Database, runs: RetentionRuns): Route[] {
-  const versions = { kind: 'json', schema: VersionCleanup, isOptional: true } as const;
-  const records = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
+  const routes = permitted(database, ['Retention'], 'retention.manage');
+  const cleanup = (
+    path: string,
+    versionType: VersionType,
+    { body, ...declared }: Pick<Route, 'id' | 'summary' | 'description'> & { body: object },
+  ) =>
+    routes.update(path, {
+      ...declared,
+      method: 'POST',
+      body: body as JsonBody<Overrides>,
+      answer: { description: 'What was deleted, or would be', schema: RetentionResult },
+      problems: body === VERSIONS ? VERSION_PROBLEMS : ['shutting_down'],
+      async handle({ body: { dryRun: isDryRun, ...overrides }, caller: { actor } }) {
+        return toResult(await runs.run({ versionType, isScheduled: false, isDryRun, actor, overrides }));
+      },
+    });
   return [
-    cleanupRoute(runs, 'Configuration', versions, {
+    cleanup('/api/v1/retention/configurations/cleanup', 'Configuration', {
       id: 'cleanUpConfigurations',
-      path: `${PATH}/configurations/cleanup`,
       summary: 'Delete old published versions of configurations',
       description: `${OF_VERSIONS}A configuration's own retention goes before the body.`,
-      problems: VERSION_PROBLEMS,
+      body: VERSIONS,
     }),
-    cleanupRoute(runs, 'Composite', versions, {
+    cleanup('/api/v1/retention/composite-configurations/cleanup', 'Composite', {
       id: 'cleanUpComposites',
-      path: `${PATH}/composite-configurations/cleanup`,
       summary: 'Delete old published versions of composites',
       description: OF_VERSIONS,
-      problems: VERSION_PROBLEMS,
+      body: VERSIONS,
     }),
-    cleanupRoute(runs, 'Parameter', versions, {
+    cleanup('/api/v1/retention/parameters/cleanup', 'Parameter', {
       id: 'cleanUpParameters',
-      path: `${PATH}/parameters/cleanup`,
       summary: 'Delete old parameter files, drafts and published ones',
       description:
         `${OF_VERSIONS}Counted per scope value and major, drafts and published files together. A file counts as in ` +
         'use when a node would get it that carries the scope value, whether or not one does. The own retention of ' +
         'the configuration goes before the body.',
-      problems: VERSION_PROBLEMS,
+      body: VERSIONS,
     }),
-    cleanupRoute(runs, 'Report', records, {
+    cleanup('/api/v1/retention/reports/cleanup', 'Report', {
       id: 'cleanUpReports',
-      path: `${PATH}/reports/cleanup`,
       summary: 'Delete old reports',
-      description: 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.',
+      description: OF_RECORDS,
+      body: RECORDS,
     }),
-    cleanupRoute(runs, 'StatusEvent', records, {
+    cleanup('/api/v1/retention/status-events/cleanup', 'StatusEvent', {
       id: 'cleanUpStatusEvents',
-      path: `${PATH}/status-events/cleanup`,
       summary: 'Delete old status events',
-      description: 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.',
+      description: OF_RECORDS,
+      body: RECORDS,
     }),
-    runsRoute(database),
+    routes.list('/api/v1/retention/runs', {
+      id: 'listRetentionRuns',
+      summary: 'List cleanups that ran, newest first',
+      description: '`from` and `to` are both inclusive and mean the start of a run.',
+      query: RunFilter,
+      answer: { description: 'The runs', schema: RetentionRun },
+      rows: ({ query }) => listRuns(database.read, query),
+      show: toRun,
+    }),
   ];
-}
-
-function cleanupRoute(
-  runs: RetentionRuns,
-  versionType: VersionType,
-  body: JsonBody<z.output<typeof VersionCleanup>> | JsonBody<z.output<typeof RecordCleanup>>,
-  {
-    problems = ['shutting_down'],
-    ...described
-  }: Pick<Route, 'id' | 'path' | 'summary' | 'description' | 'problems'>,
-): Route {
-  return route({
-    ...COMMON,
-    ...described,
-    method: 'POST',
-    body: body as JsonBody<z.output<typeof VersionCleanup | typeof RecordCleanup>>,
-    answers: { 200: { description: 'What was deleted, or would be', schema: RetentionResult } },
-    problems,
-    async handle({ body: { dryRun, ...wish }, facts: { actor } }) {
-      const order = { versionType, isScheduled: false, isDryRun: dryRun, actor, wish };
-      return json(toResult(await runs.run(order)));
-    },
-  });
-}
-
-function runsRoute(database: Database): Route {
-  return route({
-    ...COMMON,
-    id: 'listRetentionRuns',
-    method: 'GET',
-    path: `${PATH}/runs`,
-    summary: 'List cleanups that ran, newest first',
-    description: '`from` and `to` are both inclusive and mean the start of a run.',
-    query: RunFilter,
-    answers: { 200: { description: 'The runs', schema: RetentionRun.array() } },
-    async handle({ query }) {
-      const { rows, total } = await listRuns(database.read, query);
-      return page(rows.map(toRun), total, query);
-    },
-  });
 }
 
 function toResult({ deletedVersions, ...result }: RunResult) {

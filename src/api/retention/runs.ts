@@ -1,17 +1,46 @@
-/** Runs of cleanups: one of a type at a time, each recorded with what came of it. */
+/** Runs the cleanups, one of each type at a time, and writes their results to the history. */
 
+import type { Database } from '../../db/open.ts';
 import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
+import type { RetentionSettings } from '../../domain/server-settings.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
+import type { Locks } from '../../lib/locks.ts';
+import type { CompositeReader } from '../../resolve/composites.ts';
+import { readInUse } from '../../resolve/in-use.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import {
+  type CleanupRun,
+  cleanVersions,
+  type DeletedVersion,
+  Outcome,
+  safeMessage,
+  type VersionCleanupTools,
+} from '../../versions/retention.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
-import type { CleanupCircumstances, CleanupTools, Order, RecordRule } from './cleanup.ts';
-import { type DeletedVersion, Outcome, safeMessage } from './outcome.ts';
-import { cleanParameters } from './parameters.ts';
 import { endInterruptedRuns, finishRun, insertRun, type VersionType } from './queries.ts';
-import { cleanRecords } from './records.ts';
-import { cleanVersions } from './versions.ts';
+import { cleanRecords, type RecordRule } from './records.ts';
+
+export interface CleanupTools extends VersionCleanupTools {
+  database: Database;
+  composites: CompositeReader;
+  locks: Locks;
+  clock: Clock;
+}
+
+type Overrides<T> = { [K in keyof T]?: T[K] | null | undefined };
+
+/** A request for a cleanup. */
+export interface CleanupRequest {
+  versionType: VersionType;
+  isScheduled: boolean;
+  isDryRun: boolean;
+  actor: Actor;
+  /** A member that is null or absent comes from the server's settings. */
+  overrides: Overrides<RetentionRule & RecordRule>;
+}
 
 export interface RunResult {
   runId: string;
@@ -19,11 +48,13 @@ export interface RunResult {
   isDryRun: boolean;
   deletedCount: number;
   keptCount: number;
-  /** Null of records, which are too many to be listed. */
+  /** Null for records, which are too many to be listed. */
   deletedVersions: readonly DeletedVersion[] | null;
 }
 
-const OF_RECORDS: ReadonlySet<VersionType> = new Set(['Report', 'StatusEvent']);
+/** The kinds of repositories whose versions a cleanup deletes. Other types are of records. */
+const KINDS = { Configuration: 'configurations', Composite: 'composites', Parameter: 'parameters' } as const;
+const ofVersions = (type: VersionType): type is keyof typeof KINDS => type in KINDS;
 
 const INTERRUPTED = 'The server ended while the cleanup ran; what was deleted until then is gone';
 const NOT_RECORDED =
@@ -40,21 +71,21 @@ export class RetentionRuns {
     this.tools = tools;
   }
 
-  /** Ends the records of runs that the last end of the server cut off. */
+  /** Ends the records of runs that were interrupted when the server last ended. */
   async open(): Promise<void> {
     const { database, clock } = this.tools;
     await endInterruptedRuns(database.write, { now: clock.now(), error: INTERRUPTED });
   }
 
-  /** Has the runs end after the step they are at, and waits until they have. */
+  /** Makes each run end after its current step, and waits for all of them. */
   async close(): Promise<void> {
     this.ending.abort(new HawserError('unavailable', 'shutting_down', 'The server is shutting down.'));
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
-  /** Waits for an earlier run of the same type. Throws what the run failed with, once that is recorded. */
-  async run(order: Order): Promise<RunResult> {
-    const run = this.begin(order);
+  /** Waits for an earlier run of the same type, then runs. Throws what the run failed with, once that is recorded. */
+  async run(request: CleanupRequest): Promise<RunResult> {
+    const run = this.begin(request);
     this.running.add(run);
     try {
       return await run;
@@ -63,17 +94,17 @@ export class RetentionRuns {
     }
   }
 
-  private async begin(order: Order): Promise<RunResult> {
+  private async begin(request: CleanupRequest): Promise<RunResult> {
     const { database, locks } = this.tools;
     await database.requireWritable();
-    return locks.run(cleanupLock(order.versionType), () => this.carryOut(order));
+    return locks.run(cleanupLock(request.versionType), () => this.carryOut(request));
   }
 
-  private async carryOut(order: Order): Promise<RunResult> {
+  private async carryOut(request: CleanupRequest): Promise<RunResult> {
     const { database, clock } = this.tools;
     const { signal } = this.ending;
     signal.throwIfAborted();
-    const { versionType, isScheduled, isDryRun } = order;
+    const { versionType, isScheduled, isDryRun } = request;
     const [runId, now, outcome] = [newId(), clock.now(), new Outcome()];
     await endInterruptedRuns(database.write, { now, error: NOT_RECORDED, versionType });
     await insertRun(database.write, {
@@ -85,47 +116,44 @@ export class RetentionRuns {
     });
     let failure: unknown;
     try {
-      await this.clean(order, { now, isDryRun, runId, outcome, signal });
+      await this.clean(request, { now, isDryRun, runId, outcome, signal });
       failure = outcome.firstFailure?.error;
     } catch (error) {
       failure = error;
     }
-    await this.finish(order, runId, outcome, failure);
+    await this.finish(request, runId, outcome, failure);
     if (failure !== undefined) throw failure;
     const { deletedCount, keptCount } = outcome;
-    const deletedVersions = OF_RECORDS.has(versionType) ? null : outcome.deletedVersions;
+    const deletedVersions = ofVersions(versionType) ? outcome.deletedVersions : null;
     return { runId, versionType, isDryRun, deletedCount, keptCount, deletedVersions };
   }
 
-  private async clean(order: Order, circumstances: CleanupCircumstances): Promise<void> {
-    const { database } = this.tools;
-    const settings = await readRetentionSettings(database.read);
-    const { versionType, wish } = order;
-    const ruled = { ...order, rule: ruleForVersions(wish, settings) };
-    switch (versionType) {
-      case 'Configuration':
-        return cleanVersions(this.tools, 'configurations', ruled, circumstances);
-      case 'Composite':
-        return cleanVersions(this.tools, 'composites', ruled, circumstances);
-      case 'Parameter':
-        return cleanParameters(this.tools, ruled, circumstances);
-      case 'Report': {
-        const { reportKeepCount: keepCount, reportKeepDays: keepDays } = settings;
-        const rule = ruleForRecords(wish, { keepCount, keepDays });
-        return cleanRecords(database, 'reports', rule, circumstances);
-      }
-      case 'StatusEvent': {
-        const { statusEventKeepCount: keepCount, statusEventKeepDays: keepDays } = settings;
-        const rule = ruleForRecords(wish, { keepCount, keepDays });
-        return cleanRecords(database, 'status_events', rule, circumstances);
-      }
+  private async clean({ versionType, overrides, actor }: CleanupRequest, run: CleanupRun): Promise<void> {
+    const { tools } = this;
+    const settings = await readRetentionSettings(tools.database.read);
+    if (!ofVersions(versionType)) {
+      const table = versionType === 'Report' ? 'reports' : 'status_events';
+      return cleanRecords(tools.database, table, recordRule(versionType, overrides, settings), run);
     }
+    const { keepVersions, keepDays, keepReleaseVersions } = overrides;
+    const rule = {
+      keepVersions: keepVersions ?? settings.keepVersions,
+      keepDays: keepDays ?? settings.keepDays,
+      keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
+    };
+    const kind = KINDS[versionType];
+    return cleanVersions(tools, { ...run, kind, actor, rule, readInUse: () => readInUse(tools) });
   }
 
-  private async finish(order: Order, runId: string, outcome: Outcome, failure: unknown): Promise<void> {
+  private async finish(
+    request: CleanupRequest,
+    runId: string,
+    outcome: Outcome,
+    failure: unknown,
+  ): Promise<void> {
     const { database, clock, log } = this.tools;
     const { deletedCount, keptCount } = outcome;
-    const { versionType, isScheduled, isDryRun, actor } = order;
+    const { versionType, isScheduled, isDryRun, actor } = request;
     const wasInterrupted = this.ending.signal.aborted && failure !== undefined;
     await database.write.transaction().execute(async (trx) => {
       await finishRun(trx, runId, {
@@ -144,24 +172,21 @@ export class RetentionRuns {
     else log.error({ ...facts, err: failure }, 'a cleanup has failed');
   }
 
-  /** What the history says of a run that went to its end. */
+  /** The error text in the history of a run that was not interrupted. */
   private errorOf({ failureText, leftObjects }: Outcome, failure: unknown): string | null {
     if (failure !== undefined) return failureText ?? safeMessage(failure);
     return leftObjects && !this.tools.maintenance.isAvailable ? NOT_REPACKED : null;
   }
 }
 
-function ruleForVersions(
-  { keepVersions, keepDays, keepReleaseVersions }: Order['wish'],
-  settings: RetentionRule,
-): RetentionRule {
+function recordRule(
+  versionType: 'Report' | 'StatusEvent',
+  { keepCount, keepDays }: CleanupRequest['overrides'],
+  settings: RetentionSettings,
+): RecordRule {
+  const isOfReports = versionType === 'Report';
   return {
-    keepVersions: keepVersions ?? settings.keepVersions,
-    keepDays: keepDays ?? settings.keepDays,
-    keepReleaseVersions: keepReleaseVersions ?? settings.keepReleaseVersions,
+    keepCount: keepCount ?? (isOfReports ? settings.reportKeepCount : settings.statusEventKeepCount),
+    keepDays: keepDays ?? (isOfReports ? settings.reportKeepDays : settings.statusEventKeepDays),
   };
-}
-
-function ruleForRecords({ keepCount, keepDays }: Order['wish'], settings: RecordRule): RecordRule {
-  return { keepCount: keepCount ?? settings.keepCount, keepDays: keepDays ?? settings.keepDays };
 }

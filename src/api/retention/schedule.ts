@@ -1,25 +1,24 @@
-/** Runs the cleanups by themselves when they are due, as long as the server's settings say so. */
+/** Runs the cleanups that are due, as long as the server's settings switch the schedule on. */
 
 import type { Database } from '../../db/open.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { systemActor } from '../../security/audit.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
-import type { CleanupTools } from './cleanup.ts';
 import { lastScheduledStart, type VersionType } from './queries.ts';
-import type { RetentionRuns } from './runs.ts';
+import type { CleanupTools, RetentionRuns } from './runs.ts';
 
-/** How often it is asked whether something is due. */
-const LOOK_INTERVAL = MINUTE;
+/** The time between two checks for cleanups that are due. */
+const CHECK_INTERVAL = MINUTE;
 
-/** Composites first: with one of their versions goes what pins others. */
+/** Composites come first, because their versions pin versions of configurations. */
 const ORDER: readonly VersionType[] = ['Composite', 'Configuration', 'Parameter', 'Report', 'StatusEvent'];
 
 export class RetentionSchedule {
   private readonly tools: CleanupTools;
   private readonly runs: RetentionRuns;
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
+  private checking: Promise<void> | undefined;
   private closed = false;
 
   constructor(tools: CleanupTools, runs: RetentionRuns) {
@@ -27,26 +26,26 @@ export class RetentionSchedule {
     this.runs = runs;
   }
 
-  /** From now on, and now as well: what fell due while the server was down is not forgotten. */
+  /** Checks at once, for what fell due while the server was down, and then regularly. */
   start(): void {
-    const look = () => void this.look();
-    this.timer = setInterval(look, LOOK_INTERVAL).unref();
-    look();
+    const check = () => void this.check();
+    this.timer = setInterval(check, CHECK_INTERVAL).unref();
+    check();
   }
 
-  /** Waits for what is under way, which the runs themselves are told to end. */
+  /** Waits for the check that is under way. `RetentionRuns.close` ends its runs. */
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
-    await this.looking;
+    await this.checking;
   }
 
   /** Runs what is due, one after the other. */
-  look(): Promise<void> {
-    this.looking ??= this.runDue().finally(() => {
-      this.looking = undefined;
+  check(): Promise<void> {
+    this.checking ??= this.runDue().finally(() => {
+      this.checking = undefined;
     });
-    return this.looking;
+    return this.checking;
   }
 
   private async runDue(): Promise<void> {
@@ -64,7 +63,7 @@ export class RetentionSchedule {
     }
   }
 
-  /** By the history of runs, so that a restart neither forgets one nor repeats it. */
+  /** Asks the history of runs, so that a restart neither forgets a run nor repeats it. */
   private async isDue({ read }: Database, versionType: VersionType): Promise<boolean> {
     const { enabled, scheduleIntervalHours } = await readRetentionSettings(read);
     if (!enabled) return false;
@@ -72,14 +71,14 @@ export class RetentionSchedule {
     return last === null || this.tools.clock.now() - last >= scheduleIntervalHours * HOUR;
   }
 
-  /** A failure is in the history and in the log; the others run all the same. */
+  /** Ignores a failure, which the history and the log tell of. The other types run all the same. */
   private async run(versionType: VersionType): Promise<void> {
     const actor = systemActor(this.tools.clock.now());
-    const order = { versionType, isScheduled: true, isDryRun: false, actor, wish: {} };
-    await this.runs.run(order).catch(() => undefined);
+    const request = { versionType, isScheduled: true, isDryRun: false, actor, overrides: {} };
+    await this.runs.run(request).catch(() => undefined);
   }
 
-  /** Objects that were too young to be dropped right after their versions go now. */
+  /** Drops objects that were too young to be dropped right after their versions were deleted. */
   private async maintainAll(): Promise<void> {
     const { store, maintenance } = this.tools;
     for (const kind of REPOSITORY_KINDS) {

@@ -3,14 +3,14 @@
 import { z } from 'zod';
 import { Id, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 
-/** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
+/** Clients with 32-bit numbers send their highest number when they mean all. */
 const Count = z.int32().min(0).nullish();
 const DryRun = z
   .boolean()
   .nullish()
   .transform((dryRun) => dryRun ?? false);
 
-/** What is null or absent comes from the server's settings. */
+/** A member that is null or absent comes from the server's settings. */
 export const VersionCleanup = z
   .strictObject({
     keepVersions: Count,
@@ -100,7 +100,7 @@ export const RetentionRun = z
 
 const DEFAULT_RUNS = 50;
 
-/** `limit` and `take` mean the same; `take` goes first. */
+/** `limit` and `take` mean the same. `take` wins where both are given. */
 export const RunFilter = z
   .object({
     limit: Paging.shape.take.unwrap().default(DEFAULT_RUNS),

@@ -14,7 +14,7 @@ const KnownPermission = z
   })
   .meta({ published: { type: 'string', enum: PERMISSION_NAMES } });
 
-/** Repeated permissions count once, in the order of the list of all. */
+/** Repeated permissions count once. They come out in the order of the list of all permissions. */
 export const RoleContent = z
   .strictObject({
     name: Label,
@@ -42,9 +42,7 @@ export const Role = z
     id: Id,
     name: z.string(),
     description: z.string().nullable(),
-    permissions: z
-      .array(z.enum(PERMISSION_NAMES))
-      .meta({ description: 'In the order of /api/v1/permissions' }),
+    permissions: z.array(z.enum(PERMISSION_NAMES)).describe('In the order of /api/v1/permissions'),
     isSystemRole: z.boolean(),
     createdAt: Timestamp,
     modifiedAt: Timestamp,

@@ -1,25 +1,28 @@
-/** Whether parameter files hold on to a scope type or value, asked of the repositories of all configurations. */
+/** Finds out from the repositories of all configurations whether there are parameter files of a scope type or value. */
 
-import type { GitStore, ParameterScope } from '../../git/store.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import pLimit from 'p-limit';
+import { scopesIn, seriesOf } from '../../versions/parameter-files.ts';
+import type { GitStore, ParameterScope } from '../../versions/store.ts';
 import type { ParameterFileLookup } from './changes.ts';
 
-/** After a start each repository is read from the disk; others want to be served too. */
+/** After a start each repository is read from the disk. The bound leaves room for other requests. */
 const CONCURRENT_LOADS = 16;
 
 /**
- * Parameters without a configuration count too: whoever brings it back wants to find them whole. A repository that
- * cannot be read fails the question, as it may hold what is asked for.
+ * Parameters without a configuration count too: when the configuration is restored, all its parameters must be there. A
+ * repository that cannot be read fails the call, because it may hold such files.
  */
 export function parameterFileLookup(store: GitStore): ParameterFileLookup {
   return async ({ scopeTypeName, value }, { publishedOnly }) => {
-    const loads = new Semaphore(CONCURRENT_LOADS);
-    const isMeant = (scope: ParameterScope) => value === null || scope.value === value;
+    const loads = pLimit(CONCURRENT_LOADS);
+    const isOfScope = (scope: ParameterScope) => value === null || scope.value === value;
     const answers = (await store.list('parameters')).map((name) =>
-      loads.run(async () => {
+      loads(async () => {
         const index = await store.parameters.index(name);
-        const scopes = index.scopes(scopeTypeName).filter(isMeant);
-        return publishedOnly ? scopes.some((scope) => index.published(scope).length > 0) : scopes.length > 0;
+        const scopes = scopesIn(index, scopeTypeName).filter(isOfScope);
+        return publishedOnly
+          ? scopes.some((scope) => index.of(seriesOf(scope)).published.length > 0)
+          : scopes.length > 0;
       }),
     );
     return (await Promise.all(answers)).includes(true);

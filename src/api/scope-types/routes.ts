@@ -1,161 +1,191 @@
-/** `/api/v1/scope-types`: the kinds of scope that parameters are set for, and which of them wins. */
+/**
+ * `/api/v1/scope-types`: the kinds of scope that parameters are set for, which of them wins, and the values that nodes
+ * can be tagged with.
+ */
 
-import { created, json, noContent, page } from '../../http/answer.ts';
+import type { Database } from '../../db/open.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
-import { type Route, route } from '../../http/route.ts';
-import { idsInPath, Paging } from '../../http/schemas.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { operation, type PermittedRoutes, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { pageOf } from '../crud/rows.ts';
 import {
   createScopeType,
+  createScopeValue,
   deleteScopeType,
-  describeScopeType,
+  deleteScopeValue,
   reorderScopeTypes,
-  requireScopeType,
+  requireScopeValue,
   type ScopeTools,
   switchScopeType,
+  updateScopeType,
+  updateScopeValue,
 } from './changes.ts';
-import { listScopeTypes } from './queries.ts';
-import { NewScopeType, ScopeOrder, ScopeType, ScopeTypeChange } from './schemas.ts';
-import { toScopeType } from './views.ts';
-
-const TAGS = ['Scope types'];
-const PATH = '/api/v1/scope-types';
-const ONE = `${PATH}/{id}`;
-
-const READ = { tags: TAGS, access: { kind: 'user' } } as const;
-const WRITE = {
-  tags: TAGS,
-  access: { kind: 'permission', permission: 'scopes.admin-override' },
-} as const;
+import { SCOPE_TYPES, type ScopeTypeRow, type ScopeValueRow, valuesOf } from './queries.ts';
+import {
+  NewScopeType,
+  NewScopeValue,
+  ScopeOrder,
+  ScopeType,
+  ScopeTypeChange,
+  ScopeValue,
+  ScopeValueChange,
+} from './schemas.ts';
 
 export function scopeTypeRoutes(tools: ScopeTools): Route[] {
+  const { database } = tools;
+  const { reading, writing } = routesTagged('Scope types', database);
   return [
-    listRoute(tools),
-    readRoute(tools),
-    createRoute(tools),
-    describeRoute(tools),
-    reorderRoute(tools),
-    deleteRoute(tools),
-    switchRoute(tools, true),
-    switchRoute(tools, false),
+    reading.list('/api/v1/scope-types', {
+      ...operation('listScopeTypes', 'List scope types by precedence'),
+      answer: { description: 'Scope types, the weakest first', schema: ScopeType },
+      rows: ({ query }) => SCOPE_TYPES.page(database.read, query),
+      show: toScopeType,
+    }),
+    reading.get('/api/v1/scope-types/{id}', {
+      ...operation('getScopeType', 'Read a scope type'),
+      params: idsInPath('id'),
+      answer: { description: 'The scope type', schema: ScopeType },
+      handle: async ({ params }) => toScopeType(await SCOPE_TYPES.require(database.read, params.id)),
+    }),
+    writing.create('/api/v1/scope-types', {
+      ...operation('createScopeType', 'Create a scope type just below Node'),
+      description: 'The names draft, schema, main and HEAD are taken by the repositories of parameters.',
+      body: { kind: 'json', schema: NewScopeType },
+      answer: { description: 'The scope type', schema: ScopeType },
+      problems: ['name_taken', 'reserved_name'],
+      change: async (trx, { body, facts }) => toScopeType(await createScopeType(trx, facts.actor, body)),
+    }),
+    writing.update('/api/v1/scope-types/{id}', {
+      ...operation('updateScopeType', "Change a scope type's description"),
+      params: idsInPath('id'),
+      body: { kind: 'json', schema: ScopeTypeChange },
+      answer: { description: 'The scope type as it is now', schema: ScopeType },
+      problems: ['system_scope_type'],
+      change: async (trx, { params, body, facts }) =>
+        toScopeType(await updateScopeType(trx, facts.actor, params.id, body.description)),
+    }),
+    writing.update('/api/v1/scope-types/reorder', {
+      ...operation('reorderScopeTypes', 'Put all scope types into a new order'),
+      represents: '/api/v1/scope-types',
+      description: 'The weakest first: every scope type exactly once, Default first and Node last.',
+      body: { kind: 'json', schema: ScopeOrder },
+      answer: { description: 'All scope types in their new order', schema: ScopeType.array() },
+      change: async (trx, { body, facts }) =>
+        (await reorderScopeTypes(trx, facts.actor, body.scopeTypeIds)).map(toScopeType),
+    }),
+    writing.delete('/api/v1/scope-types/{id}', {
+      ...operation('deleteScopeType', 'Delete a scope type and its values'),
+      params: idsInPath('id'),
+      answer: { description: 'Deleted; what was above it has moved down' },
+      problems: ['system_scope_type', 'in_use', ...READING_REPOSITORIES],
+      handle: ({ params, facts }) => deleteScopeType(tools, facts.actor, params.id),
+    }),
+    ...switchRoutes(tools, writing),
+    ...valueRoutes(tools),
   ];
 }
 
-function listRoute({ database }: ScopeTools): Route {
-  return route({
-    ...READ,
-    id: 'listScopeTypes',
-    method: 'GET',
-    path: PATH,
-    summary: 'List scope types by precedence',
-    query: Paging,
-    answers: { 200: { description: 'Scope types, the weakest first', schema: ScopeType.array() } },
-    async handle({ query }) {
-      const types = await listScopeTypes(database.read);
-      const shown = types.slice(query.skip, query.skip + query.take);
-      return page(shown.map(toScopeType), types.length, query);
-    },
-  });
+/** Every user reads scopes. To change them needs a permission. */
+function routesTagged(tag: string, database: Database) {
+  const reading = new ResourceRoutes(database, { tags: [tag], access: { kind: 'user' } });
+  return { reading, writing: permitted(database, [tag], 'scopes.admin-override') };
 }
 
-function readRoute({ database }: ScopeTools): Route {
-  return route({
-    ...READ,
-    id: 'getScopeType',
-    method: 'GET',
-    path: ONE,
-    summary: 'Read a scope type',
-    params: idsInPath('id'),
-    answers: { 200: { description: 'The scope type', schema: ScopeType } },
-    async handle({ params }) {
-      return json(toScopeType(await requireScopeType(database.read, params.id)));
-    },
-  });
-}
-
-function createRoute(tools: ScopeTools): Route {
-  return route({
-    ...WRITE,
-    id: 'createScopeType',
-    method: 'POST',
-    path: PATH,
-    summary: 'Create a scope type just below Node',
-    description: 'The names draft, schema, main and HEAD are taken by the repositories of parameters.',
-    body: { kind: 'json', schema: NewScopeType },
-    answers: { 201: { description: 'The scope type', schema: ScopeType } },
-    problems: ['name_taken', 'reserved_name'],
-    async handle({ body, facts }) {
-      const type = await createScopeType(tools, facts.actor, body);
-      return created(`${PATH}/${type.id}`, toScopeType(type));
-    },
-  });
-}
-
-function describeRoute(tools: ScopeTools): Route {
-  return route({
-    ...WRITE,
-    id: 'updateScopeType',
-    method: 'PUT',
-    path: ONE,
-    summary: "Change a scope type's description",
-    params: idsInPath('id'),
-    body: { kind: 'json', schema: ScopeTypeChange },
-    answers: { 200: { description: 'The scope type as it is now', schema: ScopeType } },
-    problems: ['system_scope_type'],
-    async handle({ params, body, facts }) {
-      return json(toScopeType(await describeScopeType(tools, facts.actor, params.id, body.description)));
-    },
-  });
-}
-
-function reorderRoute(tools: ScopeTools): Route {
-  return route({
-    ...WRITE,
-    id: 'reorderScopeTypes',
-    method: 'PUT',
-    path: `${PATH}/reorder`,
-    represents: PATH,
-    summary: 'Put all scope types into a new order',
-    description: 'The weakest first: every scope type exactly once, Default first and Node last.',
-    body: { kind: 'json', schema: ScopeOrder },
-    answers: { 200: { description: 'All scope types in their new order', schema: ScopeType.array() } },
-    async handle({ body, facts }) {
-      const types = await reorderScopeTypes(tools, facts.actor, body.scopeTypeIds);
-      return json(types.map(toScopeType));
-    },
-  });
-}
-
-function deleteRoute(tools: ScopeTools): Route {
-  return route({
-    ...WRITE,
-    id: 'deleteScopeType',
-    method: 'DELETE',
-    path: ONE,
-    summary: 'Delete a scope type and its values',
-    params: idsInPath('id'),
-    answers: { 204: { description: 'Deleted; what was above it has moved down' } },
-    problems: ['system_scope_type', 'in_use', ...READING_REPOSITORIES],
-    async handle({ params, facts }) {
-      await deleteScopeType(tools, facts.actor, params.id);
-      return noContent();
-    },
-  });
-}
-
-function switchRoute(tools: ScopeTools, isEnabled: boolean): Route {
-  return route({
-    ...WRITE,
-    id: isEnabled ? 'enableScopeType' : 'disableScopeType',
+function switchRoutes(tools: ScopeTools, scopeTypes: PermittedRoutes): Route[] {
+  const common = {
     method: 'PATCH',
-    path: `${ONE}/${isEnabled ? 'enable' : 'disable'}`,
-    represents: ONE,
-    summary: isEnabled ? 'Let a system scope type take part' : 'Keep a system scope type out of merging',
+    represents: '/api/v1/scope-types/{id}',
     description: 'Only Default and Node can be switched.',
     params: idsInPath('id'),
-    answers: { 200: { description: 'The scope type as it is now', schema: ScopeType } },
-    problems: ['not_a_system_scope_type', ...(isEnabled ? [] : ['in_use', ...READING_REPOSITORIES])],
-    async handle({ params, facts }) {
-      return json(toScopeType(await switchScopeType(tools, facts.actor, params.id, isEnabled)));
-    },
-  });
+    answer: { description: 'The scope type as it is now', schema: ScopeType },
+  } as const;
+  return [
+    scopeTypes.update('/api/v1/scope-types/{id}/enable', {
+      ...common,
+      ...operation('enableScopeType', 'Let a system scope type take part'),
+      problems: ['not_a_system_scope_type'],
+      handle: async ({ params, facts }) =>
+        toScopeType(await switchScopeType(tools, facts.actor, params.id, true)),
+    }),
+    scopeTypes.update('/api/v1/scope-types/{id}/disable', {
+      ...common,
+      ...operation('disableScopeType', 'Keep a system scope type out of merging'),
+      problems: ['not_a_system_scope_type', 'in_use', ...READING_REPOSITORIES],
+      handle: async ({ params, facts }) =>
+        toScopeType(await switchScopeType(tools, facts.actor, params.id, false)),
+    }),
+  ];
+}
+
+function valueRoutes(tools: ScopeTools): Route[] {
+  const { database } = tools;
+  const { reading, writing } = routesTagged('Scope values', database);
+  return [
+    reading.list('/api/v1/scope-types/{scopeTypeId}/values', {
+      ...operation('listScopeValues', "List a scope type's values"),
+      description:
+        'Default and Node have none: Default needs no value, and those of Node are the names of nodes.',
+      params: idsInPath('scopeTypeId'),
+      answer: { description: 'Values in the order of their text', schema: ScopeValue },
+      async rows({ params, query }) {
+        const { id } = await SCOPE_TYPES.require(database.read, params.scopeTypeId);
+        return pageOf(valuesOf(database.read, id), query);
+      },
+      show: toScopeValue,
+    }),
+    reading.get('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
+      ...operation('getScopeValue', 'Read a scope value'),
+      params: idsInPath('scopeTypeId', 'id'),
+      answer: { description: 'The value', schema: ScopeValue },
+      handle: async ({ params }) => toScopeValue((await requireScopeValue(database.read, params)).value),
+    }),
+    writing.create('/api/v1/scope-types/{scopeTypeId}/values', {
+      ...operation('createScopeValue', 'Create a scope value'),
+      params: idsInPath('scopeTypeId'),
+      body: { kind: 'json', schema: NewScopeValue },
+      answer: { description: 'The value', schema: ScopeValue },
+      problems: ['system_scope_type', 'name_taken'],
+      change: async (trx, { params, body, facts }) =>
+        toScopeValue(await createScopeValue(trx, facts.actor, params.scopeTypeId, body)),
+    }),
+    writing.update('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
+      ...operation('updateScopeValue', "Change a scope value's description"),
+      params: idsInPath('scopeTypeId', 'id'),
+      body: { kind: 'json', schema: ScopeValueChange },
+      answer: { description: 'The value as it is now', schema: ScopeValue },
+      change: async (trx, { params, body, facts }) =>
+        toScopeValue(await updateScopeValue(trx, facts.actor, params, body.description)),
+    }),
+    writing.delete('/api/v1/scope-types/{scopeTypeId}/values/{id}', {
+      ...operation('deleteScopeValue', 'Delete a scope value'),
+      params: idsInPath('scopeTypeId', 'id'),
+      problems: ['in_use', ...READING_REPOSITORIES],
+      handle: ({ params, facts }) => deleteScopeValue(tools, facts.actor, params),
+    }),
+  ];
+}
+
+function toScopeType(row: ScopeTypeRow) {
+  const { id, name, description, precedence } = row;
+  return {
+    id,
+    name,
+    description,
+    precedence,
+    isSystem: row.is_system === 1,
+    isEnabled: row.is_enabled === 1,
+    valueMode: row.value_mode,
+    ...timesOf(row),
+  };
+}
+
+function toScopeValue(row: ScopeValueRow) {
+  const { id, value, description } = row;
+  return { id, scopeTypeId: row.scope_type_id, value, description, ...timesOf(row) };
+}
+
+function timesOf(row: { created_at: number; updated_at: number }) {
+  return { createdAt: toTimestamp(row.created_at), updatedAt: toTimestamp(row.updated_at) };
 }

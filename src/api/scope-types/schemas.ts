@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { SCOPE_NAME } from '../../domain/scopes.ts';
-import { choice, Description, Id, Timestamp } from '../../http/schemas.ts';
+import { choice, Description, descriptionChange, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 
 const ScopeName = z.string().regex(SCOPE_NAME, 'Not 1 to 64 letters, digits, "_" and "-"');
 
@@ -19,13 +19,13 @@ export const NewScopeType = z
     examples: [{ name: 'Environment', description: 'Where a machine stands', valueMode: 'Restricted' }],
   });
 
-export const ScopeTypeChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'ScopeTypeChange', examples: [{ description: 'Test, staging or production' }] });
+export type NewScopeType = z.output<typeof NewScopeType>;
+
+export const ScopeTypeChange = descriptionChange('ScopeTypeChange', 'Test, staging or production');
 
 export const ScopeOrder = z
   .strictObject({
-    scopeTypeIds: z.array(z.guid().transform((id) => id.toLowerCase())),
+    scopeTypeIds: z.array(IdInAnyCase),
   })
   .meta({
     id: 'ScopeTypeOrder',
@@ -45,12 +45,10 @@ export const ScopeType = z
     id: Id,
     name: z.string(),
     description: z.string().nullable(),
-    precedence: z.int().meta({ description: 'The higher wins; 0 is Default, the highest is Node' }),
+    precedence: z.int().describe('The higher wins; 0 is Default, the highest is Node'),
     isSystem: z.boolean(),
-    isEnabled: z.boolean().meta({ description: 'False keeps it out of merging' }),
-    valueMode: ValueMode.meta({
-      description: 'Whether files may be written for values that are not defined',
-    }),
+    isEnabled: z.boolean().describe('False keeps it out of merging'),
+    valueMode: ValueMode.describe('Whether files may be written for values that are not defined'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -75,9 +73,9 @@ export const NewScopeValue = z
   .strictObject({ value: ScopeName, description: Description })
   .meta({ id: 'NewScopeValue', examples: [{ value: 'production', description: 'What customers use' }] });
 
-export const ScopeValueChange = z
-  .strictObject({ description: Description })
-  .meta({ id: 'ScopeValueChange', examples: [{ description: 'What customers see' }] });
+export type NewScopeValue = z.output<typeof NewScopeValue>;
+
+export const ScopeValueChange = descriptionChange('ScopeValueChange', 'What customers see');
 
 export const ScopeValue = z
   .object({

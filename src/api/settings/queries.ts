@@ -1,4 +1,4 @@
-/** Server-wide settings: one row per setting that was set; no two groups have a member of the same name. */
+/** Server-wide settings. The table has one row for each setting that was set. No two groups have a setting of the same name. */
 
 import type { Db } from '../../db/open.ts';
 import {
@@ -28,7 +28,7 @@ export function readValidationSettings(db: Db): Promise<ValidationSettings> {
   return readSettings(db, DEFAULT_VALIDATION);
 }
 
-/** The defaults with what was set in their place. */
+/** The settings that were set, and the defaults of the others. */
 async function readSettings<T extends object>(db: Db, defaults: T): Promise<T> {
   const rows = await db
     .selectFrom('server_settings')
@@ -38,7 +38,7 @@ async function readSettings<T extends object>(db: Db, defaults: T): Promise<T> {
   return { ...defaults, ...Object.fromEntries(rows.map((row) => [row.name, JSON.parse(row.value)])) };
 }
 
-/** Saves any subset; members that are undefined stay as they are. */
+/** Saves any subset of the settings. Members that are undefined stay as they are. */
 export async function saveSettings(db: Db, change: object): Promise<void> {
   for (const [name, value] of Object.entries(change)) {
     if (value === undefined) continue;

@@ -1,11 +1,11 @@
-/** `/api/v1/settings`: what holds for the whole server. */
+/** `/api/v1/settings`: the settings of the whole server. */
 
 import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import { json } from '../../http/answer.ts';
-import { type Route, route } from '../../http/route.ts';
-import { type Actor, recordAudit } from '../../security/audit.ts';
+import type { Route } from '../../http/route.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import {
   readLcmDefaults,
   readRetentionSettings,
@@ -25,17 +25,14 @@ import {
   ValidationSettingsView,
 } from './schemas.ts';
 
-const SETTINGS = '/api/v1/settings';
-const TAGS = ['Settings'];
-
 /** Settings that are read and changed together. */
 interface SettingsGroup {
   path: string;
-  /** As it stands in operation ids. */
+  /** What operation ids call the group. */
   noun: string;
-  /** As the audit trail calls the group. */
+  /** What the audit trail calls the group. */
   name: string;
-  /** As it stands in "Read …". */
+  /** What the summaries call the group, after "Read" and "Change". */
   label: string;
   view: ZodType;
   change: ZodType<object>;
@@ -44,7 +41,7 @@ interface SettingsGroup {
 
 const GROUPS: readonly SettingsGroup[] = [
   {
-    path: SETTINGS,
+    path: '/api/v1/settings',
     noun: 'ServerSettings',
     name: 'server',
     label: 'how often certificates rotate and when a node is stale',
@@ -53,7 +50,7 @@ const GROUPS: readonly SettingsGroup[] = [
     read: readServerSettings,
   },
   {
-    path: `${SETTINGS}/lcm-defaults`,
+    path: '/api/v1/settings/lcm-defaults',
     noun: 'LcmDefaults',
     name: 'lcm-defaults',
     label: 'what a node is told where nothing is desired of it in particular; null is no default',
@@ -62,7 +59,7 @@ const GROUPS: readonly SettingsGroup[] = [
     read: readLcmDefaults,
   },
   {
-    path: `${SETTINGS}/validation`,
+    path: '/api/v1/settings/validation',
     noun: 'ValidationSettings',
     name: 'validation',
     label: 'how versions and parameters are checked',
@@ -71,7 +68,7 @@ const GROUPS: readonly SettingsGroup[] = [
     read: readValidationSettings,
   },
   {
-    path: `${SETTINGS}/retention`,
+    path: '/api/v1/settings/retention',
     noun: 'RetentionSettings',
     name: 'retention',
     label: 'what cleanups keep, and whether and how often they run by themselves',
@@ -81,67 +78,49 @@ const GROUPS: readonly SettingsGroup[] = [
   },
 ];
 
+const TAGS = ['Settings'];
+
 export function settingsRoutes(database: Database): Route[] {
-  return [publicRoute(database), ...GROUPS.flatMap((group) => groupRoutes(database, group))];
-}
-
-function publicRoute(database: Database): Route {
-  return route({
-    id: 'getPublicSettings',
-    method: 'GET',
-    path: `${SETTINGS}/public`,
-    summary: 'Read what an agent needs to know before it is registered',
-    tags: TAGS,
-    access: { kind: 'public' },
-    answers: { 200: { description: 'The settings', schema: PublicSettingsView } },
-    async handle() {
-      const { certificateRotationInterval } = await readServerSettings(database.read);
-      return json({ certificateRotationInterval });
-    },
-  });
-}
-
-/** GET, and PUT of any subset. */
-function groupRoutes(database: Database, group: SettingsGroup): Route[] {
-  const { path, noun, label, view, change, read } = group;
+  const open = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'public' } });
+  const reading = permitted(database, TAGS, 'server.settings.read');
+  const writing = permitted(database, TAGS, 'server.settings.write');
   return [
-    route({
-      id: `get${noun}`,
-      path,
-      method: 'GET',
-      summary: `Read ${label}`,
-      tags: TAGS,
-      access: { kind: 'permission', permission: 'server.settings.read' },
-      answers: { 200: { description: 'The settings', schema: view } },
-      handle: async () => json(await read(database.read)),
+    open.get('/api/v1/settings/public', {
+      ...operation('getPublicSettings', 'Read what an agent needs to know before it is registered'),
+      answer: { description: 'The settings', schema: PublicSettingsView },
+      async handle() {
+        const { certificateRotationInterval } = await readServerSettings(database.read);
+        return { certificateRotationInterval };
+      },
     }),
-    route({
-      id: `update${noun}`,
-      path,
-      method: 'PUT',
-      summary: `Change ${label}; any subset`,
-      tags: TAGS,
-      access: { kind: 'permission', permission: 'server.settings.write' },
-      body: { kind: 'json', schema: change },
-      answers: { 200: { description: 'The settings as they are now', schema: view } },
-      handle: async ({ body, facts }) => json(await changeSettings(database, facts.actor, group, body)),
-    }),
+    ...GROUPS.flatMap((group) => [
+      reading.get(group.path, {
+        ...operation(`get${group.noun}`, `Read ${group.label}`),
+        answer: { description: 'The settings', schema: group.view },
+        handle: () => group.read(database.read),
+      }),
+      writing.update(group.path, {
+        ...operation(`update${group.noun}`, `Change ${group.label}; any subset`),
+        body: { kind: 'json', schema: group.change },
+        answer: { description: 'The settings as they are now', schema: group.view },
+        change: (trx, { caller, body }) => changeSettings(trx, caller, group, body),
+      }),
+    ]),
   ];
 }
 
-function changeSettings(
-  database: Database,
-  actor: Actor,
+/** Saves what differs, with one entry of the audit trail. @returns the settings as they are then */
+async function changeSettings(
+  trx: Db,
+  { actor }: Caller,
   { name, read }: SettingsGroup,
   change: object,
 ): Promise<object> {
-  return database.write.transaction().execute(async (trx) => {
-    const before = await read(trx);
-    const changes = changedMembers(before, change);
-    if (changes === null) return before;
-    await saveSettings(trx, change);
-    const details = { settings: name, ...changes };
-    await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
-    return read(trx);
-  });
+  const before = await read(trx);
+  const changes = changedMembers(before, change);
+  if (changes === null) return before;
+  await saveSettings(trx, change);
+  const details = { settings: name, ...changes };
+  await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
+  return read(trx);
 }

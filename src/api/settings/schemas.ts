@@ -11,27 +11,26 @@ import { choice, Duration } from '../../http/schemas.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
 
-/** All that an agent needs before it has a certificate, and nothing else. */
+/** What an agent needs before it has a certificate, and nothing else. */
 export const PublicSettingsView = z
   .object({ certificateRotationInterval: z.string() })
   .meta({ id: 'PublicSettings', examples: [{ certificateRotationInterval: '60.00:00:00' }] });
 
 export const ServerSettingsView = z
   .object({
-    certificateRotationInterval: z
-      .string()
-      .meta({ description: 'How old an agent lets its certificate grow' }),
+    certificateRotationInterval: z.string().describe('How old an agent lets its certificate grow'),
     stalenessMultiplier: z
       .number()
-      .meta({ description: 'A node is stale that has not called for so many of its own intervals' }),
+      .describe('A node is stale that has not called for so many of its own intervals'),
   })
   .meta({ id: 'ServerSettings', examples: [DEFAULT_SERVER] });
 
 export const ServerSettingsChange = z
   .strictObject({
-    certificateRotationInterval: DurationText.optional(),
-    stalenessMultiplier: z.number().positive().max(1_000).optional(),
+    certificateRotationInterval: DurationText,
+    stalenessMultiplier: z.number().positive().max(1_000),
   })
+  .partial()
   .meta({ id: 'ServerSettingsChange', examples: [{ stalenessMultiplier: 3 }] });
 
 const LcmMode = choice('Monitor', 'Remediate');
@@ -44,13 +43,14 @@ export const LcmDefaultsView = z
   })
   .meta({ id: 'LcmDefaults', examples: [DEFAULT_LCM] });
 
-/** Null means no default; an absent member stays as it is. */
+/** Null means no default. An absent member stays as it is. */
 export const LcmDefaultsChange = z
   .strictObject({
-    defaultConfigurationMode: LcmMode.nullable().optional(),
-    defaultConfigurationModeInterval: DurationText.nullable().optional(),
-    defaultReportCompliance: z.boolean().nullable().optional(),
+    defaultConfigurationMode: LcmMode.nullable(),
+    defaultConfigurationModeInterval: DurationText.nullable(),
+    defaultReportCompliance: z.boolean().nullable(),
   })
+  .partial()
   .meta({
     id: 'LcmDefaultsChange',
     examples: [{ defaultConfigurationMode: 'Monitor', defaultConfigurationModeInterval: '00:30:00' }],
@@ -64,52 +64,54 @@ export const ValidationSettingsView = z
     defaultParameterValidationMode: ValidationMode,
     allowConfigurationOverride: z
       .boolean()
-      .meta({ description: 'Whether a configuration may set requireSemVer for itself' }),
+      .describe('Whether a configuration may set requireSemVer for itself'),
     allowParameterValidationOverride: z
       .boolean()
-      .meta({ description: 'Whether a configuration may set the mode for itself' }),
+      .describe('Whether a configuration may set the mode for itself'),
   })
   .meta({ id: 'ValidationSettings', examples: [DEFAULT_VALIDATION] });
 
 export const ValidationSettingsChange = z
   .strictObject({
-    requireSemVer: z.boolean().optional(),
-    defaultParameterValidationMode: ValidationMode.optional(),
-    allowConfigurationOverride: z.boolean().optional(),
-    allowParameterValidationOverride: z.boolean().optional(),
+    requireSemVer: z.boolean(),
+    defaultParameterValidationMode: ValidationMode,
+    allowConfigurationOverride: z.boolean(),
+    allowParameterValidationOverride: z.boolean(),
   })
+  .partial()
   .meta({ id: 'ValidationSettingsChange', examples: [{ defaultParameterValidationMode: 'Warn' }] });
 
 export const RetentionSettingsView = z
   .object({
-    enabled: z.boolean().meta({ description: 'Whether cleanups run by themselves' }),
+    enabled: z.boolean().describe('Whether cleanups run by themselves'),
     keepVersions: z.int(),
     keepDays: z.int(),
     keepReleaseVersions: z.boolean(),
     scheduleIntervalHours: z.int(),
-    reportKeepCount: z.int().meta({ description: 'Per node, as the three below' }),
+    reportKeepCount: z.int().describe('Per node, as the three below'),
     reportKeepDays: z.int(),
     statusEventKeepCount: z.int(),
     statusEventKeepDays: z.int(),
   })
   .meta({ id: 'RetentionSettings', examples: [DEFAULT_RETENTION] });
 
-/** Up to what clients with 32-bit numbers can say, who mean "all" by their highest. */
+/** Bounded by 32 bits: clients with such numbers write their highest one where they mean all. */
 const Count = z.int32().min(0);
 
-/** At least once a year. */
+/** The longest interval: cleanups run at least once a year. */
 const HOURS_OF_A_YEAR = 8_760;
 
 export const RetentionSettingsChange = z
   .strictObject({
-    enabled: z.boolean().optional(),
-    keepVersions: Count.optional(),
-    keepDays: Count.optional(),
-    keepReleaseVersions: z.boolean().optional(),
-    scheduleIntervalHours: z.int().min(1).max(HOURS_OF_A_YEAR).optional(),
-    reportKeepCount: Count.optional(),
-    reportKeepDays: Count.optional(),
-    statusEventKeepCount: Count.optional(),
-    statusEventKeepDays: Count.optional(),
+    enabled: z.boolean(),
+    keepVersions: Count,
+    keepDays: Count,
+    keepReleaseVersions: z.boolean(),
+    scheduleIntervalHours: z.int().min(1).max(HOURS_OF_A_YEAR),
+    reportKeepCount: Count,
+    reportKeepDays: Count,
+    statusEventKeepCount: Count,
+    statusEventKeepDays: Count,
   })
+  .partial()
   .meta({ id: 'RetentionSettingsChange', examples: [{ enabled: true, keepDays: 365 }] });

@@ -184,8 +184,8 @@ const SCOPES = [
 ];
 
 /**
- * The generation rises with every change that can alter what a node gets. Assignments are not among its
- * triggers: a poll reads the node's own assignment in the same statement as the generation.
+ * The generation rises with every change that can alter what a node gets. Assignments have no trigger for it, because a
+ * poll reads the node's own assignment in the same statement as the generation.
  */
 const GENERATION = [
   'create table generation (id integer primary key check (id = 1), value bigint not null)',
@@ -198,7 +198,7 @@ const GENERATION = [
   ),
 ];
 
-/** A grant names its holder and its resource without a foreign key (either may be one of several tables). */
+/** A grant names its holder and its resource without foreign keys, because each may be in one of several tables. */
 const GRANT_CLEANUP = [
   `create trigger grants_of_user after delete on users
     begin delete from grants where principal_type = 'User' and principal_id = old.id; end`,

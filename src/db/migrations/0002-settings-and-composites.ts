@@ -1,13 +1,13 @@
-/** Settings of the server and of single configurations, the entry point of composites, removals under way. */
+/** Settings of the server and of single configurations, entry points of composites, pending deletions. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
 const STATEMENTS = [
-  // One row per setting that differs from its default; the value is JSON.
+  // There is one row per setting that differs from its default; the value is JSON.
   `create table server_settings (
     name text primary key,
     value text not null)`,
-  // Null means inherited.
+  // Null means that the server's setting counts.
   `create table configuration_settings (
     configuration_id text primary key references configurations (id) on delete cascade,
     require_semver integer,
@@ -17,7 +17,8 @@ const STATEMENTS = [
     retention_keep_days integer,
     retention_keep_release_versions integer)`,
   `alter table composites add column entry_point text not null default 'main.dsc.yaml'`,
-  // A repository whose row is gone already: the next start ends what a crash cut off, instead of adopting it.
+  // The row of such a repository is deleted already. After a crash the next start deletes the repository, instead of
+  // adopting it.
   `create table repository_removals (
     kind text not null check (kind in ('configurations', 'composites', 'parameters')),
     name text not null,

@@ -1,9 +1,9 @@
-/** The audit trail, mappings of external groups, and a counter that tells when anybody's permissions have changed. */
+/** The audit trail, mappings of external groups, and a counter that rises when anybody's permissions change. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
 const AUDIT = [
-  // `seq` is the order of writing; ids say nothing of it, and two entries may share a millisecond.
+  // `seq` is the order of writing. Ids have no order, and two entries may share a millisecond.
   `create table audit_entries (
     seq integer primary key,
     id text not null unique,
@@ -17,8 +17,8 @@ const AUDIT = [
     details text,
     ip_address text,
     request_id text)`,
-  // The trail is read by any of these, newest first; with the time in each, a page is found without sorting. Of two
-  // that would do, SQLite takes the one made last: hence in the order of how little they leave to look through.
+  // The trail is read by any of these columns, newest first. The time is in each index, so a page is found without
+  // sorting. If two indexes fit, SQLite takes the newer one, so the most selective index is made last.
   'create index audit_entries_by_timestamp on audit_entries (timestamp)',
   'create index audit_entries_by_type on audit_entries (resource_type, timestamp)',
   'create index audit_entries_by_action on audit_entries (action, timestamp)',
@@ -39,7 +39,7 @@ const EXTERNAL_MAPPINGS = [
     unique (provider, external_group_id))`,
 ];
 
-/** Apart from `generation`: who may do what alters nothing of what a node gets. */
+/** This counter is apart from `generation`, because access rights do not alter what a node gets. */
 const ACCESS_GENERATION = [
   'create table access_generation (id integer primary key check (id = 1), value bigint not null)',
   'insert into access_generation (id, value) values (1, 1)',

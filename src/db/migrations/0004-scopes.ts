@@ -1,4 +1,4 @@
-/** The scope types that every server has, and the generation's triggers on scopes and tags. */
+/** The scope types that every server has, and the triggers on scopes and tags that raise the generation. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
@@ -17,7 +17,7 @@ const SYSTEM_TYPES = [
   },
 ];
 
-/** A new scope value alters nothing yet: what a node gets changes with its tag, or with the value's file in Git. */
+/** A new scope value has no trigger. What a node gets changes only with its tag, or with the value's file in Git. */
 const GENERATION = [
   ...['scope_types', 'node_tags'].flatMap((table) =>
     ['insert', 'update', 'delete'].map((event) => raisesGeneration(table, event)),
@@ -32,7 +32,7 @@ function raisesGeneration(table: string, event: string): string {
 
 export const scopesMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
-    // A migration is told no time; this one is only ever shown.
+    // A migration is given no clock. These times are only shown.
     const now = Date.now();
     for (const { id, name, description, precedence } of SYSTEM_TYPES) {
       await sql`insert into scope_types
@@ -41,7 +41,7 @@ export const scopesMigration: Migration = {
           ${now}, ${now})`.execute(db);
     }
     await sql`alter table configurations add column has_parameters integer not null default 0`.execute(db);
-    // Without it, deleting a scope type would look through the tags of the whole fleet.
+    // Without this index, deleting a scope type would scan the tags of the whole fleet.
     await sql`create index node_tags_by_type on node_tags (scope_type_id)`.execute(db);
     for (const statement of GENERATION) await sql.raw(statement).execute(db);
   },

@@ -3,7 +3,7 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
 const STATEMENTS = [
-  // Never uses an id again: a client that keeps the highest one it has seen misses nothing.
+  // An id is never used again, so a client that keeps the highest id it has seen misses nothing.
   `create table status_events (
     id integer primary key autoincrement,
     node_id text not null references nodes (id) on delete cascade,
@@ -11,9 +11,9 @@ const STATEMENTS = [
     status text,
     timestamp integer not null,
     check ((lcm_status is null) <> (status is null)))`,
-  // With the id in the index, so that a page is read from it in order.
+  // The id is in the index, so that a page is read from it in order.
   'create index status_events_by_node on status_events (node_id, timestamp, id)',
-  // Null for a certificate that was pinned before this column was there.
+  // This is null for a certificate that was stored before the column existed.
   'alter table node_certificates add column sha1_thumbprint text',
   'create index node_certificates_by_sha1 on node_certificates (sha1_thumbprint)',
 ];

@@ -1,10 +1,10 @@
-/** Reports, and how many there are of each outcome, so that no list has to count a million rows. */
+/** Reports, and the number of reports of each outcome, so that no list has to count a million rows. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
 const REPORTS = [
-  // `seq` is the order of writing: two reports may share a millisecond. The result stands last, so that a list that
-  // does not show it does not read it either.
+  // `seq` is the order of writing, because two reports may share a millisecond. The result is the last column, so that
+  // a list that does not show it does not read it.
   `create table reports (
     seq integer primary key,
     id text not null unique,
@@ -14,17 +14,17 @@ const REPORTS = [
     in_desired_state integer,
     had_errors integer not null,
     result text not null)`,
-  // A node's reports, newest first, under any filter; with all in it that a list is filtered and ordered by.
+  // This finds a node's reports, newest first. It holds all columns that a list is filtered and ordered by.
   `create index reports_by_node on reports
     (node_id, timestamp, seq, operation, in_desired_state, had_errors)`,
-  // Everybody's: a list of any outcomes is merged from the few ranges of this index that match.
+  // This finds the reports of all nodes. A list of some outcomes is merged from the few ranges that match.
   'create index reports_by_outcome on reports (operation, in_desired_state, had_errors, timestamp)',
 ];
 
-/** Milliseconds; 0 stands for all times together. The lists count by the same ones, REPORT_SPANS. */
+/** Spans in milliseconds; 0 stands for all times together. The lists use the same ones, in REPORT_SPANS. */
 const SPANS = [0, 60_000, 3_600_000];
 
-/** Of a report `row` in the counts of one span. */
+/** The key of a report `row` in the counts of one span. */
 const keyOf = (row: 'new' | 'old', span: number) =>
   `${span}, ${span === 0 ? 0 : `${row}.timestamp / ${span}`}, ${row}.operation, coalesce(${row}.in_desired_state, -1),
     ${row}.had_errors`;
@@ -51,7 +51,7 @@ const COUNTS = [
       delete from report_counts where count = 0 and ${isCountOfOld(span)};
       end`,
   ),
-  // They would have to move a count from one row to another; nothing needs that.
+  // An update would have to move a count from one row to another, and nothing needs that.
   `create trigger reports_stay before update on reports
     begin select raise(abort, 'reports are never changed'); end`,
 ];

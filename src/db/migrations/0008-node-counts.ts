@@ -1,4 +1,4 @@
-/** Lists of nodes by status, and how many there are of each, so that no such list has to look through the fleet. */
+/** Indexes and counts of nodes by status, so that no list by status has to scan the whole fleet. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 

@@ -1,13 +1,13 @@
-/** The changes that caches must hear of, whichever process made them, in the order of their commits. */
+/** The changes that caches must be told of, made by any process, in the order of their commits. */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
-/** Rows kept: who is further behind than that forgets all it knows. */
+/** The number of rows that are kept. A process that is further behind clears its caches. */
 const KEPT = 10_000;
 
 const note = (kind: string, key: string) => `insert into changes (kind, key) values ('${kind}', ${key});`;
 
-/** A node's certificates stand for its assignment too: both are read, and remembered, by thumbprint. */
+/** A change of a node's assignment names its certificates, because both are read and remembered by thumbprint. */
 const noteCertificatesOf = (row: 'new' | 'old') =>
   `insert into changes (kind, key)
     select 'certificates', thumbprint from node_certificates where node_id = ${row}.node_id;`;
@@ -32,7 +32,7 @@ const STATEMENTS = [
     trigger(table, 'update', note(table, 'new.name')),
     trigger(table, 'delete', note(table, 'old.name')),
   ]),
-  // Of parameters there is no row whose change could raise the generation.
+  // Parameters have no row whose change could raise the generation.
   `create trigger changes_of_parameters after insert on changes when new.kind = 'parameters'
     begin update generation set value = value + 1 where id = 1; end`,
   `create trigger changes_pruned after insert on changes

@@ -12,8 +12,8 @@ const trigger = (event: string, body: string) =>
   `create trigger changes_node_certificates_${event} after ${event} on node_certificates begin ${body} end`;
 
 const STATEMENTS = [
-  // SQLite cannot take the primary key off a table. To rename one would rewrite, or find fault with, the triggers of
-  // `assignments` that name it; so the rows are kept aside while the table is made anew.
+  // SQLite cannot drop a primary key. Renaming the table would rewrite, or fail on, the triggers of `assignments` that
+  // name it. So the rows are kept aside while the table is made again.
   'create table kept_certificates as select * from node_certificates',
   'drop table node_certificates',
   `create table node_certificates (
@@ -34,7 +34,7 @@ const STATEMENTS = [
   `create unique index node_certificates_in_use on node_certificates (thumbprint) where state = 'current'`,
   'create index node_certificates_by_thumbprint on node_certificates (thumbprint)',
   'create index node_certificates_by_sha1 on node_certificates (sha1_thumbprint)',
-  // The triggers went with the table, so they are made anew.
+  // The triggers were dropped with the table, so they are made again.
   trigger('insert', note('new')),
   trigger('delete', note('old')),
   trigger('update', note('old') + note('new')),

@@ -1,11 +1,11 @@
 /**
- * The counter of who may do what rises for everything that may end a caller's rights, so that a request whose body came
- * late can learn from it in memory whether to look at its caller again.
+ * The counter of access rights rises with everything that may end a caller's rights. A request whose body came late
+ * learns from it, in memory, whether its caller must be checked again.
  */
 
 import { type Kysely, type Migration, sql } from 'kysely';
 
-/** Not what signing in and calling note by the way, such as failed attempts, a session's new end or a token's last use. */
+/** These events leave out what sign-ins and calls update: failed attempts, a session's end, a token's last use. */
 const EVENTS = [
   ['users', 'update of is_active, require_password_change, account_type, username'],
   ['users', 'delete'],

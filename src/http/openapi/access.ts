@@ -1,4 +1,4 @@
-/** Who may call an operation: security schemes and requirements, and the same in words. */
+/** Who may call an operation: the security schemes and requirements, and the same in words. */
 
 import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
 import type { Access } from '../../security/access.ts';
@@ -42,10 +42,10 @@ export const SECURITY_SCHEMES = {
 
 type SchemeName = keyof typeof SECURITY_SCHEMES;
 
-/** Any one of these lets the caller in. The texts are what is needed beyond: permissions by name. */
+/** Any one of these requirements lets the caller in. Their texts are the permissions that the caller needs. */
 export function securityOf({ access, caller }: Route): Partial<Record<SchemeName, string[]>>[] {
   const needed = permissionsOf(access);
-  // An empty one lets in whoever has none of the others.
+  // The empty requirement lets in callers who meet none of the others.
   if (access.kind === 'public') return access.knowsSession ? [{}, { session: [] }] : [];
   if (access.kind === 'metrics') return [{ metricsToken: [] }];
   if (access.kind === 'node:self') return [{ certificate: [] }];
@@ -68,7 +68,7 @@ const GRANTED: Record<GrantKind, string> = {
 
 const FALLBACK = '; without a grant on these, the level held on the configuration counts';
 
-/** One or two sentences for the description of an operation. */
+/** One or two sentences on access for the description of an operation. */
 export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':

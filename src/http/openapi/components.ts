@@ -1,91 +1,78 @@
-/** What operations share: JSON Schema 2020-12 of each zod schema that carries an id, and responses that are alike. */
+/**
+ * The parts of the document that operations share: the JSON Schema (2020-12) of every zod schema with an id, and the
+ * responses that several operations have.
+ */
 
 import { type ZodType, z } from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** What a client may send, or what the server answers with: they differ where a schema transforms. */
+/** A schema that transforms has two forms: what a client may send, and what the server answers with. */
 type Direction = 'input' | 'output';
 
-const FROM_ZOD = '#/$defs/';
-export const TO_SCHEMAS = '#/components/schemas/';
-const TO_RESPONSES = '#/components/responses/';
-
 export class Components {
-  private readonly sharedSchemas = new Map<string, JsonSchema>();
-  private readonly sharedResponses = new Map<string, JsonSchema>();
+  private readonly schemas = new Map<string, JsonSchema>();
+  private readonly responses = new Map<string, JsonSchema>();
 
-  /** @throws Error when two schemas that differ carry one id */
+  /** @throws Error when two different schemas have the same id */
   convert(schema: ZodType, io: Direction): JsonSchema {
     const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: tidy(io) });
-    const { $schema, $defs = {}, ...own } = JSON.parse(JSON.stringify(converted), toComponent);
+    const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/');
+    const { $schema, $defs = {}, ...own } = JSON.parse(text);
     for (const [id, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
-      this.shareSchema(id, definition);
+      const known = this.schemas.get(id);
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(definition)) {
+        throw new Error(`Two schemas that differ have the id ${id}`);
+      }
+      this.schemas.set(id, definition);
     }
     return own;
   }
 
-  /** Keeps a schema under this name. */
-  shareSchema(id: string, schema: JsonSchema): void {
-    const known = this.sharedSchemas.get(id);
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`Two schemas that differ have the id ${id}`);
-    }
-    this.sharedSchemas.set(id, schema);
-  }
-
-  /** Keeps a response under a name that says all of it, and gives the reference to it. */
+  /**
+   * Keeps a response and returns a reference to it.
+   * @param name the same for equal responses, and for no others
+   */
   shareResponse(name: string, response: JsonSchema): JsonSchema {
-    this.sharedResponses.set(name, response);
-    return { $ref: `${TO_RESPONSES}${name}` };
+    this.responses.set(name, response);
+    return { $ref: `#/components/responses/${name}` };
   }
 
-  get schemas(): Record<string, JsonSchema> {
-    return inOrder(this.sharedSchemas);
+  /** Both kinds by name, for the document. */
+  sorted(): { schemas: JsonSchema; responses: JsonSchema } {
+    const sort = (named: ReadonlyMap<string, JsonSchema>) =>
+      Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { schemas: sort(this.schemas), responses: sort(this.responses) };
   }
-
-  get responses(): Record<string, JsonSchema> {
-    return inOrder(this.sharedResponses);
-  }
-}
-
-function inOrder(named: ReadonlyMap<string, JsonSchema>): Record<string, JsonSchema> {
-  return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function toComponent(key: string, value: unknown): unknown {
-  return key === '$ref' ? String(value).replace(FROM_ZOD, TO_SCHEMAS) : value;
 }
 
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
 
-/** Called by zod for every schema in a schema, inner ones first. */
+/** zod calls this for every schema in a schema, the inner ones first. */
 function tidy(io: Direction): Override {
   return ({ zodSchema, jsonSchema }) => {
     publish(jsonSchema);
-    // What zod adds to integers and to formats is implied by them, and long.
+    // zod adds these to formats and integers. They are long, and the format or type implies them.
     if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    // Clients must take members that a later release adds.
-    if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    if (io === 'input') restore(zodSchema, jsonSchema);
+    if (io === 'output') {
+      // Clients must accept members that a later release adds.
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      return;
+    }
+    // zod leaves these out of the input of a schema that transforms. Ours are written in the form that comes in.
+    const { def } = zodSchema._zod;
+    if (def.type === 'default') jsonSchema.default = def.defaultValue;
+    const examples = z.globalRegistry.get(zodSchema)?.['examples'];
+    if (examples !== undefined) Object.assign(jsonSchema, { examples });
   };
 }
 
-/** zod leaves these out where a value is transformed; ours are written as they come in. */
-function restore(zodSchema: Parameters<Override>[0]['zodSchema'], jsonSchema: JsonSchema): void {
-  const { def } = zodSchema._zod;
-  if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
-  const examples = z.globalRegistry.get(zodSchema)?.['examples'];
-  if (examples !== undefined) jsonSchema['examples'] = examples;
-}
-
-/** A schema of text that stands for something else in a query says what, as `published` of its metadata. */
+/** A schema of text that stands for another type, such as a number in a query, has that type as `published` in its metadata. */
 function publish(jsonSchema: JsonSchema): void {
-  const { published } = jsonSchema;
+  const { published, description } = jsonSchema;
   if (published === undefined) return;
-  const { description } = jsonSchema;
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
   Object.assign(jsonSchema, published, description === undefined ? {} : { description });
 }

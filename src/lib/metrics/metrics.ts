@@ -1,34 +1,28 @@
 /**
- * The instruments of one server, in a registry of their own: several servers may run in one process. The parts that
- * count are handed single callbacks; what can be read at any time is read when somebody asks.
+ * The metrics of one server, in a registry of their own, because several servers may run in one process. The parts of
+ * the server that count are given callbacks; values that can be read at any time are read at a scrape.
  */
 
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  type MetricObject,
-  Registry,
-} from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, type MetricObject, Registry } from 'prom-client';
 import type { CacheFacts } from '../counted-cache.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
+import { Instruments } from './instruments.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
 
 export interface MetricsOptions {
   version: string;
-  /** Template of the route whose answers are counted as polls. */
+  /** The template of the route whose answers are counted as polls. */
   pollPath: string;
 }
 
-/** What one of several processes has counted, as plain JSON. */
+/** The metrics of one of several processes, as plain JSON. */
 export type MetricsOfProcess = readonly MetricObject[];
 
-/** Tells of caches by their names. */
+/** Gives the facts of caches by their names. */
 export type CacheReader = () => Readonly<Record<string, CacheFacts>>;
 
-/** What the parts of a server can tell at any time. */
+/** Values that the parts of a server can give at any time. */
 export interface Readings {
   gitProcesses(): number;
   repositoryProblems(): number;
@@ -50,62 +44,47 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   },
 };
 
-export class Metrics {
+export class Metrics extends Instruments {
   readonly requests: RequestMetrics;
   readonly work: WorkMetrics;
   readonly fleet: FleetMetrics;
-  private readonly registry = new Registry();
   private readonly caches: CacheReader[] = [];
-  private readonly tlsTerms: Gauge;
+  private readonly tlsTerms = this.commonGauge(
+    'hawser_tls_certificate_expiry_timestamp_seconds',
+    "End of the term of the server's certificate and of the built-in authority, in Unix time; renew before it",
+    'certificate',
+  );
 
   constructor({ version, pollPath }: MetricsOptions) {
-    const registers = [this.registry];
+    super(new Registry());
     this.requests = new RequestMetrics(this.registry, pollPath);
     this.work = new WorkMetrics(this.registry);
     this.fleet = new FleetMetrics(this.registry);
-    this.tlsTerms = new Gauge({
-      name: 'hawser_tls_certificate_expiry_timestamp_seconds',
-      help: "End of the term of the server's certificate and of the built-in authority, in Unix time; renew before it",
-      labelNames: ['certificate'],
-      aggregator: 'first',
-      registers,
-    });
-    new Gauge({
-      name: 'hawser_build_info',
-      help: 'Always 1; which version runs, to tell before from after an upgrade',
-      labelNames: ['version', 'node_version'],
-      aggregator: 'first',
-      registers,
-    }).set({ version, node_version: process.version }, 1);
-    this.showCaches(registers);
+    const help = 'Always 1; which version runs, to tell before from after an upgrade';
+    const buildInfo = this.commonGauge('hawser_build_info', help, 'version', 'node_version');
+    buildInfo.set({ version, node_version: process.version }, 1);
+    this.showCaches();
   }
 
-  /** Processor, memory, file descriptors, garbage collection and the lag of the event loop, from now on. */
+  /** Measures processor, memory, file descriptors, garbage collection and the lag of the event loop from now on. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Takes what this gives at every scrape. */
+  /** Shows the caches of this reader, which is called at every scrape. */
   addCaches(read: CacheReader): void {
     this.caches.push(read);
   }
 
-  /** Takes what these functions give at every scrape. */
+  /** Shows the values of these functions, which are called at every scrape. */
   addReadings(readings: Partial<Readings>): void {
     for (const [key, read] of Object.entries(readings)) {
       const { name, help } = READINGS[key as keyof Readings];
-      new Gauge({
-        name,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.set(read());
-        },
-      });
+      this.reading(name, help, read);
     }
   }
 
-  /** @param notAfter epoch milliseconds */
+  /** @param notAfter is in epoch milliseconds */
   showTlsTerm(certificate: 'server' | 'authority', notAfter: number): void {
     this.tlsTerms.set({ certificate }, notAfter / 1_000);
   }
@@ -114,55 +93,35 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Everything, in the text format of Prometheus; of other processes of the same server what they gave. */
+  /**
+   * Gives all metrics in the text format of Prometheus.
+   * @param others are the metrics of the other processes of the same server
+   */
   async text(others: readonly MetricsOfProcess[] = []): Promise<string> {
     if (others.length === 0) return this.registry.metrics();
-    // Its own before all others: of what only the process that was asked has looked up, the first counts.
+    // Its own values come first: of values that are not added up the first one counts, and only this process has
+    // looked them up for this scrape.
     return AggregatorRegistry.aggregate(
       [await this.values(), ...others].map((values) => [...values]),
     ).metrics();
   }
 
-  /** Everything as plain data, for another process to add up. */
+  /** Gives all metrics as plain data, for another process to add up. */
   async values(): Promise<MetricsOfProcess> {
     return (await this.registry.getMetricsAsJSON()) as unknown as MetricsOfProcess;
   }
 
-  private showCaches(registers: Registry[]): void {
-    const read = (fact: keyof CacheFacts) =>
+  private showCaches(): void {
+    const read = (fact: keyof CacheFacts) => () =>
       this.caches
         .flatMap((caches) => Object.entries(caches()))
-        .map(([cache, facts]) => [{ cache }, facts[fact]] as const);
-    const gauge = (name: string, help: string, fact: keyof CacheFacts) =>
-      new Gauge({
-        ...{ name, help, labelNames: ['cache'], registers },
-        collect() {
-          for (const [labels, value] of read(fact)) this.set(labels, value);
-        },
-      });
-    const counter = (name: string, help: string, fact: keyof CacheFacts) =>
-      new Counter({
-        ...{ name, help, labelNames: ['cache'], registers },
-        collect() {
-          this.reset();
-          for (const [labels, value] of read(fact)) this.inc(labels, value);
-        },
-      });
-    gauge(
-      'hawser_cache_bytes',
-      'Bytes in each cache; full and with many misses means HAWSER_CACHE_BYTES is too small',
-      'bytes',
-    );
-    gauge('hawser_cache_entries', 'Entries in each cache', 'entries');
-    counter(
-      'hawser_cache_hits_total',
-      'How often a cache had what was asked for; compare with the misses',
-      'hits',
-    );
-    counter(
-      'hawser_cache_misses_total',
-      'How often a cache did not have it, and it was read or made',
-      'misses',
-    );
+        .map(([cache, facts]) => [cache, facts[fact]] as const);
+    const bytes = 'Bytes in each cache; full and with many misses means HAWSER_CACHE_BYTES is too small';
+    this.readings('hawser_cache_bytes', bytes, 'cache', read('bytes'));
+    this.readings('hawser_cache_entries', 'Entries in each cache', 'cache', read('entries'));
+    const hits = 'How often a cache had what was asked for; compare with the misses';
+    this.countsOf('hawser_cache_hits_total', hits, 'cache', read('hits'));
+    const misses = 'How often a cache did not have it, and it was read or made';
+    this.countsOf('hawser_cache_misses_total', misses, 'cache', read('misses'));
   }
 }

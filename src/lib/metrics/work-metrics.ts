@@ -1,86 +1,70 @@
-/** What is measured of the work behind the answers: bundles, resolutions, Git, the database, sign-ins, registrations. */
+/** Metrics of the work behind the answers: bundles, manifests, Git, the database, sign-ins, registrations. */
 
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Instruments } from './instruments.ts';
 
-/** Seconds, of what takes a millisecond when all is well. */
+/** Bounds in seconds for work that takes a millisecond when all is well. */
 const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-/** Seconds, of what may take its time. */
+/** Bounds in seconds for work that may take long. */
 const LONG = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300];
+/** Bounds of numbers, not of seconds. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-export class WorkMetrics {
-  private readonly registers: Registry[];
-  private readonly bundleBuilds: Histogram;
-  private readonly bundleBytes: Counter;
-  private readonly resolutions: Histogram;
-  private readonly merges: Histogram;
-  private readonly gitDurations: Histogram;
-  private readonly gitFailures: Counter;
-  private readonly writeWaits: Histogram;
-  private readonly writeDurations: Histogram;
-  private readonly groupSizes: Histogram;
-  private readonly signIns: Counter;
-  private readonly registrations: Counter;
-
-  constructor(registry: Registry) {
-    this.registers = [registry];
-    this.bundleBuilds = this.duration(
-      'hawser_bundle_build_duration_seconds',
-      'Bundles built, which a publish causes once each; many without one mean that HAWSER_CACHE_BYTES is too small',
-      LONG,
-    );
-    this.bundleBytes = this.counter(
-      'hawser_bundle_build_bytes_total',
-      'Bytes of the bundles built; divide by the number of builds for their size, to choose HAWSER_CACHE_BYTES by',
-    );
-    this.resolutions = this.duration(
-      'hawser_resolution_duration_seconds',
-      'Manifests made anew, after a change of versions, parameters or assignments; a wave of them follows each',
-      SHORT,
-    );
-    this.merges = this.duration(
-      'hawser_merge_duration_seconds',
-      'Parameters merged anew; slow ones have large files or many scopes',
-      SHORT,
-    );
-    this.gitDurations = this.duration(
-      'hawser_git_operation_duration_seconds',
-      'Operations on repositories; a publish is mostly flushes of the disk, a fetch is one run of git upload-pack',
-      LONG,
-      'operation',
-    );
-    this.gitFailures = this.counter(
-      'hawser_git_operation_failures_total',
-      'Operations on repositories that failed by a fault of disk or repository: see the log and /health/ready',
-      'operation',
-    );
-    this.writeWaits = this.duration(
-      'hawser_database_write_wait_seconds',
-      'Time waited for the one connection that writes; when it rises, writes come faster than the disk flushes',
-      SHORT,
-    );
-    this.writeDurations = this.duration(
-      'hawser_database_write_duration_seconds',
-      'Time for which the writing connection was held, flush included; when it rises, the disk is slow',
-      SHORT,
-    );
-    this.groupSizes = new Histogram({
-      name: 'hawser_group_commit_size',
-      help: 'Reports that shared one flush of the disk; near 256 the reports of the fleet come faster than the disk flushes',
-      buckets: SIZES,
-      registers: this.registers,
-    });
-    this.signIns = this.counter(
-      'hawser_sign_ins_total',
-      'Sign-ins by outcome; many of wrong_password or unknown_user mean that somebody is guessing',
-      'outcome',
-    );
-    this.registrations = this.counter(
-      'hawser_registrations_total',
-      'Registrations of nodes by outcome: registered, or why not; the log has name and address',
-      'outcome',
-    );
-  }
+export class WorkMetrics extends Instruments {
+  private readonly bundleBuilds = this.histogram(
+    'hawser_bundle_build_duration_seconds',
+    'Bundles built, which a publish causes once each; many without one mean that HAWSER_CACHE_BYTES is too small',
+    LONG,
+  );
+  private readonly bundleBytes = this.counter(
+    'hawser_bundle_build_bytes_total',
+    'Bytes of the bundles built; divide by the number of builds for their size, to choose HAWSER_CACHE_BYTES by',
+  );
+  private readonly resolutions = this.histogram(
+    'hawser_resolution_duration_seconds',
+    'Manifests made anew, after a change of versions, parameters or assignments; a wave of them follows each',
+    SHORT,
+  );
+  private readonly merges = this.histogram(
+    'hawser_merge_duration_seconds',
+    'Parameters merged anew; slow ones have large files or many scopes',
+    SHORT,
+  );
+  private readonly gitDurations = this.histogram(
+    'hawser_git_operation_duration_seconds',
+    'Operations on repositories; a publish is mostly flushes of the disk, a fetch is one run of git upload-pack',
+    LONG,
+    'operation',
+  );
+  private readonly gitFailures = this.counter(
+    'hawser_git_operation_failures_total',
+    'Operations on repositories that failed by a fault of disk or repository: see the log and /health/ready',
+    'operation',
+  );
+  private readonly writeWaits = this.histogram(
+    'hawser_database_write_wait_seconds',
+    'Time waited for the one connection that writes; when it rises, writes come faster than the disk flushes',
+    SHORT,
+  );
+  private readonly writeDurations = this.histogram(
+    'hawser_database_write_duration_seconds',
+    'Time for which the writing connection was held, flush included; when it rises, the disk is slow',
+    SHORT,
+  );
+  private readonly signIns = this.counter(
+    'hawser_sign_ins_total',
+    'Sign-ins by outcome; many of wrong_password or unknown_user mean that somebody is guessing',
+    'outcome',
+  );
+  private readonly groupSizes = this.histogram(
+    'hawser_group_commit_size',
+    'Reports that shared one flush of the disk; near 256 the reports of the fleet come faster than the disk flushes',
+    SIZES,
+  );
+  private readonly registrations = this.counter(
+    'hawser_registrations_total',
+    'Registrations of nodes by outcome: registered, or why not; the log has name and address',
+    'outcome',
+  );
 
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);
@@ -102,24 +86,16 @@ export class WorkMetrics {
 
   readonly onGroupCommit = (size: number): void => this.groupSizes.observe(size);
 
-  /** @param refusal why not, of a small set; null of a success */
+  /** @param refusal is the reason, one of a small set; null means success */
   readonly onSignIn = (refusal: string | null): void =>
     this.signIns.inc({ outcome: toLabel(refusal ?? 'signed in') });
 
-  /** @param refusal as of `onSignIn` */
+  /** @param refusal has the same meaning as in `onSignIn` */
   readonly onRegistration = (refusal: string | null): void =>
     this.registrations.inc({ outcome: toLabel(refusal ?? 'registered') });
-
-  private duration(name: string, help: string, buckets: number[], ...labelNames: string[]): Histogram {
-    return new Histogram({ name, help, buckets, labelNames, registers: this.registers });
-  }
-
-  private counter(name: string, help: string, ...labelNames: string[]): Counter {
-    return new Counter({ name, help, labelNames, registers: this.registers });
-  }
 }
 
-/** `wrong password, now locked` becomes `wrong_password_now_locked`. */
+/** Turns `wrong password, now locked` into `wrong_password_now_locked`. */
 function toLabel(reason: string): string {
   return reason.toLowerCase().replace(/[^a-z0-9]+/g, '_');
 }

@@ -4,6 +4,7 @@ import { link, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
 import { forgetDeleted, type Snapshot, takeSnapshot } from '../../db/snapshot.ts';
+import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, HawserError, internal } from '../../lib/errors.ts';
@@ -11,17 +12,16 @@ import { flushFolder } from '../../lib/folders.ts';
 import { newId } from '../../lib/ids.ts';
 import { readVersion } from '../../lib/version.ts';
 import { PASSWORD_FILE } from '../../security/built-ins.ts';
-import { ArchiveWriter } from './archive-writer.ts';
-import { DATABASE_ENTRY, FORMAT } from './manifest.ts';
+import { ArchiveWriter, DATABASE_ENTRY, FORMAT } from './archive.ts';
 import { RepositoryCopies } from './repository-copies.ts';
-import { refuseUnfinishedRestore } from './restore-folders.ts';
+import { refuseUnfinishedRestore } from './restore.ts';
 
 export interface BackupOptions {
   config: Config;
   /** The archive, which must not exist. */
   file: string;
   now: number;
-  /** Told the folder of what is unfinished before it is made; it is removed at the end in any case but a kill. */
+  /** Called with the folder of unfinished files before it is made. It is removed at the end, unless the program is killed. */
   onStaging(path: string): void;
 }
 
@@ -31,13 +31,14 @@ export interface BackupSummary {
   bytes: number;
 }
 
-/** What is made anew between a snapshot and the pass after it is rare; a lost repository stays missing. */
+/** A repository that was made anew between a snapshot and the pass after it is rare. A lost one stays missing. */
 const ROUNDS = 5;
-/** Quick, since a database may be large. */
+/** The lowest level of deflate, since a database may be large. */
 const DATABASE_LEVEL = 1;
 
 /**
- * Holds every write that was acknowledged before the call. Reads only: nothing of the server is locked or changed.
+ * Makes an archive that holds every write that was acknowledged before the call. Nothing of the server is locked or
+ * changed.
  * @throws HawserError, with nothing left behind, for instance `file_exists`, `repository_damaged`
  */
 export async function backUp({ config, file, now, onStaging }: BackupOptions): Promise<BackupSummary> {
@@ -46,7 +47,7 @@ export async function backUp({ config, file, now, onStaging }: BackupOptions): P
   await refuseExisting(target);
   if ((await gitVersion(config.searchPath)) === null)
     throw new HawserError('unavailable', 'git_missing', 'a backup needs git, which is not installed');
-  // Beside the target, so that it can be moved there; a name that nobody takes for an archive.
+  // It is beside the target, so that the archive can be moved there. Nobody takes its name for that of an archive.
   const staging = `${target}.${newId()}.partial`;
   onStaging(staging);
   await mkdir(staging, { mode: 0o700 });
@@ -69,8 +70,8 @@ async function writeArchive(
     const { reposDir, searchPath, dataDir } = config;
     const copies = new RepositoryCopies({ reposDir, searchPath, staging, archive });
     await copies.takePass(null);
-    // Before the database: the first password goes from the disk after it has gone from there.
-    const firstPassword = await readIfThere(join(dataDir, PASSWORD_FILE));
+    // Read before the database: a changed password is in the database before its file is removed.
+    const firstPassword = await unlessAbsent(readFile(join(dataDir, PASSWORD_FILE)), null);
     const database = join(staging, 'database');
     const snapshot = await takeMatchingSnapshot(dataDir, database, copies);
     await archive.addFile(DATABASE_ENTRY, database, DATABASE_LEVEL);
@@ -88,7 +89,7 @@ async function writeArchive(
   }
 }
 
-/** A snapshot, and a pass over the repositories after it, until they match. */
+/** Takes a snapshot, and a pass over the repositories after it, until they match. */
 async function takeMatchingSnapshot(
   dataDir: string,
   target: string,
@@ -101,39 +102,31 @@ async function takeMatchingSnapshot(
     const owners = copies.missing(snapshot);
     const [missing] = owners;
     if (missing === undefined) return snapshot;
-    // Made and deleted while this runs: they need not be in the archive.
-    const settled = forgetDeleted(dataDir, target, { snapshot, owners });
-    if (settled !== null) return settled;
+    // What was made and deleted meanwhile need not be in the archive.
+    const reduced = forgetDeleted(dataDir, target, { snapshot, owners });
+    if (reduced !== null) return reduced;
     if (round === ROUNDS)
       throw internal('repository_missing', `${missing.kind}/${missing.name} is not on the disk`);
   }
 }
 
-/** The authority with its key, which is never made anew, and the server's certificate. */
+/** Adds the authority with its key, which is never made anew, and the server's certificate. */
 async function addTlsFiles(archive: ArchiveWriter, dataDir: string): Promise<void> {
-  const names = await readdir(join(dataDir, 'tls')).catch(unlessAbsent);
-  for (const name of names ?? []) {
-    const content = /\.(?:crt|key)$/.test(name) ? await readIfThere(join(dataDir, 'tls', name)) : null;
+  const folder = join(dataDir, 'tls');
+  const names = await unlessAbsent(readdir(folder), []);
+  for (const name of names.filter((each) => /\.(?:crt|key)$/.test(each))) {
+    const content = await unlessAbsent(readFile(join(folder, name)), null);
     if (content) await archive.addBuffer(`data/tls/${name}`, content);
   }
 }
 
-function readIfThere(path: string): Promise<Buffer | null> {
-  return readFile(path).catch(unlessAbsent);
-}
-
-function unlessAbsent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
-}
-
-/** A link fails where a file is, which a rename would replace. */
+/** Moves the archive to its place. A link fails where a file exists, which a rename would replace. */
 async function publish(unfinished: string, target: string): Promise<void> {
   try {
     await link(unfinished, target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(target);
-    // There are file systems without links.
+    // The file system may have no links.
     await refuseExisting(target);
     await rename(unfinished, target);
   }
@@ -141,7 +134,7 @@ async function publish(unfinished: string, target: string): Promise<void> {
 }
 
 async function refuseExisting(target: string): Promise<void> {
-  if ((await lstat(target).catch(unlessAbsent)) !== null) throw fileExists(target);
+  if ((await unlessAbsent(lstat(target), null)) !== null) throw fileExists(target);
 }
 
 function fileExists(target: string): HawserError {

@@ -1,7 +1,7 @@
 /**
- * Copies of all repositories, brought into the archive in passes. The first takes its time and copies everything; each
- * later one adds what has come since, and lies after a snapshot of the database. So whatever the snapshot speaks of has
- * been in at least one of the two passes around it, and what either saw is kept (docs/decisions/0017).
+ * Copies all repositories into the archive, in passes. The first pass copies everything. Each later one adds what has come
+ * since, and is made after a snapshot of the database. So whatever the snapshot names was there during at least one of the
+ * two passes around it, and what either pass saw is kept (docs/decisions/0017).
  */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,24 +10,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner, Snapshot } from '../../db/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
-import { packReachable, peelRefs } from '../../git/object-packs.ts';
-import { parsePackedRefs, withoutPackedRef, withPackedRefs } from '../../git/packed-refs.ts';
+import { readShallow } from '../../git/history.ts';
+import { type PackedRef, withPackedRefs } from '../../git/refs.ts';
+import {
+  packReachable,
+  peelRefs,
+  type RepositoryState,
+  readRepositoryState,
+} from '../../git/repository-export.ts';
 import { gitdirOf, nameOfFolder } from '../../git/repository-layout.ts';
-import { type RepositoryState, readRepositoryState } from '../../git/repository-state.ts';
-import { readShallow } from '../../git/shallow.ts';
 import type { RepositoryKind, RepositoryRef } from '../../git/types.ts';
 import { HawserError, internal } from '../../lib/errors.ts';
-import type { ArchiveWriter } from './archive-writer.ts';
+import type { ArchiveWriter } from './archive.ts';
 
 export interface CopiesOptions {
   reposDir: string;
   searchPath: string;
-  /** A folder for what is not in the archive yet. */
+  /** The folder for files that are not in the archive yet. */
   staging: string;
   archive: ArchiveWriter;
 }
 
-/** Composites first: what their versions name was there when they were written, and is looked at after them. */
+/** Composites come first: what their versions name existed when they were written, and is looked at after them. */
 const ORDER: readonly RepositoryKind[] = ['composites', 'configurations', 'parameters'];
 const ATTEMPTS = 3;
 const PAUSE = 200;
@@ -36,28 +40,22 @@ interface Copy {
   ref: RepositoryRef;
   identity: string;
   id: string | null;
-  /** Paths in the archive. */
+  /** The paths of its packs in the archive. */
   packs: string[];
-  /** Of the last pass that saw the repository. */
+  /** The number of the last pass that saw the repository. */
   pass: number;
-  /** Whether the pass before that saw the very same one. */
+  /** Whether the pass before that saw the same repository. */
   isStable: boolean;
-  /** The file that holds the rest of it until the end; thousands of refs each are nothing for the memory. */
+  /** The file that holds its notes until the end: the refs of all repositories may be too many for the memory. */
   notes: string;
 }
 
-/** The files of a copy besides its packs, as they will stand in the archive. */
+/** What a copy holds besides its packs. */
 interface Notes {
-  HEAD: string;
-  config: string;
-  description: string;
-  'packed-refs': string;
-  shallow: string;
+  files: RepositoryState['files'];
+  refs: readonly PackedRef[];
+  shallow: readonly string[];
 }
-
-/** Bytes as text and back. */
-const ENCODING = 'latin1';
-const NOTHING: Notes = { HEAD: '', config: '', description: '', 'packed-refs': '', shallow: '' };
 
 export class RepositoryCopies {
   private readonly options: CopiesOptions;
@@ -71,7 +69,7 @@ export class RepositoryCopies {
 
   /**
    * Copies what has come or changed since the last pass.
-   * @param snapshot of the database, taken since then; null for the first pass
+   * @param snapshot the snapshot that was taken since then; null for the first pass
    * @throws HawserError `repository_damaged` with the repository's name
    */
   async takePass(snapshot: Snapshot | null): Promise<void> {
@@ -85,16 +83,16 @@ export class RepositoryCopies {
     }
   }
 
-  /** What rows of the snapshot need, and no copy can stand for: it came and went between the two passes, or is lost. */
+  /** The repositories that the snapshot's rows need and no copy matches: they came and went between passes, or are lost. */
   missing({ owners }: Snapshot): Owner[] {
     return owners.filter((owner) => {
       const copy = this.copies.get(keyOf(owner));
-      // One that was adopted may have a row of another id; it has been the same for long enough then.
+      // The row of an adopted repository may have another id. It matches when two passes saw the same repository.
       return copy?.id !== owner.id && !(copy?.pass === this.pass && copy.isStable);
     });
   }
 
-  /** Adds the refs to the archive, last, and leaves out what the snapshot does not know and is gone. */
+  /** Adds the refs to the archive, as the last step, and drops the copies that the snapshot does not know and are gone. */
   async finish(snapshot: Snapshot): Promise<{ repositories: number; refs: number }> {
     const owners = new Map(snapshot.owners.map((owner) => [keyOf(owner), owner.id]));
     const removals = new Set(snapshot.removals.map(keyOf));
@@ -105,7 +103,7 @@ export class RepositoryCopies {
     };
     const counts = { repositories: 0, refs: 0 };
     for (const [key, copy] of this.copies) {
-      // Parameters of a configuration that came after it was looked for, or went before: nobody could adopt them.
+      // Nobody could adopt parameters without their configuration, which may have come or gone meanwhile.
       const isOrphan =
         copy.ref.kind === 'parameters' && !isKept(keyOf({ ...copy.ref, kind: 'configurations' }));
       if (isKept(key) && !isOrphan) {
@@ -131,7 +129,7 @@ export class RepositoryCopies {
         return await this.take(ref, state, { owner, isRetry: attempt > 1 });
       } catch (error) {
         if (!(error instanceof HawserError) || error.code !== 'repository_damaged') throw error;
-        // Removed under our hands, or repacked just so: the next look tells.
+        // The repository may have been removed or repacked meanwhile, which the next look shows.
         if (attempt === ATTEMPTS && (await this.read(ref)) !== null) throw explain(ref, error);
         await sleep(PAUSE);
       }
@@ -156,12 +154,12 @@ export class RepositoryCopies {
     const known = this.copies.get(keyOf(ref));
     const isSame = known?.identity === state.identity;
     if (known && !isSame) {
-      // Removed and made anew since the snapshot, whose row is that of the earlier one.
+      // It was removed and made anew since the snapshot, whose row belongs to the earlier one.
       if (known.id === owner && state.id !== owner) return;
       this.drop(known);
     }
     const base = known && isSame ? known : null;
-    const notes = base ? await readNotes(base) : NOTHING;
+    const notes = base ? await readNotes(base) : null;
     const packed = await this.pack(ref, { state, notes, isRetry });
     const copy: Copy = {
       ref,
@@ -176,39 +174,27 @@ export class RepositoryCopies {
     this.copies.set(keyOf(ref), copy);
   }
 
-  /** The objects of what has moved since `notes`, and what is to be noted now. */
+  /** Packs the objects of the refs that have moved since `notes` were taken, and takes new notes. */
   private async pack(
     ref: RepositoryRef,
-    { state, notes, isRetry }: { state: RepositoryState; notes: Notes; isRetry: boolean },
+    { state, notes, isRetry }: { state: RepositoryState; notes: Notes | null; isRetry: boolean },
   ): Promise<{ packs: string[]; notes: Notes }> {
     const { searchPath, staging, reposDir } = this.options;
     const source = { gitdir: gitdirOf(reposDir, ref), searchPath };
-    const before = parsePackedRefs(notes['packed-refs']);
+    const before = new Map(notes?.refs.map(({ name, oid }) => [name, oid]));
     const moved = new Map([...state.refs].filter(([name, oid]) => before.get(name) !== oid));
-    // What was copied may be gone from the repository by now, so that git knows nothing of it: then all is packed anew.
+    // What was copied may have been removed from the repository, so that git does not know it. Then all is packed anew.
     const [wanted, known] = isRetry ? [state.refs.values(), []] : [moved.values(), before.values()];
     const hash = moved.size === 0 ? null : await packReachable(source, staging, wanted, known);
     const peeled = await peelRefs(source, moved);
     const packs = hash === null ? [] : await this.addPack(ref, hash);
-    // Git may have seen an end of history that has been set since; one too many harms nothing.
-    const shallow = [
-      ...linesOf(notes.shallow),
-      ...state.shallow,
-      ...(await readShallow(this.fs, source.gitdir)),
-    ];
-    return {
-      packs,
-      notes: {
-        HEAD: state.head.toString(ENCODING),
-        config: state.config.toString(ENCODING),
-        description: state.description.toString(ENCODING),
-        'packed-refs': withPackedRefs(withoutGone(notes['packed-refs'], state.refs), peeled) ?? '',
-        shallow: [...new Set(shallow)]
-          .sort()
-          .map((oid) => `${oid}\n`)
-          .join(''),
-      },
-    };
+    // Tags that were removed are kept: a row of the snapshot may still name their version.
+    const isKept = (name: string) => state.refs.has(name) || name.startsWith('refs/tags/');
+    const kept = notes?.refs.filter(({ name }) => !moved.has(name) && isKept(name)) ?? [];
+    // Git may have seen an end of history that was set after the state was read. One too many does no harm.
+    const ends = [notes?.shallow ?? [], state.shallow, await readShallow(this.fs, source.gitdir)];
+    const shallow = [...new Set(ends.flatMap((each) => [...each]))].sort();
+    return { packs, notes: { files: state.files, refs: [...kept, ...peeled], shallow } };
   }
 
   private async addPack(ref: RepositoryRef, hash: string): Promise<string[]> {
@@ -223,15 +209,15 @@ export class RepositoryCopies {
     return paths;
   }
 
-  /** @returns how many refs there are */
+  /** Adds the files of a copy besides its packs. Returns the number of its refs. */
   private async addNotes(copy: Copy): Promise<number> {
-    const notes = await readNotes(copy);
-    for (const [name, text] of Object.entries(notes)) {
-      if (name === 'shallow' && text === '') continue;
-      const encoding = name === 'packed-refs' ? 'utf8' : ENCODING;
-      await this.options.archive.addBuffer(`${pathOf(copy.ref)}/${name}`, Buffer.from(text, encoding));
-    }
-    return parsePackedRefs(notes['packed-refs']).size;
+    const { files, refs, shallow } = await readNotes(copy);
+    const add = (name: string, content: Buffer) =>
+      this.options.archive.addBuffer(`${pathOf(copy.ref)}/${name}`, content);
+    for (const [name, text] of Object.entries(files)) await add(name, Buffer.from(text, 'latin1'));
+    await add('packed-refs', Buffer.from(withPackedRefs('', refs) ?? ''));
+    if (shallow.length > 0) await add('shallow', Buffer.from(shallow.map((oid) => `${oid}\n`).join('')));
+    return refs.length;
   }
 
   private drop(copy: Copy): void {
@@ -239,20 +225,8 @@ export class RepositoryCopies {
   }
 }
 
-/** Tags stay although they have gone since: a row of the snapshot may still name their version. */
-function withoutGone(packedRefs: string, refs: ReadonlyMap<string, string>): string {
-  const gone = [...parsePackedRefs(packedRefs).keys()].filter(
-    (name) => !refs.has(name) && !name.startsWith('refs/tags/'),
-  );
-  return gone.reduce((text, name) => withoutPackedRef(text, name) ?? text, packedRefs);
-}
-
 async function readNotes({ notes }: Copy): Promise<Notes> {
   return JSON.parse(await readFile(notes, 'utf8'));
-}
-
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
 }
 
 function explain({ kind, name }: RepositoryRef, error: HawserError): HawserError {

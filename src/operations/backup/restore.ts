@@ -1,25 +1,52 @@
-/** Brings the content of an archive into two empty folders, all of it or nothing. */
+/**
+ * Brings the content of an archive into two empty folders, all of it or nothing. A file marks the folders until that is
+ * done, and no server starts on a marked one. Two folders cannot be renamed into place as one, and either may be a mount
+ * point, which cannot be renamed at all.
+ */
 
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config } from '../../config.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { DATABASE_FILE } from '../../db/open.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
-import { ArchiveReader } from './archive-reader.ts';
-import type { Manifest } from './manifest.ts';
-import {
-  clearFolders,
-  flushTree,
-  foldersOf,
-  makeInnerFolder,
-  prepareFolders,
-  releaseFolders,
-} from './restore-folders.ts';
+import { HawserError } from '../../lib/errors.ts';
+import { flushFolder, makePrivateFolder } from '../../lib/folders.ts';
+import { PASSWORD_FILE } from '../../security/built-ins.ts';
+import type { ArchiveReader, Manifest } from './archive.ts';
+
+interface RestoreFolder {
+  setting: 'HAWSER_DATA_DIR' | 'HAWSER_REPOS_DIR';
+  path: string;
+  /** The names of all that a restore makes in it. */
+  made: readonly string[];
+}
+
+const MARK = '.restoring';
+/** What an empty folder may hold: files of a clone, a folder of the file system, and one that each start empties. */
+const NO_CONTENT = ['.gitkeep', '.gitignore', 'lost+found', '.tmp'];
+
+/** The data folder is the last one: its mark is removed when all is done. */
+function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
+  return [
+    { setting: 'HAWSER_REPOS_DIR', path: reposDir, made: REPOSITORY_KINDS },
+    {
+      setting: 'HAWSER_DATA_DIR',
+      path: dataDir,
+      made: [DATABASE_FILE, 'tls', PASSWORD_FILE],
+    },
+  ];
+}
 
 /**
- * A server that is started before it is done refuses to, also after a kill; run again, it begins anew then.
+ * Restores an archive. A server that is started before it is finished refuses to start, also when the restore was killed.
+ * A restore that was killed begins anew when it is run again.
  * @throws HawserError, with the folders as they were: `folder_not_empty`, or what `ArchiveReader` finds
  */
 export async function restore(config: Config, file: string): Promise<Manifest> {
+  // Loaded here because each start of a server loads this module for `refuseUnfinishedRestore`.
+  const { ArchiveReader } = await import('./archive.ts');
   const archive = await ArchiveReader.open(file);
   const folders = foldersOf(config);
   try {
@@ -44,13 +71,77 @@ async function unpack(archive: ArchiveReader, { dataDir, reposDir }: Config): Pr
     const [root, ...rest] = entry.path.split('/');
     const path = join(root === 'data' ? dataDir : reposDir, ...rest);
     await makeInnerFolder(dirname(path));
-    // Every repository has this one.
-    if (path.endsWith('.git/HEAD')) await makeRepositoryFolders(dirname(path));
+    // Every repository has this file. An archive of files cannot hold the folders of a repository that are empty.
+    if (path.endsWith('.git/HEAD')) {
+      for (const folder of REPOSITORY_FOLDERS) await makeInnerFolder(join(dirname(path), folder));
+    }
     await archive.extract(entry, path);
   }
 }
 
-/** Those that git looks for, and that an archive of files cannot hold where they are empty. */
-async function makeRepositoryFolders(gitdir: string): Promise<void> {
-  for (const folder of REPOSITORY_FOLDERS) await makeInnerFolder(join(gitdir, folder));
+/** Makes a folder, and those above it that are absent, for their owner alone. */
+async function makeInnerFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** @throws ConfigError when a restore into one of the folders was cut off */
+export function refuseUnfinishedRestore(config: Config): void {
+  for (const { setting, path } of foldersOf(config)) {
+    if (existsSync(join(path, MARK)))
+      throw new ConfigError(setting, 'a restore into it was cut off', 'to run "hawser restore" again first');
+  }
+}
+
+/**
+ * Makes the folders, marks them, and removes what a restore that was cut off has left there.
+ * @throws HawserError `folder_not_empty`, with nothing changed
+ */
+async function prepareFolders(folders: readonly RestoreFolder[]): Promise<void> {
+  for (const folder of folders) await refuseContent(folder);
+  for (const folder of folders) {
+    await makePrivateFolder(folder.path);
+    await (await open(join(folder.path, MARK), 'w', 0o600)).close();
+    await flushFolder(folder.path);
+    await removeMade(folder);
+  }
+}
+
+/** Removes the marks, so that a server may start. */
+async function releaseFolders(folders: readonly RestoreFolder[]): Promise<void> {
+  for (const { path } of folders) {
+    await rm(join(path, MARK));
+    await flushFolder(path);
+  }
+}
+
+/** Empties the folders after a failure, and removes those that can be removed. */
+async function clearFolders(folders: readonly RestoreFolder[]): Promise<void> {
+  for (const folder of folders) {
+    await removeMade(folder);
+    await rm(join(folder.path, MARK), { force: true });
+    await rmdir(folder.path).catch(() => undefined);
+  }
+}
+
+async function refuseContent({ setting, path, made }: RestoreFolder): Promise<void> {
+  const names = existsSync(path) ? await readdir(path) : [];
+  const isMarked = names.includes(MARK);
+  const foreign = names.find(
+    (name) => !NO_CONTENT.includes(name) && !(isMarked && (name === MARK || made.includes(name))),
+  );
+  if (foreign === undefined) return;
+  const message = `${setting}: ${path} is not empty ("${foreign}"); a restore goes into empty folders only`;
+  throw new HawserError('conflict', 'folder_not_empty', message);
+}
+
+async function removeMade({ path, made }: RestoreFolder): Promise<void> {
+  for (const name of made) await rm(join(path, name), { recursive: true, force: true });
+}
+
+/** Flushes a folder and all below it. */
+async function flushTree(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await flushTree(join(path, entry.name));
+  }
+  await flushFolder(path);
 }

@@ -1,22 +1,23 @@
-/** Terms of certificates and lists: the server's own, its authority's, those that the settings name, and the nodes'. */
+/** When certificates and revocation lists expire: the server's, its authority's, those of the settings, and the nodes'. */
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/open.ts';
+import { unlessAbsent } from '../../git/disk-errors.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { nextUpdateOf } from '../../security/certificate-authority.ts';
-import { describeCertificate } from '../../security/certificates.ts';
+import { describeCertificate, splitCrls } from '../../security/certificates.ts';
 import { faultOfAuthority } from '../../security/tls-files.ts';
-import { loadGivenCertificate, loadNodeTrust, splitCrls } from '../../security/tls-settings.ts';
+import { loadGivenCertificate, loadNodeTrust } from '../../security/tls-settings.ts';
 import { type Check, describeFailure, type Finding, faultOf, noteOf, warningOf } from './findings.ts';
 
 const SOON = 30 * DAY;
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** @param db null where the database cannot be read */
+/** @param db null when the database cannot be read */
 export async function checkCertificates(config: Config, db: Db | null, now: number): Promise<Check> {
   const parts: [where: string, look: () => Promise<Finding[]>][] = [
     ['the built-in authority', () => checkAuthority(config.dataDir, now)],
@@ -105,9 +106,6 @@ async function checkNodes(db: Db, now: number): Promise<Finding[]> {
   ];
 }
 
-async function readIfPresent(path: string): Promise<string | null> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+function readIfPresent(path: string): Promise<string | null> {
+  return unlessAbsent(readFile(path, 'utf8'), null);
 }

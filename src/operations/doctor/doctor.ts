@@ -1,23 +1,144 @@
-/** `hawser doctor`: looks at everything that the server keeps, and says what is wrong and what to do. */
+/** Looks at everything that the server keeps, and says what is wrong and what to do. Nothing is changed. */
 
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { type InspectedDatabase, inspectDatabase } from '../../db/inspection.ts';
+import { DATABASE_FILE } from '../../db/open.ts';
+import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import type { Command } from '../command-line.ts';
-import { type Check, type Severity, several } from './findings.ts';
+import { readOnlyStore } from '../../versions/inspection.ts';
+import { refuseUnfinishedRestore } from '../backup/restore.ts';
+import { checkCertificates } from './certificates.ts';
+import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
+import {
+  type Check,
+  describeFailure,
+  type Finding,
+  faultOf,
+  noteOf,
+  type Severity,
+  several,
+  warningOf,
+} from './findings.ts';
+import { checkRegistry, checkRepositories } from './repositories.ts';
 
-export const doctor: Command = {
-  name: 'doctor',
-  help: 'look at everything kept, changing nothing; exit code 1 when there are errors, 0 with no more than warnings',
-  options: { json: null },
-  async run({ config, clock, options }) {
-    const { refuseUnfinishedRestore } = await import('../backup/restore-folders.ts');
-    refuseUnfinishedRestore(config);
-    const { examine } = await import('./examine.ts');
-    const now = clock.now();
-    const checks = await examine({ config, now, progress: showProgress });
-    process.stdout.write(options['json'] ? formatJson(checks, now) : formatText(checks));
-    return count(checks, 'error') === 0 ? 0 : 1;
-  },
-};
+const START =
+  'see whether HAWSER_DATA_DIR and HAWSER_REPOS_DIR are those of the server, which makes it at its start';
+const RESTORE = 'stop the server, keep a copy of the data folder, and restore the latest backup';
+
+/**
+ * Makes all checks and reports them, as text or as JSON.
+ * @returns `isHealthy` is false when there are errors
+ * @throws ConfigError when a restore was cut off
+ */
+export async function diagnose(
+  config: Config,
+  now: number,
+  asJson: boolean,
+): Promise<{ report: string; isHealthy: boolean }> {
+  refuseUnfinishedRestore(config);
+  const checks = await examine({ config, now, progress: showProgress });
+  const report = asJson ? formatJson(checks, now) : formatText(checks);
+  return { report, isHealthy: count(checks, 'error') === 0 };
+}
+
+export interface Examination {
+  config: Config;
+  now: number;
+  /** Called before each repository, and after the last. */
+  progress(done: number, all: number): void;
+}
+
+/** Makes all checks, one after the other. */
+export async function examine(examination: Examination): Promise<Check[]> {
+  const { config, now } = examination;
+  const { dataDir, reposDir, searchPath } = config;
+  const [database, checkOfDatabase] = openDatabase(dataDir);
+  const store = readOnlyStore(reposDir);
+  const db = database?.read ?? null;
+  try {
+    return [
+      { name: 'settings', summary: `data in ${dataDir}, repositories in ${reposDir}`, findings: [] },
+      checkOfDatabase,
+      await attempt('rows and repositories', reposDir, () => checkRegistry(db, store)),
+      await attempt('repositories', reposDir, () =>
+        checkRepositories({ ...examination, root: reposDir, store }),
+      ),
+      await attempt('permissions', dataDir, () => checkPermissions(config)),
+      await checkDiskSpace([dataDir, reposDir]),
+      await attempt('certificates', dataDir, () => checkCertificates(config, db, now)),
+      await attempt('left-overs', dataDir, () => checkLeftOvers(config, db, now)),
+      await checkGit(searchPath),
+    ];
+  } finally {
+    await store.close();
+    await database?.close();
+  }
+}
+
+/** A check that cannot be made must not prevent the others. */
+async function attempt(name: string, where: string, check: () => Promise<Check>): Promise<Check> {
+  try {
+    return await check();
+  } catch (error) {
+    const finding = faultOf(where, `could not be looked at: ${describeFailure(error)}`, START);
+    return { name, summary: 'cut off', findings: [finding] };
+  }
+}
+
+function openDatabase(dataDir: string): [InspectedDatabase | null, Check] {
+  const file = join(dataDir, DATABASE_FILE);
+  const failed = (what: string): [null, Check] => {
+    return [null, { name: 'database', summary: file, findings: [faultOf(file, what, START)] }];
+  };
+  try {
+    const database = inspectDatabase(dataDir);
+    return database === null ? failed('there is none') : [database, checkDatabase(file, database)];
+  } catch (error) {
+    return failed(`cannot be opened: ${describeFailure(error)}`);
+  }
+}
+
+/** Whether the database is whole, and of this release. */
+function checkDatabase(file: string, database: InspectedDatabase): Check {
+  const findings = [findBrokenPages, findBrokenReferences, compareRelease].flatMap((find) => {
+    try {
+      return find(file, database);
+    } catch (error) {
+      return [faultOf(file, `cannot be read: ${describeFailure(error)}`, RESTORE)];
+    }
+  });
+  // A file that is no database makes each of them fail in the same way.
+  const distinct = [...new Map(findings.map((finding) => [finding.what, finding])).values()];
+  return { name: 'database', summary: `${file}, every page read`, findings: distinct };
+}
+
+function findBrokenPages(file: string, database: InspectedDatabase): Finding[] {
+  return database.integrityFaults().map((line) => faultOf(file, line, RESTORE));
+}
+
+function findBrokenReferences(file: string, database: InspectedDatabase): Finding[] {
+  return database.foreignKeyFaults().map(({ table, parent, rows }) => {
+    return faultOf(file, `${rows} rows of ${table} refer to rows of ${parent} that are not there`, RESTORE);
+  });
+}
+
+function compareRelease(file: string, database: InspectedDatabase): Finding[] {
+  const { pending, unknown } = database.migrations();
+  const install = 'install that release, or restore a backup of before it';
+  const start = 'the next start of the server does so';
+  return [
+    ...unknown.map((name) => faultOf(file, `it has the form of a newer release (${name})`, install)),
+    ...pending.map((name) => noteOf(file, `it has yet to be brought to this release (${name})`, start)),
+  ];
+}
+
+async function checkGit(searchPath: string): Promise<Check> {
+  const version = await gitVersion(searchPath);
+  if (version !== null) return { name: 'git', summary: `git ${version}`, findings: [] };
+  const remedy = 'install git: without it nobody can clone, and repositories are never repacked';
+  return { name: 'git', summary: 'none', findings: [warningOf('PATH', 'there is no git', remedy)] };
+}
 
 function formatJson(checks: readonly Check[], now: number): string {
   const [errors, warnings] = [count(checks, 'error'), count(checks, 'warning')];
@@ -38,16 +159,15 @@ function formatText(checks: readonly Check[]): string {
   return [...lines, '', `${errors}, ${several(count(checks, 'warning'), 'warning')}`, ''].join('\n');
 }
 
-function worstOf({ findings }: Check): string {
-  const severities = new Set(findings.map(({ severity }) => severity));
-  return severities.has('error') ? 'ERROR' : severities.has('warning') ? 'warning' : 'ok';
+function worstOf(check: Check): string {
+  return count([check], 'error') > 0 ? 'ERROR' : count([check], 'warning') > 0 ? 'warning' : 'ok';
 }
 
 function count(checks: readonly Check[], wanted: Severity): number {
   return checks.flatMap(({ findings }) => findings).filter(({ severity }) => severity === wanted).length;
 }
 
-/** One line that is written over, and gone in the end; nothing where nobody watches. */
+/** Writes one line over and over, and removes it at the end. Writes nothing unless stderr is a terminal. */
 function showProgress(done: number, all: number): void {
   if (!process.stderr.isTTY) return;
   process.stderr.write(done === all ? '\r\x1b[K' : `\rrepository ${done + 1} of ${all}\x1b[K`);

@@ -3,10 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HawserError } from '../../lib/errors.ts';
 
-/** error: something is lost, refused or open to others. warning: it will be, or was only nearly. information: no fault. */
+/**
+ * An error means that something is lost, refused or open to others. A warning means that it will be, or nearly is. An
+ * information is no fault.
+ */
 export type Severity = 'error' | 'warning' | 'information';
 
-/** Fit to be shown to anybody who may run the program: never a secret. */
+/** Anybody who may run the program may see it, so it never holds a secret. */
 export interface Finding {
   severity: Severity;
   /** A path, a setting, a table, or a repository and one of its refs. */
@@ -23,27 +26,18 @@ export interface Check {
   findings: readonly Finding[];
 }
 
-export const faultOf = (where: string, what: string, remedy: string | null): Finding => ({
-  severity: 'error',
-  where,
-  what,
-  remedy,
-});
+const findingOf =
+  (severity: Severity) =>
+  (where: string, what: string, remedy: string | null = null): Finding => ({ severity, where, what, remedy });
 
-export const warningOf = (where: string, what: string, remedy: string | null): Finding => ({
-  ...faultOf(where, what, remedy),
-  severity: 'warning',
-});
+export const faultOf = findingOf('error');
+export const warningOf = findingOf('warning');
+export const noteOf = findingOf('information');
 
-export const noteOf = (where: string, what: string, remedy: string | null = null): Finding => ({
-  ...faultOf(where, what, remedy),
-  severity: 'information',
-});
-
-/** How long what a running server is in the middle of may take. */
+/** Milliseconds that an operation of a running server may take: the time between two looks at what seems wrong. */
 export const PAUSE_BEFORE_LOOKING_AGAIN = 1_000;
 
-/** What both looks find: a running server may have been in the middle of something at one of them. */
+/** What both of two looks find. A running server may have been in the middle of an operation at one of them. */
 export async function lookTwice(look: () => Promise<Finding[]>): Promise<Finding[]> {
   const first = await look();
   if (!first.some(isDoubtful)) return first;
@@ -51,7 +45,7 @@ export async function lookTwice(look: () => Promise<Finding[]>): Promise<Finding
   return confirmed(first, await look());
 }
 
-/** A note stands by itself; a fault only if it was found before. */
+/** The findings of a second look, without the faults that the first look did not find. */
 export function confirmed(before: readonly Finding[], now: readonly Finding[]): Finding[] {
   const known = new Set(before.map(keyOf));
   return now.filter((finding) => !isDoubtful(finding) || known.has(keyOf(finding)));
@@ -61,10 +55,10 @@ export const isDoubtful = ({ severity }: Finding) => severity !== 'information';
 
 const keyOf = ({ where, what }: Finding) => `${where}\n${what}`;
 
-/** `1 ref`, `2 refs`. */
+/** A number with its noun: `1 ref`, `2 refs`. */
 export const several = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** What went wrong, and the system's own word for it where there is one. */
+/** The message of an error, and that of its cause where it has one. */
 export function describeFailure(error: unknown): string {
   if (error instanceof HawserError && error.cause instanceof Error)
     return `${error.message} (${error.cause.message})`;

@@ -1,10 +1,13 @@
-/** Every repository, one at a time: refs, objects, and what was left lying in it. */
+/** The rows of the database against the repositories, and every repository by itself: refs, objects, unfinished files. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Inspection, inspectRepository } from '../../git/inspection.ts';
-import type { GitStore, RepositoryRef } from '../../git/store.ts';
+import type { Db } from '../../db/open.ts';
+import { listPendingDeletions } from '../../db/repository-rows.ts';
+import { isResourceName } from '../../domain/names.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
+import { type Inspection, inspectRepository } from '../../versions/inspection.ts';
+import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
 import {
   type Check,
   confirmed,
@@ -12,6 +15,7 @@ import {
   type Finding,
   faultOf,
   isDoubtful,
+  lookTwice,
   noteOf,
   PAUSE_BEFORE_LOOKING_AGAIN,
   several,
@@ -25,20 +29,78 @@ export interface RepositoryRound {
   progress(done: number, all: number): void;
 }
 
-interface Totals {
-  refs: number;
-  objects: number;
-}
+/** The names of repositories by kind. */
+type Names = Record<RepositoryKind, ReadonlySet<string>>;
 
-/** Of one repository that is damaged all over. */
+/** So many findings of one repository are listed; a damaged one may have thousands. */
 const MAX_FINDINGS = 20;
 const MAX_NAMES = 5;
-const SETTLED = HOUR;
+/** Milliseconds. A younger lock or unfinished file may be in use still. */
+const UNFINISHED_AGE = HOUR;
 const RESTORE = 'bring the object back with "git fetch" from a clone that has it, or restore from a backup';
 
-/** In the order of kinds and names; those with faults are looked at once more, when all are through. */
+/**
+ * The rows of configurations, composites and parameters against the repositories, both ways.
+ * @param db null when the database cannot be read
+ */
+export async function checkRegistry(db: Db | null, store: GitStore): Promise<Check> {
+  const name = 'rows and repositories';
+  if (db === null) return { name, summary: 'not compared, for want of a database', findings: [] };
+  let seen = 0;
+  const findings = await lookTwice(async () => {
+    const rows = await readRows(db);
+    const pending = new Set(
+      (await listPendingDeletions(db)).map((removal) => `${removal.kind}/${removal.name}`),
+    );
+    seen = REPOSITORY_KINDS.reduce((sum, kind) => sum + rows[kind].size, 0);
+    const found: Finding[] = [];
+    for (const kind of REPOSITORY_KINDS) {
+      const onDisk = new Set(await store.list(kind));
+      const known = kind === 'parameters' ? rows.configurations : rows[kind];
+      for (const each of rows[kind]) if (!onDisk.has(each)) found.push(describeMissing(kind, each));
+      for (const each of onDisk) {
+        if (!known.has(each)) found.push(describeStray(kind, each, pending.has(`${kind}/${each}`)));
+      }
+    }
+    return found;
+  });
+  return { name, summary: `${several(seen, 'row')} against the folders`, findings };
+}
+
+async function readRows(db: Db): Promise<Names> {
+  const configurations = await db.selectFrom('configurations').select(['name', 'has_parameters']).execute();
+  const composites = await db.selectFrom('composites').select('name').execute();
+  return {
+    configurations: new Set(configurations.map(({ name }) => name)),
+    composites: new Set(composites.map(({ name }) => name)),
+    parameters: new Set(configurations.filter((row) => row.has_parameters === 1).map(({ name }) => name)),
+  };
+}
+
+function describeMissing(kind: RepositoryKind, name: string): Finding {
+  const remedy = 'restore the repository from a backup; the server answers 500 repository_missing until then';
+  return faultOf(`${kind}/${name}`, 'there is a row and no repository', remedy);
+}
+
+function describeStray(kind: RepositoryKind, name: string, isPending: boolean): Finding {
+  const where = `${kind}/${name}`;
+  if (isPending) return noteOf(where, 'its removal was cut off', 'the next start ends it');
+  if (kind === 'parameters') {
+    const remedy = 'bring the configuration back from a backup, or move the folder away';
+    return faultOf(where, 'there are parameters and no configuration of that name', remedy);
+  }
+  const remedy = isResourceName(name)
+    ? 'the next start of the server adopts it'
+    : 'rename the folder, as no such name can be adopted, or move it away';
+  return warningOf(where, 'there is a repository and no row', remedy);
+}
+
+/** Inspects all repositories in the order of kinds and names, and at the end those with faults once more. */
 export async function checkRepositories(round: RepositoryRound): Promise<Check> {
-  const refs = await listAll(round.store);
+  const refs: RepositoryRef[] = [];
+  for (const kind of REPOSITORY_KINDS) {
+    for (const name of await round.store.list(kind)) refs.push({ kind, name });
+  }
   const totals = { refs: 0, objects: 0 };
   const found = new Map<RepositoryRef, readonly Finding[]>();
   for (const [index, ref] of refs.entries()) {
@@ -52,14 +114,6 @@ export async function checkRepositories(round: RepositoryRound): Promise<Check> 
   return { name: 'repositories', summary, findings: [...found.values()].flat() };
 }
 
-async function listAll(store: GitStore): Promise<RepositoryRef[]> {
-  const refs: RepositoryRef[] = [];
-  for (const kind of REPOSITORY_KINDS) {
-    for (const name of await store.list(kind)) refs.push({ kind, name });
-  }
-  return refs;
-}
-
 async function lookAgain(round: RepositoryRound, found: Map<RepositoryRef, readonly Finding[]>) {
   const doubtful = [...found].filter(([, findings]) => findings.some(isDoubtful));
   if (doubtful.length > 0) await sleep(PAUSE_BEFORE_LOOKING_AGAIN);
@@ -69,18 +123,16 @@ async function lookAgain(round: RepositoryRound, found: Map<RepositoryRef, reado
   }
 }
 
-/** @param totals counted up, unless this is a second look */
+/** Adds the numbers of refs and objects to `totals`, and returns the findings. */
 async function inspect(
   { root, now }: RepositoryRound,
   ref: RepositoryRef,
-  totals?: Totals,
+  totals = { refs: 0, objects: 0 },
 ): Promise<Finding[]> {
   try {
     const inspection = await inspectRepository(root, ref);
-    if (totals) {
-      totals.refs += inspection.refs;
-      totals.objects += inspection.objects;
-    }
+    totals.refs += inspection.refs;
+    totals.objects += inspection.objects;
     return describe(`${ref.kind}/${ref.name}`, inspection, now);
   } catch (error) {
     const remedy = 'see whether the user that runs this may read the folder; else restore it from a backup';
@@ -89,28 +141,22 @@ async function inspect(
 }
 
 function describe(repository: string, inspection: Inspection, now: number): Finding[] {
-  const { faults, rubble, passedOver, leftOvers } = inspection;
+  const { faults, unreachable, ignoredRefs, leftOvers } = inspection;
   const told = [
     ...faults.map(({ where, what }) => faultOf(`${repository} ${where}`, what, RESTORE)),
-    ...rubble.map(({ where, what }) =>
-      warningOf(
-        `${repository} ${where}`,
-        `${what}, and no ref leads to it`,
-        'remove the file: it stops "git gc"',
-      ),
-    ),
+    ...unreachable.map(({ where, what }) => {
+      const remedy = 'remove the file: it stops "git gc"';
+      return warningOf(`${repository} ${where}`, `${what}, and no ref leads to it`, remedy);
+    }),
     ...leftOvers
-      .filter(({ modifiedAt }) => modifiedAt < now - SETTLED)
+      .filter(({ modifiedAt }) => modifiedAt < now - UNFINISHED_AGE)
       .map(({ path }) => describeLeftOver(repository, path)),
   ];
   const rest = told.slice(MAX_FINDINGS);
-  // The worst come first.
-  const more = rest.slice(0, 1).map((first) => ({
-    ...first,
-    where: repository,
-    what: `${rest.length} more such findings`,
-  }));
-  const notes = passedOver.length === 0 ? [] : [describePassedOver(repository, passedOver)];
+  // The worst findings come first, so the first of the rest has their highest severity.
+  const what = `${rest.length} more such findings`;
+  const more = rest.slice(0, 1).map((first) => ({ ...first, where: repository, what }));
+  const notes = ignoredRefs.length === 0 ? [] : [describeIgnoredRefs(repository, ignoredRefs)];
   return [...told.slice(0, MAX_FINDINGS), ...more, ...notes];
 }
 
@@ -122,9 +168,8 @@ function describeLeftOver(repository: string, path: string): Finding {
   return warningOf(where, what, 'remove it, unless a git is at work in there: nobody can move the ref');
 }
 
-function describePassedOver(repository: string, passedOver: Inspection['passedOver']): Finding {
-  const [first, ...others] = passedOver.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
-  const rest = passedOver.length - MAX_NAMES;
-  const names = [first, ...others, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
-  return noteOf(repository, `no versions to the server: ${names}`);
+function describeIgnoredRefs(repository: string, ignoredRefs: Inspection['ignoredRefs']): Finding {
+  const names = ignoredRefs.slice(0, MAX_NAMES).map(({ where, what }) => `${where} (${what})`);
+  if (ignoredRefs.length > MAX_NAMES) names.push(`and ${ignoredRefs.length - MAX_NAMES} more`);
+  return noteOf(repository, `no versions to the server: ${names.join(', ')}`);
 }

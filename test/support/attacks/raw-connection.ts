@@ -1,34 +1,37 @@
-/** A connection of an attacker: sends any bytes, reads answers or leaves them unread, and counts both. */
+/** A connection of an attacker. It sends any bytes, reads answers or leaves them unread, and counts both. */
 
 import { once } from 'node:events';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Identity, Target } from '../client.ts';
 
 export interface RawOptions {
-  /** The client certificate; none: nobody knows who calls. */
+  /** The client certificate. Without it the server does not know the caller. */
   identity?: Identity;
-  /** The same made before, as for thousands of connections the certificate is read once only. */
+  /** The certificate as a context that is made once, so that it is not read anew for thousands of connections. */
   secureContext?: SecureContext;
-  /** The address to call from; default 127.0.0.1. */
+  /** The address from which to connect; 127.0.0.1 if it is missing. */
   from?: string;
-  /** False: what the server answers stays in the socket, so that its buffers fill up. Default: true. */
+  /**
+   * If it is false, the answers stay in the socket, so that the server's buffers fill up. It is true if it is
+   * missing.
+   */
   reads?: boolean;
 }
 
 const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
-/** What of a status line may stand at the end of one chunk, the rest in the next. */
+/** The longest part of a status line that may be at the end of one chunk, with the rest in the next chunk. */
 const LONGEST_SPLIT = 12;
 
 export class RawConnection {
-  /** Of the status lines read so far, in order; also of one that stands in a body. */
+  /** The statuses of the status lines read so far, in order. A status line inside a body counts too. */
   readonly statuses: number[] = [];
-  /** Bytes read. */
+  /** The number of bytes read. */
   received = 0;
   private readonly socket: TLSSocket;
   private tail = '';
   private readonly listeners = new Set<() => void>();
 
-  /** Use `openRaw`. */
+  /** Call `openRaw` instead. */
   constructor(socket: TLSSocket, reads: boolean) {
     this.socket = socket;
     socket.on('error', () => undefined);
@@ -36,7 +39,7 @@ export class RawConnection {
     if (reads) socket.on('data', (chunk: Buffer) => this.read(chunk));
   }
 
-  /** Bytes that have left this process. */
+  /** The number of bytes that have left this process. */
   get sent(): number {
     return Math.max(0, this.socket.bytesWritten - this.socket.writableLength);
   }
@@ -45,7 +48,7 @@ export class RawConnection {
     return this.socket.destroyed || this.socket.readableEnded;
   }
 
-  /** Resolves once the bytes have left, or the connection has ended. */
+  /** Resolves when the bytes have left, or the connection has ended. */
   send(bytes: string | Buffer): Promise<void> {
     if (this.socket.destroyed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -58,14 +61,14 @@ export class RawConnection {
     });
   }
 
-  /** Resolves once so many answers have begun in all, or the connection has ended. */
+  /** Resolves when this many answers have begun in total, or the connection has ended. */
   async answered(count: number): Promise<void> {
     while (this.statuses.length < count && !this.isClosed) {
       await new Promise<void>((resolve) => this.listeners.add(resolve));
     }
   }
 
-  /** Ends it without ceremony. */
+  /** Closes the connection at once. */
   close(): void {
     this.socket.destroy();
   }
@@ -88,7 +91,10 @@ export class RawConnection {
   }
 }
 
-/** @returns once the handshake is done @throws Error when the server ends it before */
+/**
+ * @returns once the handshake is done
+ * @throws Error if the server ends it before
+ */
 export async function openRaw({ port, ca }: Target, options: RawOptions = {}): Promise<RawConnection> {
   const { identity, secureContext, from = '127.0.0.1', reads = true } = options;
   const to = { host: '127.0.0.1', port, servername: 'localhost', localAddress: from };

@@ -1,4 +1,4 @@
-/** What attackers send: requests of which only a part comes, bodies in tiny pieces, many requests in one go. */
+/** The requests of attackers: requests that are sent only in part, bodies in tiny pieces, and many requests at once. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RawConnection } from './raw-connection.ts';
@@ -8,7 +8,7 @@ export function requestHead(method: string, path: string, ...lines: string[]): s
   return [`${method} ${path} HTTP/1.1`, 'Host: localhost', ...lines, '', ''].join('\r\n');
 }
 
-/** A request with JSON that says how long it is, and ends in the middle of its body. */
+/** A JSON request that declares its length and stops in the middle of its body. */
 export function halfSent(method: string, path: string, body: string): string {
   const length = Buffer.byteLength(body);
   const head = requestHead(method, path, 'Content-Type: application/json', `Content-Length: ${length}`);
@@ -20,7 +20,7 @@ export function chunkedHead(path: string, type: string, ...lines: string[]): str
   return requestHead('POST', path, `Content-Type: ${type}`, 'Transfer-Encoding: chunked', ...lines);
 }
 
-/** A chunk of its own for each byte (RFC 9112 7.1). */
+/** Makes one chunk for each byte (RFC 9112 7.1). */
 export function byteByByte(bytes: Buffer): Buffer {
   const framed = Buffer.alloc(bytes.length * 6);
   for (const [at, byte] of bytes.entries()) {
@@ -30,14 +30,14 @@ export function byteByByte(bytes: Buffer): Buffer {
   return framed;
 }
 
-/** One chunk, and the end of the body behind it where it is the last. */
+/** One chunk. If it is the last one, the end of the body follows. */
 export function chunk(bytes: Buffer, isLast = false): Buffer {
   const head = Buffer.from(`${bytes.length.toString(16)}\r\n`);
   return Buffer.concat([head, bytes, Buffer.from(isLast ? '\r\n0\r\n\r\n' : '\r\n')]);
 }
 
 /**
- * Sends a body of chunks at a pace, until the connection ends or `isOver`.
+ * Sends a body of chunks with pauses, until the connection ends or `isOver`.
  * @param pause milliseconds between two chunks
  */
 export async function trickle(

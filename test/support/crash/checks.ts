@@ -1,4 +1,4 @@
-/** Looks whether all that was acknowledged is there, whole, and nothing is there by halves. */
+/** Checks that everything that was acknowledged is there and complete, and that nothing is there in part. */
 
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -13,7 +13,10 @@ import { Reader } from './reader.ts';
 
 const run = promisify(execFile);
 
-/** Of the kinds that are listed by name: where, by which member, and which rows are not of our making. */
+/**
+ * For each kind that is listed by name: the path of the list, the member with the name, and the rows that the test
+ * did not make.
+ */
 const LISTS = [
   { kind: 'configurations', path: '/api/v1/configurations', member: 'name' },
   { kind: 'composites', path: '/api/v1/composite-configurations', member: 'name' },
@@ -31,8 +34,9 @@ export interface Site {
 }
 
 /**
- * After every start: what was asked for since the last look, over the interface; what the disk holds.
- * @returns how many things were looked at
+ * Runs after every start. Reads through the API what requests may have changed since the last check, and checks the
+ * folders on the disk.
+ * @returns how many states were compared
  */
 export async function checkTouched(site: Site): Promise<number> {
   const keys = site.model.takeTouched();
@@ -42,10 +46,10 @@ export async function checkTouched(site: Site): Promise<number> {
   return keys.length;
 }
 
-/** Everything there is, whether it was looked at before or not, also by stock git. */
+/** Checks everything, whether it was checked before or not, also with stock git. */
 export async function checkAll(site: Site): Promise<number> {
   const { client, target, model } = site;
-  // Read again: a report may have been changed since.
+  // The markers are read again, because a report may have been changed since.
   model.markers.clear();
   const keys = model.keys('');
   await checkKeys(site, keys);
@@ -70,7 +74,7 @@ async function checkKeys({ client, target, model }: Site, keys: readonly string[
   model.compare(found);
 }
 
-/** Each repository belongs to a row and each row has its repository; nothing half-made lies about. */
+/** Checks that each repository has a row and each row has a repository, and that there are no unfinished files. */
 async function checkFolders({ client, target, model, dataDir, reposDir }: Site): Promise<void> {
   const reader = new Reader(client, target, model);
   const namesIn = (kind: string) =>
@@ -85,7 +89,7 @@ async function checkFolders({ client, target, model, dataDir, reposDir }: Site):
   expect(names.filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
 }
 
-/** The database says of itself that it is whole. */
+/** Lets the database check itself. */
 function checkDatabase({ dataDir }: Site): void {
   const database = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
   try {
@@ -96,14 +100,14 @@ function checkDatabase({ dataDir }: Site): void {
   }
 }
 
-/** Stock git on each repository: clean, and its refs are those of the versions that there are. */
+/** Checks each repository with stock git: it must be intact, and its refs must be those of the existing versions. */
 async function checkRepositories({ model, reposDir }: Site): Promise<number> {
   const folders = ['configurations', 'composites', 'parameters'].flatMap((kind) =>
     readdirSync(join(reposDir, kind)).map((name) => ({ kind, name: name.replace(/\.git$/, '') })),
   );
   for (const { kind, name } of folders) {
     const folder = join(reposDir, kind, `${name}.git`);
-    // Rejects with git's words when it is not clean.
+    // Rejects with git's output if the repository is damaged.
     await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
     const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
     const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();

@@ -1,9 +1,9 @@
-/** Where the server under test can be killed, and the killing. */
+/** The places at which the server under test can be killed, and the kill itself. */
 
 import { relative, sep } from 'node:path';
 import type { Journal } from './journal.ts';
 
-/** To die at this failpoint's passing of this number, counted from 1. */
+/** Tells the server to kill itself when it passes this failpoint for the n-th time, counted from 1. */
 export interface Doom {
   point: string;
   passing: number;
@@ -22,7 +22,7 @@ export class Failpoints {
     this.doom = doom;
   }
 
-  /** Names from now on are those of a server at work. */
+  /** From now on the failpoints have the names of a running server. */
   up(): void {
     this.isStarting = false;
   }
@@ -46,7 +46,9 @@ export function isOfStart(point: string): boolean {
   return point.endsWith(AT_START);
 }
 
-/** What a path is to the store, for the names of failpoints; `root` is the folder of all repositories. */
+/**
+ * What kind of file the path is for the store, for the names of failpoints. `root` is the folder of all repositories.
+ */
 export function kindOf(root: string, path: string): string {
   const [kind, repository, first = '', second, third] = relative(root, path).split(sep);
   if (!kind || kind === '..' || !repository) return 'store';

@@ -1,6 +1,7 @@
 /**
- * Rounds on one folder: start, work, death, perhaps a power cut, and a look at what is left. After some rounds a
- * folder is given up for a new one, so that first starts are cut off too and the looks stay short.
+ * Plays rounds on one folder: the server starts, works and is killed, perhaps with a power cut, and then the test
+ * checks what is left. After some rounds the folder is replaced by a new one. So first starts are killed too, and the
+ * checks stay short.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,11 +20,11 @@ import type { Tally } from './tally.ts';
 import { startWork } from './work.ts';
 
 const CLIENTS = 4;
-/** Acknowledged in a round before a kill from outside. */
+/** The number of writes that are acknowledged in a round before a kill from outside. */
 const MOST_WRITES = 20;
-/** A server that is to kill itself and has not come to do so by then is killed from outside. */
+/** A server that should kill itself is killed from outside if it has not done so after this many writes. */
 const PATIENT_WRITES = 30;
-/** Milliseconds within which a start is killed. */
+/** The milliseconds within which a start is killed. */
 const START = 700;
 
 export class Lane {
@@ -41,7 +42,7 @@ export class Lane {
     this.tally = tally;
   }
 
-  /** @param rounds how many to play on a new folder, the last with a look at everything */
+  /** @param rounds how many rounds to play on a new folder; the last one checks everything */
   async live(rounds: number, playing: (round: number) => void): Promise<void> {
     this.folder = mkdtempSync(join(tmpdir(), 'hawser-crash-'));
     this.server = new ServerProcess(this.folder);
@@ -59,7 +60,7 @@ export class Lane {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The first start too is killed on its way. */
+  /** Kills the first start as well. */
   private async begin(): Promise<void> {
     await this.dieStarting();
     this.target = await this.server.start();
@@ -74,10 +75,10 @@ export class Lane {
     admin.close();
   }
 
-  /** The server is up before and after; one in six dies once more while it starts. */
+  /** The server runs before and after a round. In one of six rounds it is killed once more while it starts. */
   private async play(): Promise<void> {
     const { random, tally } = this;
-    // Most die where they are told to.
+    // Three of four servers are killed at a failpoint.
     const doom = random.below(4) === 0 ? null : tally.chooseDoom(random, false);
     if (doom) this.server.arm(doom);
     await this.work(doom);
@@ -105,7 +106,7 @@ export class Lane {
     const bench = (client: Client): Bench => ({ client, target, model, random, registrationKey });
     const work = startWork(clients.map(bench), doom !== null);
     await work.reached(doom ? PATIENT_WRITES : 1 + random.below(MOST_WRITES));
-    // The kill hits whatever the clients are in the middle of just then.
+    // A random pause, so that the kill comes at any moment of the clients' work.
     if (!doom) await sleep(random.below(20));
     work.stop();
     await this.server.kill();
@@ -123,7 +124,7 @@ export class Lane {
     this.bury(doom);
   }
 
-  /** Notes where the dead server got, and lets every other death be a power cut. */
+  /** Records how far the dead server got, and turns a random half of the deaths into power cuts. */
   private bury(doom: Doom | null): void {
     const { random, server, tally } = this;
     tally.note(server.takePassings(), doom);

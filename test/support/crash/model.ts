@@ -1,6 +1,7 @@
 /**
- * What the server has acknowledged and what it was asked for when it died: the yardstick after each crash. Everything
- * there can be has a key, such as `versions/web/1.0.0`, and a state, which is JSON, null while it is not there.
+ * What the server has acknowledged, and the requests that were in progress when it died. After each crash the server
+ * is compared with this model. Every resource has a key, such as `versions/web/1.0.0`, and a state, which is JSON, or
+ * null while the resource does not exist.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -9,29 +10,29 @@ import type { ClientCertificate } from '../client-certificates.ts';
 // biome-ignore lint/suspicious/noExplicitAny: as free as JSON is
 export type State = any;
 
-/** One request: either all its parts come about or none does. */
+/** One request. Either all of its parts happen or none does. */
 export interface Change {
   what: string;
   parts: readonly { key: string; before: State; after: State }[];
 }
 
 export class Model {
-  /** Ids that the server has given, by key. */
+  /** Ids that the server has assigned, by key. */
   readonly ids = new Map<string, string>();
   /** Every certificate that a node has had, by thumbprint. */
   readonly identities = new Map<string, ClientCertificate>();
-  /** What a report said, by its id: reports do not change. */
+  /** The content of each report, by its id; reports do not change. */
   readonly markers = new Map<string, string>();
   readonly roleIds: string[] = [];
   acknowledged = 0;
   registrations = 0;
   private readonly settled = new Map<string, State>();
   private readonly inFlight = new Set<Change>();
-  /** Changed since somebody last looked. */
+  /** Keys that have changed since the last check. */
   private readonly touched = new Set<string>();
   private counter = 0;
 
-  /** For names and versions: never the same twice. */
+  /** A number for names and versions, which is never the same twice. */
   next(): number {
     this.counter += 1;
     return this.counter;
@@ -41,12 +42,12 @@ export class Model {
     return this.settled.get(key) ?? null;
   }
 
-  /** Of all that is there for certain, the keys that begin with `start`. */
+  /** The keys that begin with `start` and certainly exist. */
   keys(start: string): string[] {
     return [...this.settled.keys()].filter((key) => key.startsWith(start));
   }
 
-  /** As `keys`, of those that no request is about to change. */
+  /** Like `keys`, without those that a request is about to change. */
   idle(start: string): string[] {
     const busy = this.busyKeys();
     return this.keys(start).filter((key) => !busy.has(key));
@@ -74,12 +75,12 @@ export class Model {
     this.settle(change, 'after');
   }
 
-  /** The server has said no. */
+  /** Records that the server has refused the change. */
   refuse(change: Change): void {
     this.settle(change, 'before');
   }
 
-  /** What is to be looked at after a crash; from then on it counts as looked at. */
+  /** The keys to check after a crash. From then on they count as checked. */
   takeTouched(): string[] {
     const keys = [...this.touched];
     this.touched.clear();
@@ -87,8 +88,8 @@ export class Model {
   }
 
   /**
-   * Compares with what is there, and takes over what became of the requests that were never answered.
-   * @throws Error that names what was lost or is there by halves
+   * Compares the model with what was found. Adopts the results of the requests that were never answered.
+   * @throws Error that names what was lost or is there only in part
    */
   compare(found: ReadonlyMap<string, State>): void {
     for (const change of [...this.inFlight]) this.settle(change, outcomeOf(change, found));

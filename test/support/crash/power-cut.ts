@@ -1,7 +1,8 @@
 /**
- * Brings the folder of a killed server to a state that a power cut could have left, by what POSIX promises and no
- * more: what was flushed is there. Any name that was not may be as it was at any time since, each on its own; content
- * that was not may be there, short, empty or something else. A folder's move happens as a whole or not at all.
+ * Brings the folder of a killed server to a state that a power cut could have left. It relies only on what POSIX
+ * promises: what was flushed is there. Each name that was not flushed may be as it was at any time since,
+ * independently of the others. Content that was not flushed may be there, short, empty or different. A folder's move
+ * happens completely or not at all.
  */
 
 import {
@@ -21,11 +22,11 @@ import type { Before } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Change, Unflushed } from './unflushed.ts';
 
-/** @returns how many names and contents were not flushed, and so at stake */
+/** @returns how many names and contents were not flushed, and could therefore be lost */
 export function cutPower(unflushed: Unflushed, kept: string, random: Random): number {
   const { contents, grown, moves, changes } = unflushed;
   const atStake = contents.size + grown.size + moves.length + changes.length;
-  // Half of all cuts take everything that they may take.
+  // Half of all cuts lose everything that may be lost.
   const isHard = random.below(2) === 0;
   for (const path of contents) spoil(path, 0, random);
   for (const [path, size] of grown) spoil(path, size, random);
@@ -37,7 +38,7 @@ export function cutPower(unflushed: Unflushed, kept: string, random: Random): nu
     }
   }
   for (const states of statesByPath(changes)) {
-    // The state after the last is the present one.
+    // The index after the last state stands for the present one.
     const state = isHard ? 0 : random.below(states.length + 1);
     const chosen = states[state];
     if (chosen) restore(chosen, kept, random);
@@ -46,7 +47,7 @@ export function cutPower(unflushed: Unflushed, kept: string, random: Random): nu
   return atStake;
 }
 
-/** Outer folders first: what is in one that goes, goes with it. */
+/** Orders the changes with outer folders first: when a folder is lost, everything in it is lost too. */
 function statesByPath(changes: readonly Change[]): Change[][] {
   const byPath = new Map<string, Change[]>();
   for (const change of changes) byPath.set(change.path, [...(byPath.get(change.path) ?? []), change]);
@@ -77,7 +78,7 @@ function place(path: string, before: Before, kept: string, random: Random): void
   }
 }
 
-/** Bytes from `size` on were never flushed. */
+/** The bytes from `size` on were never flushed. */
 function spoil(path: string, size: number, random: Random): void {
   if (!existsSync(path) || isFolder(path)) return;
   const length = lstatSync(path).size;

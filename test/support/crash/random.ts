@@ -1,6 +1,6 @@
-/** Chance that can be had again. */
+/** Random choices that can be repeated. */
 
-/** Random numbers from a seed, so that a failure's order of work can be had again (mulberry32). */
+/** Random numbers from a seed, so that a failing run can be repeated (mulberry32). */
 export class Random {
   private state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.state = seed;
   }
 
-  /** From 0 up to, not including, `limit`. */
+  /** A whole number from 0 up to, but not including, `limit`. */
   below(limit: number): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);

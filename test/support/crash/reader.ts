@@ -1,4 +1,4 @@
-/** The state of everything as the interface tells it, in the words of the model. */
+/** Reads the state of everything through the API, in the form of the model. */
 
 import type { Client, Reply, Target } from '../client.ts';
 import { asNode, partsOf } from './acts/act.ts';
@@ -11,7 +11,7 @@ export class Reader {
   private readonly client: Client;
   private readonly target: Target;
   private readonly model: Model;
-  /** Lists that many states are found in, read once. */
+  /** Lists that contain many states. Each list is read once. */
   private readonly lists = new Map<string, Promise<Row[]>>();
 
   constructor(client: Client, target: Target, model: Model) {
@@ -33,7 +33,7 @@ export class Reader {
     return kind === 'scope-types' ? this.scopeType(key) : this.scopeValue(key);
   }
 
-  /** Whether the node's certificate opens its own routes. */
+  /** Whether the node may use its own routes with its certificate. */
   async isLetIn(key: string): Promise<boolean> {
     const path = `/api/v1/nodes/${this.model.ids.get(key)}/lcm-config`;
     const { thumbprint } = this.model.state(key);
@@ -41,7 +41,7 @@ export class Reader {
     return (await asNode(bench, thumbprint, (node) => node.get(path))).status === 200;
   }
 
-  /** All of a list, page by page. */
+  /** All rows of a list, page by page. */
   list(path: string): Promise<Row[]> {
     const known = this.lists.get(path);
     if (known) return known;
@@ -82,7 +82,7 @@ export class Reader {
   private async parameters(key: string): Promise<State> {
     const [name = '', type = '', value = '', version] = partsOf(key);
     const path = parametersPath({ model: this.model }, name, type);
-    // Gone with its configuration, which is looked for by itself.
+    // It is gone together with its configuration, which is read separately.
     const isThere = (await this.read(`configurations/${name}`)) !== null;
     if (path === null || !isThere) return null;
     const files = await this.readList(`${path}/versions${queryOf(value)}`);
@@ -146,7 +146,7 @@ export class Reader {
     return marker;
   }
 
-  /** Null for 404. */
+  /** Null for a 404. */
   private async get(path: string): Promise<Row | null> {
     const reply = await this.client.get(path);
     if (reply.status === 404) return null;

@@ -1,11 +1,11 @@
 /**
- * A disk that passes every call on, with a failpoint before and after it, and keeps what is needed to undo what was
+ * A disk that passes every call on, with a failpoint before and after it. It keeps what is needed to undo what was
  * never flushed: a hard link to each file that loses its name, and whole trees that are removed.
  */
 
 import { existsSync, linkSync, lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { DISK, type Disk, type DiskFile } from '../../../src/git/disk.ts';
+import { DISK, type Disk, type DiskFile } from '../../../src/git/atomic-fs.ts';
 import { type Failpoints, kindOf } from './failpoints.ts';
 import type { Before, Journal } from './journal.ts';
 
@@ -14,7 +14,7 @@ interface Options {
   failpoints: Failpoints;
   /** The folder of all repositories. */
   root: string;
-  /** A folder on the same file system, for what may have to come back. */
+  /** A folder on the same file system, for what may have to be restored. */
   kept: string;
 }
 
@@ -66,7 +66,7 @@ export class RecordingDisk implements Disk {
     return this.changing('unlink', path, () => DISK.unlink(path));
   }
 
-  /** A tree is put away as a whole: what may be left of it after a power cut is for whoever brings it back. */
+  /** Moves the whole tree into the folder `kept`. The simulation of a power cut decides how much of it comes back. */
   async rm(path: string, options: { recursive: boolean; force: boolean }): Promise<void> {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isDirectory()) return this.changing('discard', path, () => DISK.rm(path, options));
@@ -131,7 +131,7 @@ export class RecordingDisk implements Disk {
     try {
       linkSync(path, join(this.options.kept, file));
     } catch (error) {
-      // Somebody else has removed it just now.
+      // Another process has just removed it.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }

@@ -1,20 +1,20 @@
-/** Plays many rounds in lanes side by side. */
+/** Plays many rounds in parallel lanes. */
 
 import { Lane } from './lane.ts';
 import { Random } from './random.ts';
 import { buildServer, removeServer } from './server-process.ts';
 import { Tally } from './tally.ts';
 
-/** Each keeps about one core busy. */
+/** Each lane keeps about one core busy. */
 const LANES = 2;
 const ROUNDS_PER_LIFE = 15;
 
 export interface RoundsOptions {
   rounds: number;
   seed: number;
-  /** After so many no new life is begun, however many rounds are left. */
+  /** After this many minutes no new folder is begun, even if rounds are left. */
   minutes?: number;
-  /** Told after each life. */
+  /** Is called after each folder. */
   onProgress?: (tally: Tally) => void;
 }
 

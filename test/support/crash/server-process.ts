@@ -1,4 +1,7 @@
-/** The server under test from outside: built, started on its folders, dead, and its folder after a power cut. */
+/**
+ * The server under test as a separate process: building it, starting and killing it, and its folder after a power
+ * cut.
+ */
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
@@ -15,12 +18,15 @@ import type { ServerArguments } from './server.ts';
 import { Unflushed } from './unflushed.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
-/** Of this process alone, and at a depth from which the server finds package.json, whose version it tells. */
+/**
+ * The file belongs to this process alone. Its depth is such that the server finds package.json, whose version it
+ * tells.
+ */
 const PROGRAM = join(PROJECT, `.build/crash/${process.pid}.js`);
 
 const REQUIRE = 'forBundle(import.meta.url)';
 
-/** In one file, the server starts in a quarter of the time: a thousand starts are what the rounds consist of. */
+/** As a single file, the server starts four times as fast; the rounds consist of a thousand starts. */
 export async function buildServer(): Promise<void> {
   await build({
     entryPoints: [join(import.meta.dirname, 'server.ts')],
@@ -31,7 +37,7 @@ export async function buildServer(): Promise<void> {
     target: 'node20',
     logLevel: 'error',
     external: ['better-sqlite3', 'swagger-ui-dist'],
-    // For the CommonJS packages among those that are bundled.
+    // The CommonJS packages that are bundled need this.
     banner: { js: `import { createRequire as forBundle } from 'node:module'; const require = ${REQUIRE};` },
   });
 }
@@ -40,7 +46,7 @@ export function removeServer(): void {
   rmSync(PROGRAM);
 }
 
-/** What one life of the server has passed, by failpoint. */
+/** How often one run of the server has passed each failpoint. */
 export type Passings = ReadonlyMap<string, number>;
 
 export class ServerProcess {
@@ -51,7 +57,7 @@ export class ServerProcess {
   private readonly unflushed: Unflushed;
   private spawned: Spawned | undefined;
 
-  /** @param folder an empty one */
+  /** @param folder an empty folder */
   constructor(folder: string) {
     this.dataDir = join(folder, 'data');
     this.reposDir = join(folder, 'repos');
@@ -61,7 +67,7 @@ export class ServerProcess {
     this.unflushed = new Unflushed(this.kept);
   }
 
-  /** @param doom where it is to kill itself while it starts, if it gets there */
+  /** @param doom where the server must kill itself while it starts, if it gets there */
   launch(doom: Doom | null): Spawned {
     const settings = {
       HAWSER_HOST: '127.0.0.1',
@@ -73,13 +79,13 @@ export class ServerProcess {
     };
     const given: ServerArguments = { settings, journal: this.journal, kept: this.kept, doom };
     const child = spawn(process.execPath, [PROGRAM, JSON.stringify(given)], { cwd: PROJECT });
-    // It may be dead before it reads.
+    // The process may be dead before it reads.
     child.stdin.on('error', () => undefined);
     this.spawned = follow(child, this.dataDir);
     return this.spawned;
   }
 
-  /** Resolves once it listens; throws with what it wrote when it ends before. */
+  /** Resolves when the server listens. Throws with its output if it ends before. */
   start(): Promise<Target> {
     return this.launch(null).listening();
   }
@@ -89,7 +95,7 @@ export class ServerProcess {
     this.spawned?.child.stdin.write(JSON.stringify(doom));
   }
 
-  /** Resolves when it is dead. */
+  /** Resolves when the server is dead. */
   async ended(): Promise<void> {
     await this.spawned?.ended;
   }
@@ -99,13 +105,13 @@ export class ServerProcess {
     await this.ended();
   }
 
-  /** Log lines of the level `error`: someone must act, which after a mere crash nobody should have to. */
+  /** Log lines of the level `error`, which mean that somebody must act. A crash alone must not cause any. */
   get errors(): string[] {
     const lines = this.spawned?.stdout().split('\n') ?? [];
     return lines.filter((line) => line.includes('"level":"error"'));
   }
 
-  /** To be called once after each life. */
+  /** Call this once after each run of the server. */
   takePassings(): Passings {
     const passings = new Map<string, number>();
     if (!existsSync(this.journal)) return passings;
@@ -120,7 +126,10 @@ export class ServerProcess {
     return passings;
   }
 
-  /** Of the dead server's folder. @returns how many changes were not flushed, and so at stake */
+  /**
+   * Simulates a power cut on the dead server's folder.
+   * @returns how many changes were not flushed, and could therefore be lost
+   */
   cutPower(random: Random): number {
     return cutPower(this.unflushed, this.kept, random);
   }

@@ -1,6 +1,7 @@
 /**
- * The server under test, in a process of its own: Hawser as it is, on a disk with failpoints that are recorded, and
- * with failpoints at every commit. The one argument is JSON; so is a line of input, which says where to die at work.
+ * The server under test, in a separate process: the real Hawser on a disk with failpoints that are recorded, and with
+ * failpoints at every commit. The one argument is JSON. A line of input is JSON too, and tells the running server
+ * where to kill itself.
  */
 
 import { join } from 'node:path';
@@ -17,9 +18,9 @@ import { RecordingDisk } from './recording-disk.ts';
 export interface ServerArguments {
   settings: Record<string, string>;
   journal: string;
-  /** Where the recording disk keeps what may have to come back. */
+  /** The folder in which the recording disk keeps what may have to be restored. */
   kept: string;
-  /** Where to die while starting. */
+  /** Where to kill itself while starting; null if it must not. */
   doom: Doom | null;
 }
 
@@ -35,7 +36,7 @@ failpoints.up();
 process.stdin.on('data', (line) => failpoints.arm(JSON.parse(line.toString('utf8'))));
 log.info({ url: server.url, dataDir: join(config.dataDir) }, 'listening');
 
-/** Every statement that ends a transaction, or is one by itself, is made between two failpoints. */
+/** Puts a failpoint before and after every statement that ends a transaction, or is one by itself. */
 function watchCommits(points: Failpoints): void {
   const { prototype } = SqliteDatabase;
   const prepare = prototype.prepare as (sql: string) => SqliteDatabase.Statement;

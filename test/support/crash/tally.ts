@@ -1,4 +1,4 @@
-/** What all rounds together have come to, and what is left to be hit. */
+/** The results of all rounds together, and the failpoints that have not been used yet. */
 
 import { type Doom, isOfStart } from './failpoints.ts';
 import type { Random } from './random.ts';
@@ -8,18 +8,18 @@ export class Tally {
   rounds = 0;
   writes = 0;
   checks = 0;
-  /** Deaths that were power cuts, and changes that were not flushed at them. */
+  /** The number of deaths that were power cuts, and of changes that were not flushed at these cuts. */
   cuts = 0;
   atStake = 0;
-  /** Kills by failpoint, and from outside. */
+  /** The number of kills by failpoint, and from outside. */
   readonly kills = new Map<string, number>();
   outside = 0;
-  /** How often each failpoint was aimed at: some are so rare that most lives do not come to them. */
+  /** How often each failpoint was chosen. Some are so rare that most runs of the server do not reach them. */
   private readonly aims = new Map<string, number>();
-  /** How often a life has passed each failpoint, the last time it passed it at all. */
+  /** How often the last run that passed a failpoint has passed it. */
   private readonly seen = new Map<string, number>();
 
-  /** One of the failpoints that were aimed at least often; null while none is known. */
+  /** Chooses one of the failpoints that were chosen least often; null while none is known. */
   chooseDoom(random: Random, starting: boolean): Doom | null {
     const points = [...this.seen.keys()].filter((point) => isOfStart(point) === starting);
     const fewest = Math.min(...points.map((point) => timesOf(this.aims, point)));

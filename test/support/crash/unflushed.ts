@@ -1,17 +1,17 @@
-/** What of a server's changes was not flushed, read from its journal: all that a power cut might undo. */
+/** Reads from its journal which of a server's changes were not flushed. A power cut might undo all of them. */
 
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Before, Line } from './journal.ts';
 
-/** One name that has come, gone or passed to another file since its folder was flushed. */
+/** One name that was created, removed or given to another file since its folder was flushed. */
 export interface Change {
   id: number;
   path: string;
   before: Before;
 }
 
-/** A folder that was moved; all in it moved along. */
+/** A folder that was moved, with everything in it. */
 export interface Move {
   id: number;
   from: string;
@@ -19,20 +19,20 @@ export interface Move {
 }
 
 export class Unflushed {
-  /** In the order in which they were made. */
+  /** The changes in the order in which they were made. */
   changes: Change[] = [];
   moves: Move[] = [];
   /** Files whose content was not flushed. */
   readonly contents = new Set<string>();
-  /** Files that have grown, and from which size. */
+  /** Files that have grown, with their size before. */
   readonly grown = new Map<string, number>();
   private readonly kept: string;
-  /** Begun, and not known to have happened. */
+  /** Operations that have begun and are not known to have happened. */
   private readonly open = new Map<number, Line>();
-  /** What each flush under way will have covered. */
+  /** The changes that each flush in progress will make safe. */
   private readonly flushes = new Map<number, (Change | Move)[]>();
 
-  /** @param kept the folder of what may have to come back */
+  /** @param kept the folder of what may have to be restored */
   constructor(kept: string) {
     this.kept = kept;
   }
@@ -54,16 +54,19 @@ export class Unflushed {
     else if (line.do === 'append' && !this.grown.has(line.path)) this.grown.set(line.path, line.size);
   }
 
-  /** The writer is dead: what was under way has happened or not, and a later flush by another covers what has. */
+  /**
+   * The writer is dead. Operations in progress have happened or not. A later flush by another process makes safe
+   * those that have.
+   */
   end(): void {
     for (const id of [...this.open.keys()]) this.settle(id);
     this.flushes.clear();
-    // Ids begin anew with the next writer.
+    // The next writer begins again with the same ids.
     for (const change of this.changes) change.id = 0;
     for (const move of this.moves) move.id = 0;
   }
 
-  /** After a power cut: what is on the disk now is on the disk for good. */
+  /** Call this after a power cut: what is on the disk now is safe. */
   clear(): void {
     this.drop([...this.changes]);
     this.moves = [];
@@ -90,7 +93,7 @@ export class Unflushed {
     this.drop(this.changes.filter((change) => change.id === id));
   }
 
-  /** What is not flushed of a file's content goes where the file goes. */
+  /** Moves the record of a file's unflushed content when the file moves. */
   private carry(from: string, to: string | null): void {
     const isUnflushed = this.contents.delete(from);
     const size = this.grown.get(from);
@@ -102,7 +105,7 @@ export class Unflushed {
     if (size !== undefined) this.grown.set(to, size);
   }
 
-  /** Names below a folder that has moved. */
+  /** Updates the names below a folder that has moved. */
   private follow({ from, to }: Move): void {
     const moved = (path: string) => (path.startsWith(`${from}/`) ? to + path.slice(from.length) : path);
     for (const change of this.changes) change.path = moved(change.path);

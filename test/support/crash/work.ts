@@ -1,4 +1,4 @@
-/** Clients that change all there is to change without a pause until the server dies under them. */
+/** Clients that change everything that can be changed, without a pause, until the server dies. */
 
 import type { Act, Bench } from './acts/act.ts';
 import * as composites from './acts/composites.ts';
@@ -7,7 +7,7 @@ import * as nodes from './acts/nodes.ts';
 import * as parameters from './acts/parameters.ts';
 import * as users from './acts/users.ts';
 
-/** How often each is done, against the others. */
+/** How often each act is chosen, relative to the others. */
 const ACTS: readonly [Act, number][] = [
   [configurations.createConfiguration, 4],
   [configurations.describeConfiguration, 1],
@@ -42,15 +42,18 @@ const ACTS: readonly [Act, number][] = [
 const DECK = ACTS.flatMap(([act, times]) => Array.from({ length: times }, () => act));
 
 export interface Work {
-  /** Resolves when so many writes have been acknowledged, the work has come to a fault, or the server has died. */
+  /** Resolves when this many writes have been acknowledged, the work has failed, or the server has died. */
   reached(writes: number): Promise<void>;
-  /** To be called before a kill from outside: an answer of the dying server that is no answer is no fault then. */
+  /** Call this before a kill from outside. From then on a missing answer is not a fault. */
   stop(): void;
-  /** Ends when all clients have noticed. @throws Error for an answer that must not be */
+  /**
+   * Resolves when all clients have ended.
+   * @throws Error for an answer that the server must not give
+   */
   done: Promise<void>;
 }
 
-/** @param isDying whether the server is to kill itself, so that calls may fail at any time */
+/** @param isDying whether the server will kill itself, so that calls may fail at any time */
 export function startWork(benches: readonly Bench[], isDying: boolean): Work {
   const [first] = benches;
   if (!first) throw new Error('no clients');
@@ -76,7 +79,7 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
     }
   };
   const done = Promise.all(benches.map(loop)).then(() => undefined);
-  // Looked at only after the kill.
+  // The result is read only after the kill.
   done.catch(() => undefined);
   return {
     reached: (writes) =>
@@ -91,7 +94,7 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
   };
 }
 
-/** Whether the connection went with the server. */
+/** Whether the connection ended because the server died. */
 function isCut(error: unknown): boolean {
   return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type CommandOutcome, fillTemplate, runCommand } from '../../../src/agent/command.ts';
-import { toResult } from '../../../src/agent/result.ts';
+import { type CommandOutcome, fillTemplate, runCommand, toResult } from '../../../src/agent/command.ts';
+
 import { MINUTE } from '../../../src/lib/clock.ts';
 
 const VALUES = {

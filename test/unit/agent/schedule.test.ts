@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import {
   backOff,
+  delayAfterRetryAfter,
   firstDelay,
   nextDelay,
-  obeyed,
   parseHttpDate,
   parseRetryAfter,
 } from '../../../src/agent/schedule.ts';
@@ -41,9 +41,9 @@ describe("the agent's schedule", () => {
   });
 
   it('comes back no earlier than it was told, and not with all the others', () => {
-    expect(obeyed(30 * SECOND, lowest)).to.equal(30 * SECOND);
-    expect(obeyed(30 * SECOND, highest)).to.be.closeTo(33 * SECOND, 1);
-    expect(obeyed(0, lowest)).to.equal(SECOND);
+    expect(delayAfterRetryAfter(30 * SECOND, lowest)).to.equal(30 * SECOND);
+    expect(delayAfterRetryAfter(30 * SECOND, highest)).to.be.closeTo(33 * SECOND, 1);
+    expect(delayAfterRetryAfter(0, lowest)).to.equal(SECOND);
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { unpackBundle } from '../../../src/agent/unpack.ts';
+import { unpackBundle } from '../../../src/agent/bundles.ts';
 import { makeZip, unixMode, type ZipEntry } from '../../support/zip.ts';
 
 const MAIN = { name: 'main.dsc.yaml', content: 'resources: []\n' };

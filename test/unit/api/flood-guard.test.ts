@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FloodGuard } from '../../../src/api/reports/flood-guard.ts';
+import { FloodGuard } from '../../../src/api/reports/intake-limits.ts';
 import { MINUTE, SECOND } from '../../../src/lib/clock.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 

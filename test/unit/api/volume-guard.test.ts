@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_BYTES_PER_HOUR, VolumeGuard } from '../../../src/api/reports/volume-guard.ts';
+import { MAX_BYTES_PER_HOUR, VolumeGuard } from '../../../src/api/reports/intake-limits.ts';
 import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 

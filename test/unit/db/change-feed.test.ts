@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { noteRefsMoved } from '../../../src/db/generation.ts';
 import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
 
 /** Two handles on one file, as two processes have them: what `here` writes, `there` must hear of. */
 describe('the change feed', () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { noteRefsMoved } from '../../../src/db/generation.ts';
 import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
 
 describe('the look-up of a node', () => {
   let folder: string;

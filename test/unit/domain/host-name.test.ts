@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { normalizeHostName } from '../../../src/domain/host-name.ts';
+import { normalizeHostName } from '../../../src/domain/names.ts';
 
 describe('normalizeHostName', () => {
   const label = 'a'.repeat(63);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { chooseVersion, isChannel, type VersionWish } from '../../../src/domain/version-choice.ts';
+import { chooseVersion, isChannel, type VersionConstraint } from '../../../src/domain/version-choice.ts';
 
-const choose = (versions: string[], wish: VersionWish) =>
+const choose = (versions: string[], wish: VersionConstraint) =>
   chooseVersion(
     versions.map((version) => ({ version })),
     wish,

@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, rm, truncate, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { GitStore } from '../../../src/git/store.ts';
+import type { GitStore } from '../../../src/versions/store.ts';
 import {
   addVersion,
   BOB,
@@ -24,7 +24,7 @@ const run = promisify(execFile);
 
 /** Everything that the store says about the repository, blobs included. */
 async function answers(store: GitStore): Promise<unknown> {
-  const { versions } = await store.index(WEB);
+  const { versions } = await store.versions(WEB);
   return Promise.all(
     versions.map(async (ref) => {
       const details = await store.details(WEB, ref);
@@ -35,7 +35,7 @@ async function answers(store: GitStore): Promise<unknown> {
 }
 
 async function detailsOf(store: GitStore, version: string) {
-  const ref = (await store.index(WEB)).get(version);
+  const ref = (await store.versions(WEB)).get(version);
   return store.details(WEB, ref ?? expect.fail());
 }
 
@@ -66,7 +66,7 @@ describe('the store beside stock git', () => {
       expect(await answers(await reopen())).to.deep.equal(before);
 
       await publish(store, '1.2.0');
-      await store.exclusive(WEB, (repository) => repository.deleteDraft('1.3.0-rc.1'));
+      await store.exclusive(WEB, (repository) => repository.deleteDraft('', '1.3.0-rc.1'));
       git('pack-refs', '--all');
       const after = await answers(store);
       await addVersion(store, '2.0.0', files('five'));
@@ -107,7 +107,7 @@ describe('the store beside stock git', () => {
         for (let minor = 1; minor <= 15; minor += 1) {
           await addVersion(store, `1.${minor}.0`);
           if (minor % 3 === 0) await publish(store, `1.${minor}.0`);
-          if (minor % 3 === 1) await store.exclusive(WEB, (r) => r.deleteDraft(`1.${minor}.0`));
+          if (minor % 3 === 1) await store.exclusive(WEB, (r) => r.deleteDraft('', `1.${minor}.0`));
         }
       } finally {
         writing = false;
@@ -125,7 +125,7 @@ describe('the store beside stock git', () => {
     onStore(async ({ store, git, moved }) => {
       await makeWeb(store);
       await publish(store, '1.0.0');
-      await store.index(WEB);
+      await store.versions(WEB);
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       moved.length = 0;
       git('tag', 'v3.0.0', 'main');
@@ -139,7 +139,9 @@ describe('the store beside stock git', () => {
         entryPoint: 'main.dsc.yaml',
       });
       git('tag', '-d', 'v2.0.0');
-      expect(await within(2_000, async () => (await store.index(WEB)).published.length === 1)).to.equal(true);
+      expect(await within(2_000, async () => (await store.versions(WEB)).published.length === 1)).to.equal(
+        true,
+      );
     }));
 
   it('notices outside changes through packed-refs, and the loss of the repository', () =>
@@ -152,7 +154,7 @@ describe('the store beside stock git', () => {
       moved.length = 0;
       await rm(gitdir, { recursive: true });
       // The first look may have come while the folder was half gone.
-      const isMissing = async () => (await codeOf(store.index(WEB))) === 'repository_missing';
+      const isMissing = async () => (await codeOf(store.versions(WEB))) === 'repository_missing';
       expect(await within(2_000, isMissing)).to.equal(true);
       expect(moved).to.not.be.empty;
     }));
@@ -282,7 +284,7 @@ describe('the store beside stock git', () => {
       runGit(join(root, 'work'), 'commit', '-q', '-m', 'More');
       runGit(join(root, 'work'), 'push', '-q', 'origin', 'draft/1.2.0');
       const tip = git('rev-parse', 'draft/1.2.0');
-      const details = await store.exclusive(WEB, (repository) => repository.publish('1.2.0', BOB, 0));
+      const details = await store.exclusive(WEB, (repository) => repository.publish('', '1.2.0', BOB, 0));
       expect(details).to.include({ commit: tip, createdBy: 'Carol', entryPoint: 'main.dsc.yaml' });
       expect(details.files.map(({ path }) => path)).to.deep.equal(['main.dsc.yaml', 'more.txt']);
     }));
@@ -297,11 +299,11 @@ describe('the store beside stock git', () => {
         (_, at) => `tag v2.${at}.0\nfrom ${commit}\ntagger Bob <bob@example.org> ${at} +0000\ndata 0\n\n`,
       );
       pipeGit(gitdir, tags.join(''), 'fast-import', '--quiet');
-      expect((await (await reopen()).index(WEB)).published).to.have.length(2_000);
+      expect((await (await reopen()).versions(WEB)).published).to.have.length(2_000);
       git('pack-refs', '--all');
-      const { published } = await (await reopen()).index(WEB);
+      const { published } = await (await reopen()).versions(WEB);
       const oid = git('rev-parse', 'v2.1998.0');
-      expect(published[0]).to.deep.equal({ version: '2.1998.0', status: 'Published', oid });
+      expect(published[0]).to.include({ version: '2.1998.0', status: 'Published', oid });
       expect(published).to.have.length(2_000);
       expect(git('rev-parse', 'main')).to.equal(commit);
     }));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import type { GitStore, RepositoryKind } from '../../../src/git/store.ts';
+import type { GitStore, RepositoryKind } from '../../../src/versions/store.ts';
 import { makeStore } from './support.ts';
 
 /** Lets so many changes of the disk happen and fails every later one, as a killed process or a full disk would. */

@@ -23,7 +23,7 @@ describe('a damaged repository', () => {
         await publish(store, '1.0.0');
         await addVersion(store, '1.1.0');
         const other = await reopen();
-        const ref = (await other.index(WEB)).get('1.0.0') ?? expect.fail();
+        const ref = (await other.versions(WEB)).get('1.0.0') ?? expect.fail();
         const [tree, blob] = [git('rev-parse', 'v1.0.0^{tree}'), git('rev-parse', 'v1.0.0:main.dsc.yaml')];
         const pathOf = (oid: string) => join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2));
         for (const oid of [tree, blob]) await rename(pathOf(oid), `${pathOf(oid)}.away`);
@@ -44,7 +44,7 @@ describe('a damaged repository', () => {
         for (const oid of [tree, blob]) await rename(`${pathOf(oid)}.away`, pathOf(oid));
         await other.details(WEB, ref);
         expect(other.problems()).to.deep.equal([]);
-        expect((await other.index(WEB)).published).to.have.length(1);
+        expect((await other.versions(WEB)).published).to.have.length(1);
       },
       { log },
     );
@@ -79,7 +79,7 @@ describe('a damaged repository', () => {
         ref: 'refs/tags/v2.0.0',
         reason: 'repository_damaged',
       });
-      const ref = (await other.index(WEB)).get('2.0.0') ?? expect.fail();
+      const ref = (await other.versions(WEB)).get('2.0.0') ?? expect.fail();
       expect(await codeOf(other.details(WEB, ref))).to.equal('repository_damaged');
       await writeFile(path, whole);
       expect(await codeOf(other.details(WEB, ref))).to.equal('not_found');
@@ -93,13 +93,15 @@ describe('a damaged repository', () => {
     onStore(async ({ store, gitdir }) => {
       await makeWeb(store);
       await rm(gitdir, { recursive: true });
-      expect(await within(3_000, async () => (await codeOf(store.index(WEB))) !== 'no error')).to.equal(true);
+      expect(await within(3_000, async () => (await codeOf(store.versions(WEB))) !== 'no error')).to.equal(
+        true,
+      );
       expect(store.problems()).to.deep.equal([{ repository: WEB, ref: '', reason: 'repository_missing' }]);
       await makeWeb(store);
-      await store.index(WEB);
+      await store.versions(WEB);
       expect(store.problems()).to.deep.equal([]);
       await store.remove(WEB);
-      expect(await codeOf(store.index(WEB))).to.equal('repository_missing');
+      expect(await codeOf(store.versions(WEB))).to.equal('repository_missing');
       expect(store.problems()).to.deep.equal([]);
     }));
 });

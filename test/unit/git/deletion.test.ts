@@ -3,13 +3,14 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Maintenance } from '../../../src/git/maintenance.ts';
-import type { GitStore, ParameterScope } from '../../../src/git/store.ts';
 import { createLog } from '../../../src/lib/log.ts';
+import type { GitStore, VersionRef } from '../../../src/versions/store.ts';
 import { breakEverywhere } from './breaking.ts';
 import {
   DEFAULT,
   filesOf,
   onParameters,
+  PARAMETERS,
   PROD,
   portOf,
   release,
@@ -42,12 +43,22 @@ async function publishAll(store: GitStore, ...versions: string[]): Promise<void>
 }
 
 function remove(store: GitStore, ...versions: string[]): Promise<void> {
-  return store.exclusive(WEB, (repository) => repository.deletePublished(versions));
+  return store.exclusive(WEB, (repository) => {
+    const index = repository.index.of('');
+    const refs = versions.map((version) => index.get(version) ?? absent(version));
+    return repository.deleteVersions(refs);
+  });
 }
 
-async function removeFiles(store: GitStore, scope: ParameterScope, ...versions: string[]): Promise<void> {
-  await store.parameters.exclusive(WEB_PARAMETERS, async (parameters) => {
-    const refs = versions.map((version) => parameters.index.get(scope, version) ?? expect.fail());
+/** A ref of a version that is not there. */
+function absent(version: string): VersionRef {
+  const oid = '0'.repeat(40);
+  return { name: `refs/tags/v${version}`, series: '', version, status: 'Published', oid, commit: null };
+}
+
+async function removeFiles(store: GitStore, series: string, ...versions: string[]): Promise<void> {
+  await store.exclusive(PARAMETERS, async (parameters) => {
+    const refs = versions.map((version) => parameters.index.of(series).get(version) ?? expect.fail());
     await parameters.deleteVersions(refs);
   });
 }
@@ -57,7 +68,7 @@ async function maintain(root: string, kind: 'configurations' | 'parameters' = 'c
   const maintenance = new Maintenance({ root, searchPath, log: createLog('silent'), grace: 0 });
   await maintenance.open();
   maintenance.request({ kind, name: 'web' });
-  await maintenance.settled();
+  await maintenance.whenIdle();
 }
 
 type Git = (...args: string[]) => string;
@@ -332,7 +343,11 @@ describe('removing versions of parameters', () => {
         const git: Git = (...args) => runGit(gitdir, ...args);
         isSound(git);
         const index = await store.parameters.index(WEB_PARAMETERS);
-        await removeFiles(store, PROD, ...['1.0.0', '1.2.0'].filter((version) => index.get(PROD, version)));
+        await removeFiles(
+          store,
+          PROD,
+          ...['1.0.0', '1.2.0'].filter((version) => index.of(PROD).get(version)),
+        );
         expect(await filesOf(store, PROD)).to.deep.equal(['1.1.0 Published']);
         git('gc', '--prune=now', '--quiet');
         expect(subjects(git, 'Environment')).to.deep.equal(['Environment/prod 1.1.0']);
@@ -365,7 +380,7 @@ describe('maintenance', () => {
       const maintenance = new Maintenance({ root, searchPath: '/nowhere', log: createLog('silent') });
       await maintenance.open();
       maintenance.request(WEB);
-      await maintenance.settled();
+      await maintenance.whenIdle();
       expect(maintenance.isAvailable).to.equal(false);
       expect(existsSync(join(gitdir, 'packed-refs'))).to.equal(false);
       expect(readFileSync(join(gitdir, 'HEAD'), 'utf8')).to.contain('main');
@@ -387,7 +402,7 @@ describe('maintenance', () => {
       const maintenance = new Maintenance({ root, searchPath, log: createLog('silent') });
       await maintenance.open();
       maintenance.request(WEB);
-      await maintenance.settled();
+      await maintenance.whenIdle();
       git('update-ref', 'refs/heads/draft/2.0.0', commit);
       isSound(git);
       expect(git('show', 'draft/2.0.0:main.dsc.yaml')).to.equal('only 1.0.0');

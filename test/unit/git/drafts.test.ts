@@ -31,7 +31,9 @@ describe('replacing a draft', () => {
         committer: BOB,
         at: AT + 60_500,
       };
-      const details = await store.exclusive(WEB, (repository) => repository.replaceDraft('1.1.0', change));
+      const details = await store.exclusive(WEB, (repository) =>
+        repository.replaceDraft('', '1.1.0', change),
+      );
       expect(details).to.deep.include({
         status: 'Draft',
         entryPoint: 'new.yaml',
@@ -77,7 +79,7 @@ describe('replacing a draft', () => {
           const moved = git('commit-tree', 'draft/1.0.0^{tree}', '-m', 'x');
           git('update-ref', 'refs/heads/draft/1.0.0', moved);
           const change = { entryPoint: MAIN, files: [file(MAIN, 'x')], committer: BOB, at: AT };
-          await repository.replaceDraft('1.0.0', change);
+          await repository.replaceDraft('', '1.0.0', change);
         }),
       );
       expect(code).to.equal('draft_changed');
@@ -99,10 +101,10 @@ describe('versions that are no SemVer', () => {
     onStore(async ({ store, git, reopen }) => {
       await makeWeb(store, '0.0.1-rc.1');
       await store.exclusive(WEB, async (repository) => {
-        await repository.writeDraft(at('spring', 1));
-        await repository.writeDraft(at('winter', 3));
-        await repository.writeDraft(at('autumn', 2));
-        await repository.writeDraft(at('1.0', 2));
+        await repository.writeDraft('', at('spring', 1));
+        await repository.writeDraft('', at('winter', 3));
+        await repository.writeDraft('', at('autumn', 2));
+        await repository.writeDraft('', at('1.0', 2));
       });
       const all = ['0.0.1-rc.1', 'winter', '1.0', 'autumn', 'spring'];
       expect(await summary(store)).to.deep.equal(all.map((version) => `${version} Draft`));
@@ -122,9 +124,9 @@ describe('versions that are no SemVer', () => {
     onStore(async ({ store, git }) => {
       await store.create(WEB, settingsOf(), at('spring', 1));
       await publish(store, 'spring');
-      await store.exclusive(WEB, (repository) => repository.writeDraft(at('winter', 3)));
+      await store.exclusive(WEB, (repository) => repository.writeDraft('', at('winter', 3)));
       await publish(store, 'winter');
-      await store.exclusive(WEB, (repository) => repository.writeDraft(at('autumn', 2)));
+      await store.exclusive(WEB, (repository) => repository.writeDraft('', at('autumn', 2)));
       await addVersion(store, '1.0.0');
       const parent = (ref: string) => git('rev-parse', `${ref}^`);
       expect(parent('vwinter')).to.equal(git('rev-parse', 'vspring^{commit}'));

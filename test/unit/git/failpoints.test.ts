@@ -53,11 +53,7 @@ describe('the store when the disk fails', () => {
     await breakEverywhere(
       async (store) => {
         await makeWeb(store);
-        runGit(
-          join((store as unknown as { root: string }).root, 'configurations/web.git'),
-          'pack-refs',
-          '--all',
-        );
+        runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
       },
       (store) => publish(store, '1.0.0'),
       async (store, gitdir) => {
@@ -146,7 +142,7 @@ describe('the store when the disk fails', () => {
         fs.left = 2;
         const files = [file('main.dsc.yaml', errno)];
         const failure = await store
-          .exclusive(WEB, (r) => r.writeDraft(draftOf('1.1.0', files)))
+          .exclusive(WEB, (r) => r.writeDraft('', draftOf('1.1.0', files)))
           .then(
             () => expect.fail(),
             (error: Error) => error,

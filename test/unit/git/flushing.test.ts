@@ -2,8 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { DISK, type Disk } from '../../../src/git/disk.ts';
+import { AtomicFs, DISK, type Disk } from '../../../src/git/atomic-fs.ts';
 import { makeStore, makeWeb, onStore, publish, WEB } from './support.ts';
 
 /** A disk that tells which folders were flushed. */
@@ -36,7 +35,7 @@ describe('what a killed process did not come to flush', () => {
       await store.prepare();
       expect([...flushed]).to.include.members(['', 'configurations', 'composites', 'parameters']);
       store.open();
-      await store.index(WEB);
+      await store.versions(WEB);
       const inside = (path: string) => relative(root, join(gitdir, path));
       const ofRefs = ['', 'refs/heads', 'refs/heads/draft', 'refs/tags'].map(inside);
       expect([...flushed]).to.include.members(ofRefs);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { loosePath, readLoose } from '../../../src/git/loose-objects.ts';
+import { loosePath, readLooseObject } from '../../../src/git/loose-objects.ts';
 
 const FS = new AtomicFs();
 
@@ -19,7 +19,7 @@ describe('a loose object', () => {
   const wrap = (content: Buffer, size = content.length) =>
     Buffer.concat([Buffer.from(`blob ${size}\0`), content]);
   const idOf = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex');
-  const read = (oid: string) => readLoose(FS, folder, oid);
+  const read = (oid: string) => readLooseObject(FS, folder, oid);
   const put = (oid: string, bytes: Buffer) => {
     const path = loosePath(folder, oid);
     mkdirSync(dirname(path), { recursive: true });

@@ -1,8 +1,8 @@
 import { rename, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GitStore } from '../../../src/git/store.ts';
 import { newId } from '../../../src/lib/ids.ts';
+import type { GitStore } from '../../../src/versions/store.ts';
 import {
   addVersion,
   draftOf,
@@ -212,7 +212,7 @@ describe('refs that stock git made', () => {
       outside.tag('v2.1.0', 'v2.0.0');
       await store.exclusive(WEB, async () => undefined);
       expect(await summary(store)).to.deep.equal(['2.1.0 Published', '2.0.0 Published', '1.0.0 Published']);
-      const ref = (await store.index(WEB)).published[0] ?? expect.fail();
+      const ref = (await store.versions(WEB)).published[0] ?? expect.fail();
       const details = await store.details(WEB, ref);
       expect(details.files.map(({ path }) => path)).to.deep.equal(['files/häfen.txt', MAIN, 'run.sh']);
       expect(details.commit).to.equal(outside.git('', 'rev-parse', 'v2.0.0^{commit}'));
@@ -225,7 +225,7 @@ describe('refs that stock git made', () => {
       const outside = new Outsider(bench);
       await makeWeb(store);
       await publish(store, '1.0.0');
-      await store.index(WEB);
+      await store.versions(WEB);
       await new Promise((resolve) => setTimeout(resolve, 1_200));
       moved.length = 0;
       const commit = outside.commit(outside.tree(outside.file(MAIN)), 'x', `Entry-Point: ${MAIN}`);
@@ -245,7 +245,7 @@ describe('refs that stock git made', () => {
       const { store, git, reopen } = bench;
       const outside = new Outsider(bench);
       await makeWeb(store, '1.0.0', [file(MAIN, ''), file('app.yaml', '')]);
-      await store.exclusive(WEB, (r) => r.deleteDraft('1.0.0'));
+      await store.exclusive(WEB, (r) => r.deleteDraft('', '1.0.0'));
       await addVersion(store, '1.0.0', [file(MAIN, 'x')]);
       await publish(store, '1.0.0');
       outside.tag('v2.0.0', outside.commit(outside.tree(outside.file('app.yaml'))));
@@ -262,7 +262,7 @@ describe('refs that stock git made', () => {
       const commit = outside.commit(outside.tree(outside.file('app.yaml')), 'x', 'Entry-Point: app.yaml');
       outside.tag('v1.9.0', commit);
       expect(await looked()).to.equal('2.0.0 Published,1.9.0 Published,1.0.0 Published ');
-      const ref = (await store.index(WEB)).get('2.0.0') ?? expect.fail();
+      const ref = (await store.versions(WEB)).get('2.0.0') ?? expect.fail();
       expect((await store.details(WEB, ref)).entryPoint).to.equal('app.yaml');
       git('tag', '-d', 'v1.9.0');
       expect(await looked()).to.equal('1.0.0 Published refs/tags/v2.0.0');
@@ -281,7 +281,7 @@ describe('refs that stock git made', () => {
       outside.tag('v3.0.0', outside.commit(outside.tree(outside.file('composite.json', '{"children"'))));
       outside.tag('v4.0.0', outside.commit(outside.tree(outside.file(MAIN))));
       await store.exclusive(all, async () => undefined);
-      const { versions } = await store.index(all);
+      const { versions } = await store.versions(all);
       expect(versions.map(({ version }) => version)).to.deep.equal(['2.0.0', '1.0.0']);
       expect(reasons(store)['refs/tags/v3.0.0']).to.match(/"composite.json" cannot be used/);
       expect(reasons(store)['refs/tags/v4.0.0']).to.match(/no file at "composite.json"/);

@@ -1,20 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GitStore } from '../../../src/git/store.ts';
+import type { GitStore } from '../../../src/versions/store.ts';
 import { breakEverywhere } from './breaking.ts';
 import {
   DEFAULT,
   filesOf,
+  PARAMETERS,
   PROD,
   portOf,
   publishFile,
+  putSchema,
   release,
   textOf,
   WEB_PARAMETERS,
   writeFile,
 } from './parameter-support.ts';
-import { ALICE, AT, runGit } from './support.ts';
+import { runGit } from './support.ts';
 
 describe('the parameters when the disk fails', () => {
   it('have a published version or a draft, wherever the publishing broke off, and one commit for it', async () => {
@@ -38,7 +40,7 @@ describe('the parameters when the disk fails', () => {
           'refs/heads/Environment',
         );
         expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
-        await store.parameters.exclusive(WEB_PARAMETERS, async () => undefined);
+        await store.exclusive(PARAMETERS, async () => undefined);
         runGit(gitdir, 'pack-refs', '--all');
       },
       'parameters',
@@ -65,17 +67,13 @@ describe('the parameters when the disk fails', () => {
   }).timeout(120_000);
 
   it('have the old schema or the new, wherever the upload broke off', async () => {
-    const put = (store: GitStore, text: string) =>
-      store.parameters.exclusive(WEB_PARAMETERS, (parameters) => {
-        const content = { type: 'yaml', bytes: Buffer.from(text) } as const;
-        return parameters.putSchema({ version: '1.0.0', content, author: ALICE, at: AT });
-      });
+    const put = (store: GitStore, text: string) => putSchema(store, '1.0.0', text);
     const seen = new Set<string>();
     await breakEverywhere(
       async (store) => void (await put(store, 'old')),
       (store) => put(store, 'new'),
       async (store) => {
-        const [schema] = (await store.parameters.index(WEB_PARAMETERS)).schemas();
+        const [schema] = (await store.parameters.index(WEB_PARAMETERS)).of('schema').versions;
         const content = await store.parameters.content(WEB_PARAMETERS, schema ?? expect.fail());
         seen.add(content?.toString() ?? '');
       },
@@ -90,12 +88,12 @@ describe('the parameters when the disk fails', () => {
         await release(store, DEFAULT, '1.0.0');
         await writeFile(store, PROD, '1.0.0');
       },
-      (store) => store.parameters.exclusive(WEB_PARAMETERS, (p) => p.deleteDraft(PROD, '1.0.0')),
+      (store) => store.exclusive(PARAMETERS, (p) => p.deleteDraft(PROD, '1.0.0')),
       async (store, gitdir) => {
         const files = await filesOf(store, PROD);
         if (files.length > 0) {
           expect(files).to.deep.equal(['1.0.0 Draft']);
-          await store.parameters.exclusive(WEB_PARAMETERS, (p) => p.deleteDraft(PROD, '1.0.0'));
+          await store.exclusive(PARAMETERS, (p) => p.deleteDraft(PROD, '1.0.0'));
           expect(await readdir(join(gitdir, 'refs/heads/draft'))).to.deep.equal([]);
         }
         expect(await filesOf(store, PROD)).to.deep.equal([]);

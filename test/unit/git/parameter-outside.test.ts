@@ -1,11 +1,12 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GitStore } from '../../../src/git/store.ts';
+import type { GitStore } from '../../../src/versions/store.ts';
 import {
   DEFAULT,
   filesOf,
   onParameters,
+  PARAMETERS,
   PROD,
   portOf,
   publishFile,
@@ -23,7 +24,7 @@ function reasons(store: GitStore): Record<string, string> {
 
 /** Takes the lock once, which reads the disk first. */
 async function look(store: GitStore): Promise<void> {
-  await store.parameters.exclusive(WEB_PARAMETERS, async () => undefined);
+  await store.exclusive(PARAMETERS, async () => undefined);
 }
 
 /** An administrator's tag with these files. */
@@ -44,13 +45,13 @@ describe('parameters that stock git touches', () => {
       await release(store, PROD, '1.0.0', portOf(1));
       await new Promise((resolve) => setTimeout(resolve, 1_200));
       moved.length = 0;
-      const has = (scope: typeof PROD, text: string) => async () =>
-        (await filesOf(store, scope)).join() === text;
+      const has = (series: string, text: string) => async () =>
+        (await filesOf(store, series)).join() === text;
       tagFiles(bench, 'Environment/prod/v1.1.0', { 'prod/parameters.yaml': portOf(2) });
       expect(await within(2_000, has(PROD, '1.1.0 Published,1.0.0 Published'))).to.equal(true);
       expect(await textOf(store, PROD, '1.1.0')).to.equal(portOf(2));
       tagFiles(bench, 'Environment/new/v1.0.0', { 'new/parameters.json': '{}' });
-      expect(await within(2_000, has({ ...PROD, value: 'new' }, '1.0.0 Published'))).to.equal(true);
+      expect(await within(2_000, has('Environment/new', '1.0.0 Published'))).to.equal(true);
       git('tag', '-d', 'Environment/prod/v1.1.0');
       expect(await within(2_000, has(PROD, '1.0.0 Published'))).to.equal(true);
       git('gc', '-q', '--prune=now');
@@ -89,7 +90,7 @@ describe('parameters that stock git touches', () => {
       for (const other of [store, await reopen(), await reopen()]) {
         await look(other);
         expect(await filesOf(other, PROD)).to.deep.equal(['1.0.0 Published']);
-        expect((await other.parameters.index(WEB_PARAMETERS)).schemas()).to.deep.equal([]);
+        expect((await other.parameters.index(WEB_PARAMETERS)).of('schema').versions).to.deep.equal([]);
         const illegal = 'The name is not that of a parameter file or schema';
         expect(reasons(other)).to.deep.equal({
           'refs/heads/draft/2.0.0': illegal,
@@ -210,13 +211,13 @@ describe('damaged parameters', () => {
       });
       expect(await codeOf(writeFile(other, PROD, '1.1.0'))).to.equal('repository_damaged');
       await writeFile(other, TEST, '1.1.0');
-      expect((await other.parameters.index('mail')).scopes()).to.deep.equal([]);
-      const before = (await other.parameters.index(WEB_PARAMETERS)).versions(PROD);
+      expect((await other.parameters.index('mail')).series).to.deep.equal([]);
+      const before = (await other.parameters.index(WEB_PARAMETERS)).of(PROD).versions;
       for (const oid of [tag, blob]) await rename(`${pathOf(oid)}.away`, pathOf(oid));
       expect(await textOf(other, PROD, '1.0.0')).to.equal(portOf(1));
       expect(await textOf(other, TEST, '1.0.0')).to.equal(portOf(2));
       expect(other.problems()).to.deep.equal([]);
-      expect((await other.parameters.index(WEB_PARAMETERS)).versions(PROD)).to.not.equal(before);
+      expect((await other.parameters.index(WEB_PARAMETERS)).of(PROD).versions).to.not.equal(before);
     }));
 
   it('are never an empty answer when the refs are gone but the folder is there', () =>

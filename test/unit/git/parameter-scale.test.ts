@@ -6,6 +6,7 @@ import {
   DEFAULT,
   filesOf,
   onParameters,
+  PARAMETERS,
   PROD,
   portOf,
   publishFile,
@@ -39,7 +40,7 @@ class CountingFs extends AtomicFs {
   }
 }
 
-const site = (at: number) => ({ scopeType: 'Environment', value: `site-${at}` });
+const site = (at: number) => `Environment/site-${at}`;
 
 /** A published version and a draft for so many scope values, and their branch, none of them by our hand. */
 function makeSites({ gitdir }: Workbench, count: number): void {
@@ -67,7 +68,7 @@ describe('the parameters of many scope values', () => {
         }
       }
       const subjects = git('log', '--format=%s', 'Environment').split('\n');
-      expect(subjects).to.have.members(sites.map(({ value }) => `Environment/${value} 1.0.0`));
+      expect(subjects).to.have.members(sites.map((series) => `${series} 1.0.0`));
       expect(git('ls-tree', 'Environment').split('\n')).to.have.length(50);
       expect(git('for-each-ref', 'refs/heads/draft')).to.equal('');
       // No folder outlives its drafts: each is looked at every second.
@@ -97,8 +98,8 @@ describe('the parameters of many scope values', () => {
         await release(store, DEFAULT, '1.0.0');
         makeSites(bench, 400);
         if (layout === 'packed') git('gc', '-q');
-        await store.parameters.exclusive(WEB_PARAMETERS, async () => undefined);
-        expect((await store.parameters.index(WEB_PARAMETERS)).scopes()).to.have.length(401);
+        await store.exclusive(PARAMETERS, async () => undefined);
+        expect((await store.parameters.index(WEB_PARAMETERS)).series).to.have.length(401);
         const fs = new CountingFs();
         const later = makeStore(root, [], { fs });
         await later.prepare();
@@ -119,7 +120,7 @@ describe('the parameters of many scope values', () => {
       const other = makeStore(root, [], { fs });
       await other.prepare();
       other.open();
-      await other.parameters.exclusive(WEB_PARAMETERS, async () => undefined);
+      await other.exclusive(PARAMETERS, async () => undefined);
       const folders = async () => (await readdir(join(gitdir, 'refs/tags'))).length;
       expect(await within(10_000, async () => (await folders()) === 0)).to.equal(true);
       expect(git('for-each-ref').split('\n')).to.have.length(803);

@@ -1,13 +1,15 @@
 /** Parameters of the configuration `web`, as tests write and read them. */
 
 import { join } from 'node:path';
-import type { GitStore, ParameterScope, ParameterWrite } from '../../../src/git/store.ts';
+import { contentOf } from '../../../src/versions/parameter-files.ts';
+import type { GitStore, RepositoryRef, VersionDetails } from '../../../src/versions/store.ts';
 import { ALICE, AT, BOB, onStore, runGit, type Workbench } from './support.ts';
 
 export const WEB_PARAMETERS = 'web';
-export const DEFAULT: ParameterScope = { scopeType: 'Default', value: null };
-export const PROD: ParameterScope = { scopeType: 'Environment', value: 'prod' };
-export const TEST: ParameterScope = { scopeType: 'Environment', value: 'test' };
+export const PARAMETERS: RepositoryRef = { kind: 'parameters', name: 'web' };
+export const DEFAULT = 'Default';
+export const PROD = 'Environment/prod';
+export const TEST = 'Environment/test';
 
 /** As `onStore`, at work in the repository of the parameters. */
 export function onParameters(
@@ -27,51 +29,54 @@ export function portOf(port: number): string {
 /** Null text: the scope is skipped on purpose. */
 export function writeFile(
   store: GitStore,
-  scope: ParameterScope,
+  series: string,
   version: string,
   text: string | null = portOf(80),
   { author = ALICE, at = AT, type = 'yaml' as 'yaml' | 'json' } = {},
-): Promise<ParameterWrite> {
-  const content = text === null ? null : { type, bytes: Buffer.from(text) };
-  return store.parameters.exclusive(WEB_PARAMETERS, (parameters) =>
-    parameters.writeDraft(scope, { version, content, author, at }),
+): Promise<VersionDetails> {
+  const content = { ...contentOf(series, text === null ? null : { type, bytes: Buffer.from(text) }), at };
+  return store.exclusive(PARAMETERS, (parameters) =>
+    parameters.index.of(series).get(version)?.status === 'Draft'
+      ? parameters.replaceDraft(series, version, { ...content, committer: author })
+      : parameters.writeDraft(series, { ...content, version, author }),
   );
 }
 
-export async function publishFile(
-  store: GitStore,
-  scope: ParameterScope,
-  version: string,
-  at = AT,
-): Promise<void> {
-  await store.parameters.exclusive(WEB_PARAMETERS, (parameters) =>
-    parameters.publish(scope, version, BOB, at),
-  );
+export async function publishFile(store: GitStore, series: string, version: string, at = AT): Promise<void> {
+  await store.exclusive(PARAMETERS, (parameters) => parameters.publish(series, version, BOB, at));
 }
 
 /** A draft, published at once. */
 export async function release(
   store: GitStore,
-  scope: ParameterScope,
+  series: string,
   version: string,
   text: string | null = portOf(80),
   options: Parameters<typeof writeFile>[4] = {},
 ): Promise<void> {
-  await writeFile(store, scope, version, text, options);
-  await publishFile(store, scope, version, options.at ?? AT);
+  await writeFile(store, series, version, text, options);
+  await publishFile(store, series, version, options.at ?? AT);
 }
 
-export async function filesOf(store: GitStore, scope: ParameterScope): Promise<string[]> {
+export async function filesOf(store: GitStore, series: string): Promise<string[]> {
   const index = await store.parameters.index(WEB_PARAMETERS);
-  return index.versions(scope).map(({ version, status }) => `${version} ${status}`);
+  return index.of(series).versions.map(({ version, status }) => `${version} ${status}`);
 }
 
-export async function textOf(
-  store: GitStore,
-  scope: ParameterScope,
-  version: string,
-): Promise<string | null> {
-  const ref = (await store.parameters.index(WEB_PARAMETERS)).get(scope, version);
+export async function textOf(store: GitStore, series: string, version: string): Promise<string | null> {
+  const ref = (await store.parameters.index(WEB_PARAMETERS)).of(series).get(version);
   if (!ref) return null;
   return (await store.parameters.content(WEB_PARAMETERS, ref))?.toString() ?? null;
+}
+
+/** Uploads a schema for this version. */
+export function putSchema(
+  store: GitStore,
+  version: string,
+  text: string,
+  { type = 'yaml' as 'yaml' | 'json', at = AT } = {},
+): Promise<VersionDetails> {
+  const content = contentOf('schema', { type, bytes: Buffer.from(text) });
+  const input = { ...content, version, author: ALICE, at };
+  return store.exclusive(PARAMETERS, (parameters) => parameters.putPublished('schema', input));
 }

@@ -2,21 +2,22 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ParameterScope } from '../../../src/git/store.ts';
 import {
   DEFAULT,
   filesOf,
   onParameters,
+  PARAMETERS,
   PROD,
   portOf,
   publishFile,
+  putSchema,
   release,
   TEST,
   textOf,
   WEB_PARAMETERS,
   writeFile,
 } from './parameter-support.ts';
-import { ALICE, AT, BOB, codeOf, runGit } from './support.ts';
+import { AT, BOB, codeOf, runGit } from './support.ts';
 
 const HASH = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -25,7 +26,7 @@ describe('the parameters of a configuration', () => {
     onParameters(async ({ store, gitdir, moved }) => {
       expect(await filesOf(store, DEFAULT)).to.deep.equal([]);
       const index = await store.parameters.index(WEB_PARAMETERS);
-      expect([index.scopes(), index.schemas()]).to.deep.equal([[], []]);
+      expect([index.series, index.of('schema').versions]).to.deep.equal([[], []]);
       expect(store.problems()).to.deep.equal([]);
       const exists = await access(gitdir).then(
         () => true,
@@ -75,16 +76,19 @@ describe('the parameters of a configuration', () => {
 
   it('are told of in details, to the millisecond, and give their bytes', () =>
     onParameters(async ({ store, reopen }) => {
-      const { isNew, details } = await writeFile(store, PROD, '1.0.0', '{"a": 1}', { type: 'json' });
-      expect(isNew).to.equal(true);
-      expect(details).to.deep.include({ status: 'Draft', contentType: 'json', publishedAt: null, size: 8 });
-      await store.parameters.exclusive(WEB_PARAMETERS, (p) => p.publish(PROD, '1.0.0', BOB, AT + 1_234));
+      const draft = await writeFile(store, PROD, '1.0.0', '{"a": 1}', { type: 'json' });
+      expect(draft).to.deep.include({ status: 'Draft', publishedAt: null });
+      await store.exclusive(PARAMETERS, (p) => p.publish(PROD, '1.0.0', BOB, AT + 1_234));
       for (const other of [store, await reopen()]) {
-        const ref = (await other.parameters.index(WEB_PARAMETERS)).get(PROD, '1.0.0') ?? expect.fail();
+        const ref = (await other.parameters.index(WEB_PARAMETERS)).of(PROD).get('1.0.0') ?? expect.fail();
         const read = await other.parameters.details(WEB_PARAMETERS, ref);
         expect(read).to.deep.equal({
-          ...details,
+          version: '1.0.0',
           status: 'Published',
+          isPassthrough: false,
+          contentType: 'json',
+          oid: draft.files[0]?.oid,
+          size: 8,
           sha256: HASH('{"a": 1}'),
           commit: ref.commit,
           createdAt: AT,
@@ -101,9 +105,8 @@ describe('the parameters of a configuration', () => {
       await release(store, PROD, '1.0.0');
       await writeFile(store, PROD, '1.1.0', portOf(1));
       const change = { author: BOB, at: AT + 60_000, type: 'json' as const };
-      const { isNew, details } = await writeFile(store, PROD, '1.1.0', '{}', change);
-      expect(isNew).to.equal(false);
-      expect(details).to.include({ createdBy: 'Alice', createdAt: AT, contentType: 'json' });
+      const details = await writeFile(store, PROD, '1.1.0', '{}', change);
+      expect(details).to.include({ createdBy: 'Alice', createdAt: AT });
       const draft = 'draft/Environment/prod/1.1.0';
       expect(git('log', '-1', '--format=%an %cn', draft)).to.equal('Alice Bob');
       expect(git('ls-tree', '-r', '--name-only', draft)).to.equal('prod/parameters.json');
@@ -125,7 +128,7 @@ describe('the parameters of a configuration', () => {
       const tag = git('cat-file', 'tag', 'Environment/prod/v2.0.0');
       expect(tag).to.contain('\nPassthrough: true\n');
       expect(git('log', '-1', '--format=%B', 'Environment/prod/v2.0.0')).to.contain('Passthrough: true');
-      const ref = (await store.parameters.index(WEB_PARAMETERS)).published(PROD)[0] ?? expect.fail();
+      const ref = (await store.parameters.index(WEB_PARAMETERS)).of(PROD).published[0] ?? expect.fail();
       expect(await store.parameters.details(WEB_PARAMETERS, ref)).to.deep.include({
         isPassthrough: true,
         contentType: null,
@@ -141,11 +144,10 @@ describe('the parameters of a configuration', () => {
     onParameters(async ({ store, git }) => {
       await release(store, PROD, '1.0.0');
       const refs = git('for-each-ref');
-      expect(await codeOf(writeFile(store, PROD, '1.0.0'))).to.equal('published_version');
+      expect(await codeOf(writeFile(store, PROD, '1.0.0'))).to.equal('version_exists');
       expect(await codeOf(writeFile(store, PROD, '1.0.0+b'))).to.equal('version_exists');
       expect(await codeOf(publishFile(store, PROD, '1.0.0'))).to.equal('already_published');
-      const remove = (version: string) =>
-        store.parameters.exclusive(WEB_PARAMETERS, (p) => p.deleteDraft(PROD, version));
+      const remove = (version: string) => store.exclusive(PARAMETERS, (p) => p.deleteDraft(PROD, version));
       expect(await codeOf(remove('1.0.0'))).to.equal('published_version');
       expect(await codeOf(remove('2.0.0'))).to.equal('not_found');
       expect(await codeOf(publishFile(store, TEST, '1.0.0'))).to.equal('not_found');
@@ -167,31 +169,34 @@ describe('the parameters of a configuration', () => {
         'summer Draft',
       ]);
       const index = await store.parameters.index(WEB_PARAMETERS);
-      const [prod, test, published] = [index.versions(PROD), index.versions(TEST), index.published(PROD)];
+      const [prod, test, published] = [
+        index.of(PROD).versions,
+        index.of(TEST).versions,
+        index.of(PROD).published,
+      ];
       await release(store, TEST, '1.0.0');
       expect(await store.parameters.index(WEB_PARAMETERS)).to.equal(index);
-      expect(index.versions(PROD)).to.equal(prod);
-      expect(index.published(PROD)).to.equal(published);
-      expect(index.versions(TEST)).to.not.equal(test);
+      expect(index.of(PROD).versions).to.equal(prod);
+      expect(index.of(PROD).published).to.equal(published);
+      expect(index.of(TEST).versions).to.not.equal(test);
       await writeFile(store, PROD, '3.0.0');
-      expect(index.versions(PROD)).to.not.equal(prod);
-      expect(index.scopes()).to.have.deep.members([PROD, TEST]);
-      expect(index.scopes('Default')).to.deep.equal([]);
+      expect(index.of(PROD).versions).to.not.equal(prod);
+      expect(index.series).to.have.members([PROD, TEST]);
     }));
 
-  const refused: [string, ParameterScope, string][] = [
-    ['a type that would be taken for drafts', { scopeType: 'draft', value: 'x' }, '1.0.0'],
-    ['a type that would be taken for schemas', { scopeType: 'schema', value: 'x' }, '1.0.0'],
-    ['a type with a slash', { scopeType: 'a/b', value: 'x' }, '1.0.0'],
-    ['a value that climbs', { scopeType: 'Environment', value: '..' }, '1.0.0'],
-    ['a value that ends as a lock', { scopeType: 'Node', value: 'web.lock' }, '1.0.0'],
-    ['a value with a trailing dot', { scopeType: 'Node', value: 'web.example.org.' }, '1.0.0'],
-    ['a value with two dots', { scopeType: 'Node', value: 'web..org' }, '1.0.0'],
-    ['an empty value', { scopeType: 'Environment', value: '' }, '1.0.0'],
-    ['a value that is a folder', { scopeType: 'Environment', value: 'a/b' }, '1.0.0'],
-    ['a value with a line end', { scopeType: 'Environment', value: 'prod\n' }, '1.0.0'],
-    ['Default with a value', { scopeType: 'Default', value: 'x' }, '1.0.0'],
-    ['another type without one', { scopeType: 'Environment', value: null }, '1.0.0'],
+  const refused: [string, string, string][] = [
+    ['a type that would be taken for drafts', 'draft/x', '1.0.0'],
+    ['a type that would be taken for schemas', 'schema/x', '1.0.0'],
+    ['a type with a slash', 'a/b/x', '1.0.0'],
+    ['a value that climbs', 'Environment/..', '1.0.0'],
+    ['a value that ends as a lock', 'Node/web.lock', '1.0.0'],
+    ['a value with a trailing dot', 'Node/web.example.org.', '1.0.0'],
+    ['a value with two dots', 'Node/web..org', '1.0.0'],
+    ['an empty value', 'Environment/', '1.0.0'],
+    ['a value that is a folder', 'Environment/a/b', '1.0.0'],
+    ['a value with a line end', 'Environment/prod\n', '1.0.0'],
+    ['Default with a value', 'Default/x', '1.0.0'],
+    ['another type without one', 'Environment', '1.0.0'],
     ['a version that climbs', PROD, '../1.0.0'],
     ['a version that ends as a lock', PROD, '1.lock'],
   ];
@@ -205,7 +210,7 @@ describe('the parameters of a configuration', () => {
 
   it('take host names as values', () =>
     onParameters(async ({ store, git, reopen }) => {
-      const node = { scopeType: 'Node', value: 'web-1.example.org' };
+      const node = 'Node/web-1.example.org';
       await release(store, node, '1.0.0', portOf(1));
       expect(await textOf(await reopen(), node, '1.0.0')).to.equal(portOf(1));
       expect(git('show', 'Node:web-1.example.org/parameters.yaml')).to.equal(portOf(1).trim());
@@ -213,16 +218,12 @@ describe('the parameters of a configuration', () => {
 
   it('keep uploaded schemas, a later one in place of an earlier of the same version', () =>
     onParameters(async ({ store, git, reopen }) => {
-      const put = (version: string, text: string, type: 'yaml' | 'json', at = AT) =>
-        store.parameters.exclusive(WEB_PARAMETERS, (p) =>
-          p.putSchema({ version, content: { type, bytes: Buffer.from(text) }, author: ALICE, at }),
-        );
-      await put('1.0.0', 'parameters: {}', 'yaml');
-      await put('2.0.0', 'parameters: {a: 1}', 'yaml');
-      const details = await put('1.0.0', '{"parameters": {}}', 'json', AT + 5);
-      expect(details).to.include({ contentType: 'json', publishedBy: 'Alice', createdAt: AT + 5 });
+      await putSchema(store, '1.0.0', 'parameters: {}');
+      await putSchema(store, '2.0.0', 'parameters: {a: 1}');
+      const details = await putSchema(store, '1.0.0', '{"parameters": {}}', { type: 'json', at: AT + 5 });
+      expect(details).to.include({ publishedBy: 'Alice', createdAt: AT + 5 });
       for (const other of [store, await reopen()]) {
-        const schemas = (await other.parameters.index(WEB_PARAMETERS)).schemas();
+        const schemas = (await other.parameters.index(WEB_PARAMETERS)).of('schema').versions;
         expect(schemas.map(({ version }) => version)).to.deep.equal(['2.0.0', '1.0.0']);
         const [, old] = schemas;
         const content = await other.parameters.content(WEB_PARAMETERS, old ?? expect.fail());
@@ -248,7 +249,7 @@ describe('the parameters of a configuration', () => {
 
   it('refuse the work of one who gave the lock back', () =>
     onParameters(async ({ store }) => {
-      const late = await store.parameters.exclusive(WEB_PARAMETERS, async (parameters) => parameters);
+      const late = await store.exclusive(PARAMETERS, async (parameters) => parameters);
       expect(await codeOf(late.publish(PROD, '1.0.0', BOB, AT))).to.equal('lock_returned');
     }));
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { withPackedRefs } from '../../../src/git/packed-refs.ts';
+import { withPackedRefs } from '../../../src/git/refs.ts';
 import {
   addVersion,
   makeStore,
@@ -56,12 +56,14 @@ describe('a repository of two thousand versions', () => {
         await makeWeb(store);
         makeTags(bench, 2_000);
         if (layout === 'packed') git('gc', '-q');
-        expect((await store.exclusive(WEB, async ({ index }) => index)).published).to.have.length(2_000);
+        expect((await store.exclusive(WEB, async ({ index }) => index.of(''))).published).to.have.length(
+          2_000,
+        );
         const fs = new CountingFs();
         const later = makeStore(root, [], { fs });
         await later.prepare();
         later.open();
-        expect((await later.index(WEB)).published[0]?.version).to.equal('2.1999.0');
+        expect((await later.versions(WEB)).published[0]?.version).to.equal('2.1999.0');
         // The loose refs themselves, `packed-refs` and the list of what was checked.
         expect(fs.reads).to.be.lessThan(layout === 'loose' ? 2_010 : 10);
         await later.close();
@@ -73,7 +75,7 @@ describe('a repository of two thousand versions', () => {
       const { store, root, gitdir, git } = bench;
       await makeWeb(store);
       makeTags(bench, 2_000);
-      await store.index(WEB);
+      await store.versions(WEB);
       const fs = new CountingFs();
       const other = makeStore(root, [], { fs });
       await other.prepare();
@@ -111,11 +113,11 @@ describe('a repository of two thousand versions', () => {
       expect(
         await within(2_000, async () => (await readdir(join(gitdir, 'refs/tags'))).length < 60),
       ).to.equal(true);
-      expect((await store.index(WEB)).versions).to.have.length(131);
+      expect((await store.versions(WEB)).versions).to.have.length(131);
       expect(git('for-each-ref', 'refs/heads/draft').split('\n')).to.have.length(66);
       expect(git('for-each-ref', 'refs/tags').split('\n')).to.have.length(65);
       await publish(store, '1.3.0');
-      await store.exclusive(WEB, (repository) => repository.deleteDraft('1.1.0'));
+      await store.exclusive(WEB, (repository) => repository.deleteDraft('', '1.1.0'));
       expect(git('for-each-ref', 'refs/heads/draft').split('\n')).to.have.length(64);
       expect(git('fsck', '--strict')).to.not.contain('error');
     })).timeout(120_000);
@@ -128,7 +130,7 @@ describe('a repository of two thousand versions', () => {
         const commit = git('commit-tree', tree, '-m', `turn ${turn}`);
         git('update-ref', 'refs/heads/draft/1.0.0', commit);
         const index = await store.exclusive(WEB, async (repository) => repository.index);
-        expect(index.get('1.0.0')?.oid).to.equal(commit);
+        expect(index.of('').get('1.0.0')?.oid).to.equal(commit);
       }
     }));
 });

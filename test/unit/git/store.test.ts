@@ -54,9 +54,9 @@ describe('the store of repositories', () => {
     onStore(async ({ store }) => {
       await makeWeb(store);
       const published = await store.exclusive(WEB, (repository) =>
-        repository.publish('1.0.0', BOB, AT + 1_234),
+        repository.publish('', '1.0.0', BOB, AT + 1_234),
       );
-      const ref = (await store.index(WEB)).get('1.0.0');
+      const ref = (await store.versions(WEB)).get('1.0.0');
       expect(ref).to.include({ version: '1.0.0', status: 'Published' });
       expect(await store.details(WEB, ref ?? expect.fail())).to.deep.equal(published);
       expect(published).to.deep.include({
@@ -150,7 +150,7 @@ describe('the store of repositories', () => {
       await makeWeb(store);
       const versions = Array.from({ length: 50 }, (_, at) => `2.${at}.0`);
       await Promise.all(versions.map((version) => addVersion(store, version)));
-      expect((await store.index(WEB)).versions).to.have.length(51);
+      expect((await store.versions(WEB)).versions).to.have.length(51);
       expect(git('for-each-ref', '--format=%(refname)', 'refs/heads/draft').split('\n')).to.have.length(51);
       expect(git('fsck', '--strict')).to.not.contain('error');
       expect(moved).to.have.length(51);
@@ -188,7 +188,7 @@ describe('the store of repositories', () => {
       await publish(store, '1.0.0');
       expect(await codeOf(addVersion(store, '1.0.0+x'))).to.equal('version_exists');
       expect(await codeOf(publish(store, '1.0.0'))).to.equal('already_published');
-      const remove = store.exclusive(WEB, (repository) => repository.deleteDraft('1.0.0'));
+      const remove = store.exclusive(WEB, (repository) => repository.deleteDraft('', '1.0.0'));
       expect(await codeOf(remove)).to.equal('published_version');
       for (const version of [
         ' 1.0.1',
@@ -235,9 +235,11 @@ describe('the store of repositories', () => {
   it('refuses names that are no plain folder names', () =>
     onStore(async ({ store }) => {
       for (const name of ['../web', '', '.hidden', 'a/b', 'a\0b', 'x'.repeat(129)]) {
-        expect(await codeOf(store.index({ kind: 'configurations', name })), name).to.equal('invalid_name');
+        expect(await codeOf(store.versions({ kind: 'configurations', name })), name).to.equal('invalid_name');
       }
-      expect(await codeOf(store.index({ kind: 'composites', name: 'web' }))).to.equal('repository_missing');
+      expect(await codeOf(store.versions({ kind: 'composites', name: 'web' }))).to.equal(
+        'repository_missing',
+      );
     }));
 
   it('orders trees and files by bytes, as git does', () =>
@@ -245,7 +247,7 @@ describe('the store of repositories', () => {
       const paths = ['\u{1f600}', '\uff5e', 'a-b', 'a/b', 'a.b', 'Z', 'ä'];
       await makeWeb(store, '1.0.0', [file('main.dsc.yaml', ''), ...paths.map((path) => file(path, path))]);
       expect(git('fsck', '--strict')).to.not.contain('error');
-      const details = await store.exclusive(WEB, (repository) => repository.publish('1.0.0', BOB, AT));
+      const details = await store.exclusive(WEB, (repository) => repository.publish('', '1.0.0', BOB, AT));
       expect(details.files.map(({ path }) => path)).to.deep.equal(
         [...paths, 'main.dsc.yaml'].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
       );
@@ -262,7 +264,7 @@ describe('the store of repositories', () => {
         'Eve x committer Mallory|e@example.org|Eve x committer Mallory',
       );
       const injected = { ...draftOf('1.1.0'), entryPoint: 'a\nCreated-At: 1970-01-01T00:00:00Z' };
-      expect(await codeOf(store.exclusive(WEB, (r) => r.writeDraft(injected)))).to.equal('invalid_path');
+      expect(await codeOf(store.exclusive(WEB, (r) => r.writeDraft('', injected)))).to.equal('invalid_path');
       expect(git('fsck', '--strict')).to.not.contain('error');
     }));
 
@@ -274,7 +276,7 @@ describe('the store of repositories', () => {
       await store.remove(WEB);
       expect(moved).to.deep.equal(['web']);
       expect(await store.has(WEB)).to.equal(false);
-      expect(await codeOf(store.index(WEB))).to.equal('repository_missing');
+      expect(await codeOf(store.versions(WEB))).to.equal('repository_missing');
       expect(await codeOf(addVersion(store, '1.1.0'))).to.equal('repository_missing');
       expect(await readdir(join(root, '.tmp'))).to.deep.equal([]);
       expect(await readdir(join(root, 'configurations'))).to.deep.equal([]);
@@ -306,11 +308,11 @@ describe('the store of repositories', () => {
     onStore(async ({ store }) => {
       await makeWeb(store);
       const kept = await store.exclusive(WEB, async (repository) => repository);
-      expect(await codeOf(kept.writeDraft(draftOf('1.1.0')))).to.equal('lock_returned');
+      expect(await codeOf(kept.writeDraft('', draftOf('1.1.0')))).to.equal('lock_returned');
       let ended = false;
       const slow = store.exclusive(WEB, async (repository) => {
         await new Promise((resolve) => setTimeout(resolve, 50));
-        await repository.writeDraft(draftOf('1.2.0'));
+        await repository.writeDraft('', draftOf('1.2.0'));
         ended = true;
       });
       await store.close();
@@ -357,8 +359,8 @@ describe('the store of repositories', () => {
       git('update-ref', '-d', 'refs/heads/main');
       const other = await reopen();
       const seen = await other.exclusive(WEB, async (repository) => {
-        await repository.writeDraft(draftOf('1.1.0'));
-        return [repository.index.versions.length, await summary(other)];
+        await repository.writeDraft('', draftOf('1.1.0'));
+        return [repository.index.of('').versions.length, await summary(other)];
       });
       expect(seen).to.deep.equal([2, ['1.1.0 Draft', '1.0.0 Published']]);
       expect(git('rev-parse', 'main')).to.equal(git('rev-parse', 'v1.0.0^{commit}'));

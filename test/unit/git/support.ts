@@ -4,6 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HawserError } from '../../../src/lib/errors.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { createLog, type Log } from '../../../src/lib/log.ts';
 import {
   type DraftInput,
   type FileContent,
@@ -12,10 +15,7 @@ import {
   type Person,
   type RepositoryRef,
   type RepositorySettings,
-} from '../../../src/git/store.ts';
-import { HawserError } from '../../../src/lib/errors.ts';
-import { newId } from '../../../src/lib/ids.ts';
-import { createLog, type Log } from '../../../src/lib/log.ts';
+} from '../../../src/versions/store.ts';
 
 export const AT = Date.parse('2026-11-20T09:08:00.123Z');
 export const ALICE: Person = { name: 'Alice', email: 'alice@example.org' };
@@ -118,17 +118,17 @@ export async function makeWeb(store: GitStore, version = '1.0.0', files?: FileCo
 
 export async function publish(store: GitStore, version: string, at = AT): Promise<void> {
   await store.exclusive(WEB, async (repository) => {
-    await repository.publish(version, BOB, at);
+    await repository.publish('', version, BOB, at);
   });
 }
 
 export async function addVersion(store: GitStore, version: string, files?: FileContent[]): Promise<void> {
-  await store.exclusive(WEB, (repository) => repository.writeDraft(draftOf(version, files)));
+  await store.exclusive(WEB, (repository) => repository.writeDraft('', draftOf(version, files)));
 }
 
 export async function replace(store: GitStore, version: string, files: FileContent[]): Promise<void> {
   const change = { entryPoint: 'main.dsc.yaml', files, committer: BOB, at: AT + 60_000 };
-  await store.exclusive(WEB, (repository) => repository.replaceDraft(version, change));
+  await store.exclusive(WEB, (repository) => repository.replaceDraft('', version, change));
 }
 
 /** The code of the HawserError that the work fails with. */
@@ -153,6 +153,6 @@ export async function within(limit: number, condition: () => boolean | Promise<b
 }
 
 export async function summary(store: GitStore): Promise<string[]> {
-  const { versions } = await store.index(WEB);
+  const { versions } = await store.versions(WEB);
   return versions.map(({ version, status }) => `${version} ${status}`);
 }

@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { readBytes } from '../../../src/http/body.ts';
+import { readBytes } from '../../../src/http/body-reader.ts';
+import { paceOfWhole } from '../../../src/http/metered-body.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 
 /** A small part of what holds in a server. */
 const PACE = { first: 1_000, later: 100, span: 1_000 };
+const pace = () => paceOfWhole(PACE.first, PACE.later, PACE.span);
 
 describe('readBytes', () => {
   let server: Server;
@@ -28,7 +30,7 @@ describe('readBytes', () => {
   function begin(framing = 'Transfer-Encoding: chunked') {
     const outcome = new Promise<string>((resolve, reject) => {
       read = (request) =>
-        readBytes(request, { limit: 10_000, share: { reserve: () => undefined }, pace: PACE }).then(
+        readBytes(request, { limit: 10_000, share: { reserve: () => undefined }, pace: pace() }).then(
           (bytes) => resolve(bytes.toString()),
           (error) => (error instanceof HawserError ? resolve(error.code) : reject(error)),
         );

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findHeader, readClientCert, readEscapedPem } from '../../../src/http/client-certificate-header.ts';
+import { findHeader, readClientCert, readEscapedPem } from '../../../src/http/proxies.ts';
 import { makeClientCertificate } from '../../support/client-certificates.ts';
 
 describe('the header with a certificate', () => {

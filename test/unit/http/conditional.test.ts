@@ -1,6 +1,14 @@
 import { expect } from 'chai';
-import { download, json, noContent, page, redirect } from '../../../src/http/answer.ts';
-import { etagOf, namesValidator, requireMatch } from '../../../src/http/conditional.ts';
+import {
+  download,
+  etagOf,
+  json,
+  namesValidator,
+  noContent,
+  page,
+  redirect,
+  requireMatch,
+} from '../../../src/http/answer.ts';
 
 describe('the validator of an answer', () => {
   it('is its own where it has one, else made from its bytes', () => {

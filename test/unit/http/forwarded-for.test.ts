@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { clientAddress } from '../../../src/http/forwarded-for.ts';
+import { clientAddress } from '../../../src/http/proxies.ts';
 import { AddressSet } from '../../../src/lib/address-set.ts';
 
 const PROXIES = new AddressSet(['127.0.0.1', '10.0.0.0/8']);

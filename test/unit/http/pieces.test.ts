@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PlainExchange } from '../../../src/http/exchange.ts';
-import { piecesOf, sendPieces } from '../../../src/http/pieces.ts';
+import { openPieces, piecesOf } from '../../../src/http/pieces.ts';
 
 /** Far more than the system takes from a server for somebody who does not read. */
 const BODY = randomBytes(32 * 1024 * 1024);
@@ -29,8 +30,9 @@ describe('an answer that is sent piece by piece', () => {
           return pieces.open();
         },
       };
-      const begin = () => res.writeHead(200, { 'Content-Length': BODY.length });
-      sendPieces(new PlainExchange(req, res, '/', ''), counted, begin, PATIENCE);
+      res.writeHead(200, { 'Content-Length': BODY.length });
+      const ctx = new PlainExchange(req, res, { path: '/', querystring: '', params: {} });
+      pipeline(openPieces(ctx, counted, PATIENCE), res, () => undefined);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { problemsOf } from '../../../src/http/openapi/problems.ts';
+import { problemsOf } from '../../../src/http/openapi/responses.ts';
 import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 import { fieldCodesInSource, problemsInSource, serverSources } from '../../support/source-codes.ts';
@@ -15,7 +15,7 @@ const NEVER_ANSWERED = new Set([
 /** Before a route is found, for the log alone, or only by a defect of the server: no operation is to promise them. */
 const OF_NO_ROUTE = [
   ...['malformed_request', 'header_too_large', 'request_timeout', 'method_not_allowed'],
-  ...['client_gone', 'invalid_name', 'lock_returned', 'wrong_store'],
+  ...['client_gone', 'invalid_name', 'lock_returned'],
 ];
 
 /** What zod itself says of our schemas. */

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { securityHeaders } from '../../../src/http/security-headers.ts';
+import { securityHeaders } from '../../../src/http/respond.ts';
 
 describe('the security headers', () => {
   it('ask for TLS the next time over TLS alone', () => {

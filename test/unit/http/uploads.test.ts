@@ -103,9 +103,12 @@ describe('readUpload: forms of real clients', () => {
   });
 
   it('keeps the bytes of a file as they are', async () => {
-    for (const content of ['\r\n', 'x--B', '\r\n--', '\r\n-', 'a\r\n--C\r\n', '\r\n\r\n', '-', '']) {
+    // The last three look like a boundary for longer than formidable looks at once.
+    const lookalikes = ['\r\n--A\r\n--', '\r'.repeat(40_000), '\r\n--A\r'.repeat(5_000)];
+    const contents = ['\r\n', 'x--B', '\r\n--', '\r\n-', 'a\r\n--C\r\n', '\r\n\r\n', '-', '', ...lookalikes];
+    for (const content of contents) {
       const { files } = await postBody(makeBody([[fileNamed('x'), content]]));
-      expect(files?.['x'], JSON.stringify(content)).to.equal(content);
+      expect(files?.['x'] === content, JSON.stringify(content.slice(0, 20))).to.equal(true);
     }
   });
 });

@@ -7,17 +7,6 @@ import { makePrivateFolder } from '../../../src/lib/folders.ts';
 import { sha256Base64, sha256Hex } from '../../../src/lib/hash.ts';
 import { isId, makeIdCounter, newId, newOrderedId, newSecret } from '../../../src/lib/ids.ts';
 import { writeSecretFile } from '../../../src/lib/secret-file.ts';
-import { Semaphore } from '../../../src/lib/semaphore.ts';
-
-/** A piece of work that a test ends when it likes. */
-function task() {
-  let finish: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  return { done, finish };
-}
-const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('times', () => {
   it('are written in UTC with milliseconds', () => {
@@ -65,31 +54,6 @@ describe('digests', () => {
     expect(sha256Hex('')).to.equal(empty);
     expect(sha256Base64(Buffer.alloc(0))).to.equal(Buffer.from(empty, 'hex').toString('base64'));
     expect(sha256Hex('ü')).to.equal(sha256Hex(Buffer.from('ü')));
-  });
-});
-
-describe('the semaphore', () => {
-  it('lets so many run at once, the others in order, and survives failures', async () => {
-    const semaphore = new Semaphore(2);
-    const tasks = [task(), task(), task(), task()];
-    const started: number[] = [];
-    const runs = tasks.map(({ done }, at) =>
-      semaphore
-        .run(async () => {
-          started.push(at);
-          await done;
-          if (at === 0) throw new Error('no');
-        })
-        .catch(() => undefined),
-    );
-    await settle();
-    expect(started).to.deep.equal([0, 1]);
-    tasks[0]?.finish();
-    await settle();
-    expect(started).to.deep.equal([0, 1, 2]);
-    for (const { finish } of tasks) finish();
-    await Promise.all(runs);
-    expect(started).to.deep.equal([0, 1, 2, 3]);
   });
 });
 

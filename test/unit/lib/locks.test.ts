@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { LocalLocks, type Locks } from '../../../src/lib/locks.ts';
-import { type Holder, LockKeeper } from '../../../src/workers/lock-keeper.ts';
 import type { FromPrimary, FromWorker } from '../../../src/workers/messages.ts';
-import { SharedLocks } from '../../../src/workers/shared-locks.ts';
+import { type Holder, LockKeeper, SharedLocks } from '../../../src/workers/shared-locks.ts';
 
 /** Work that ends when it is told to, and notes that it has begun. */
 function work(begun: string[], name: string) {

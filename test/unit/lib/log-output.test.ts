@@ -2,8 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLog } from '../../../src/lib/log.ts';
-import { LogOutput } from '../../../src/lib/log-output.ts';
+import { createLog, LogOutput } from '../../../src/lib/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { limitFileSize } from '../../support/file-size.ts';
 

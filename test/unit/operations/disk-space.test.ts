@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkDiskSpace } from '../../../src/operations/doctor/disk-space.ts';
+import { checkDiskSpace } from '../../../src/operations/doctor/files.ts';
 import { mayMount, mountSmallDisk } from '../../support/small-disk.ts';
 
 const isRun = mayMount();

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { type BundleFile, BundleFiles } from '../../../src/pull/bundle-files.ts';
-import { BundlePlaces } from '../../../src/pull/bundle-places.ts';
+import { OpenBundles } from '../../../src/pull/routes.ts';
 
 describe('bundles in files', () => {
   let parent: string;
@@ -86,13 +86,13 @@ describe('bundles in files', () => {
 
 describe('places for bundles', () => {
   it('are two for each caller, and free again when an answer is over', () => {
-    const places = new BundlePlaces();
+    const places = new OpenBundles();
     const answers = [new AbortController(), new AbortController()];
-    for (const { signal } of answers) places.take('node a', signal);
-    expect(() => places.take('node a', new AbortController().signal)).to.throw(HawserError, /on their way/);
-    places.take('node b', new AbortController().signal);
+    for (const { signal } of answers) places.add('node a', signal);
+    expect(() => places.add('node a', new AbortController().signal)).to.throw(HawserError, /on their way/);
+    places.add('node b', new AbortController().signal);
     answers[0]?.abort();
-    places.take('node a', new AbortController().signal);
+    places.add('node a', new AbortController().signal);
   });
 });
 

@@ -2,9 +2,9 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPOSITE_FILE, printComposite } from '../../../src/domain/composite-document.ts';
-import type { GitStore, RepositoryKind, RepositoryRef } from '../../../src/git/store.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { CompositeReader } from '../../../src/resolve/composites.ts';
+import type { GitStore, RepositoryKind, RepositoryRef } from '../../../src/versions/store.ts';
 import { ALICE, AT, onStore } from '../git/support.ts';
 
 const SETTINGS = {

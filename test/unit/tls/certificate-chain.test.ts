@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chainsTo, parseChain } from '../../../src/security/certificate-chain.ts';
+import { chainsTo, parseChain } from '../../../src/security/certificates.ts';
 import { describeWithOpenssl } from '../../support/with-openssl.ts';
 import { OpensslAuthority, Workspace } from './openssl.ts';
 

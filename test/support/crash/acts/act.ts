@@ -1,4 +1,4 @@
-/** What the acts of the clients have in common. */
+/** What the acts of the clients share. */
 
 import { createHash } from 'node:crypto';
 import { type Client, makeClient, type Reply, type Target } from '../../client.ts';
@@ -7,7 +7,7 @@ import type { Random } from '../random.ts';
 
 /** What an act works with. */
 export interface Bench {
-  /** With a token for everything. */
+  /** A client with a token that has every scope. */
   client: Client;
   target: Target;
   model: Model;
@@ -15,22 +15,25 @@ export interface Bench {
   registrationKey: string;
 }
 
-/** Does one thing, as far as there is something to do it to; false otherwise. */
+/** Does one thing, if there is something to do it to. Resolves to false otherwise. */
 export type Act = (bench: Bench) => Promise<boolean>;
 
-/** The server has answered what it must not. */
+/** The server has answered what it must not answer. */
 export class UnexpectedAnswer extends Error {}
 
 export interface Attempt {
   what: string;
-  /** The states that it brings about, by key. */
+  /** The states after the change, by key. */
   after: Record<string, State>;
   call(): Promise<Reply>;
-  /** Statuses of a no that another client may have brought about. */
+  /** The statuses of a refusal that another client may have caused. */
   refusals?: readonly number[];
 }
 
-/** @returns the answer, null for a no; throws without noting an outcome when no answer comes */
+/**
+ * @returns the answer; null for a refusal
+ * @throws without recording a result if no answer comes
+ */
 export async function attempt(
   { model }: Bench,
   { what, after, call, refusals = [] }: Attempt,

@@ -1,4 +1,4 @@
-/** Composites, their versions and children. */
+/** Acts on composites, their versions and children. */
 
 import { type Act, attempt, type Bench, partsOf } from './act.ts';
 import { hasPublished, pickConfiguration } from './configurations.ts';
@@ -42,7 +42,7 @@ export const addChild: Act = async (bench) => {
     what: 'add a child to a composite',
     after: { [key]: { ...before, items: [...before.items, [child, order]] } },
     call: () => client.post(`${pathOf(key)}/children`, body),
-    // The child was deleted just now.
+    // The child has just been deleted.
     refusals: [404],
   });
   return true;

@@ -1,4 +1,4 @@
-/** Configurations and their versions: made, changed, published, deleted. */
+/** Acts on configurations and their versions: make, change, publish and delete them. */
 
 import type { State } from '../model.ts';
 import type { Random } from '../random.ts';
@@ -69,7 +69,7 @@ export const deleteDraft: Act = (bench) =>
     call: () => bench.client.delete(path),
   }));
 
-/** With all its versions and parameters. */
+/** Deletes the configuration with all its versions and parameters. */
 export const deleteConfiguration: Act = async (bench) => {
   const { client, model } = bench;
   const name = pickConfiguration(bench);
@@ -83,13 +83,13 @@ export const deleteConfiguration: Act = async (bench) => {
     what: 'delete a configuration',
     after: Object.fromEntries(keys.map((key) => [key, null])),
     call: () => client.delete(`${PATH}/${name}`),
-    // A node or a composite has it.
+    // The configuration is assigned to a node or is part of a composite.
     refusals: [409],
   });
   return true;
 };
 
-/** One that nobody is about to change or delete. */
+/** Picks a configuration that nobody is about to change or delete. */
 export function pickConfiguration({ model, random }: Pick<Bench, 'model' | 'random'>): string | undefined {
   return random.pick(model.idle('configurations/').map((key) => partsOf(key)[0] ?? ''));
 }
@@ -116,7 +116,7 @@ async function onDraft(
   return true;
 }
 
-/** Some shared between versions, some their own, one in a folder. */
+/** Makes files: some are shared between versions, some are not, and one is in a folder. */
 function someFiles(random: Random, label: string): Record<string, string> {
   const own = `# ${label} ${random.below(1e9)}\n`.repeat(1 + random.below(40));
   return {

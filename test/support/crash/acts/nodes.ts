@@ -1,4 +1,4 @@
-/** Nodes: registered, rotated, assigned, tagged, reporting, pulling, deleted. */
+/** Acts of nodes and on nodes: register, rotate, assign, tag, report, pull and delete. */
 
 import { makeClientCertificate } from '../../client-certificates.ts';
 import { unzip } from '../../unzip.ts';
@@ -16,7 +16,7 @@ import {
 import { pickConfiguration } from './configurations.ts';
 
 const PATH = '/api/v1/nodes';
-/** Beyond these a new one is not worth its certificate. */
+/** With this many nodes, no further certificates are made. */
 const ENOUGH = 12;
 
 export const register: Act = async (bench) => {
@@ -35,7 +35,7 @@ export const register: Act = async (bench) => {
   return true;
 };
 
-/** A node announces the certificate that it will come with. */
+/** A node announces the certificate that it will use next. */
 export const announce: Act = (bench) =>
   onNode(bench, async ({ key, path, before }) => {
     const pending = await makeIdentity(bench, partsOf(key)[0] ?? '');
@@ -48,7 +48,7 @@ export const announce: Act = (bench) =>
     };
   });
 
-/** A node comes with the certificate that it announced. */
+/** A node uses the certificate that it announced. */
 export const comeWithNew: Act = (bench) =>
   onNode(bench, ({ path, before }) => {
     const { pending } = before;
@@ -82,7 +82,7 @@ export const assign: Act = (bench) =>
       what: 'assign a configuration',
       after: { ...before, assigned: name },
       call: () => bench.client.put(`${path}/configuration`, { configurationName: name }),
-      // It has no published version, or was deleted just now.
+      // The configuration has no published version, or has just been deleted.
       refusals: [404, 409],
     };
   });
@@ -114,7 +114,7 @@ export const deleteNode: Act = (bench) =>
     call: () => bench.client.delete(path),
   }));
 
-/** What it gets is a published version, whole: no write, but what all the writes are for. */
+/** Checks that the node gets a complete published version. This is no write, but it is the purpose of all writes. */
 export const pull: Act = async (bench) => {
   const { model, random } = bench;
   const key = random.pick(model.idle('nodes/').filter((one) => model.state(one).assigned !== null));
@@ -123,7 +123,7 @@ export const pull: Act = async (bench) => {
   const { thumbprint, assigned } = before;
   const path = `${PATH}/${model.ids.get(key)}/configuration/bundle`;
   const reply = await asNode(bench, thumbprint, (node) => node.get(path));
-  // Somebody else has changed the node meanwhile.
+  // Another client has changed the node meanwhile.
   if (model.isBusy(key) || model.state(key) !== before) return true;
   if (reply.status !== 200) throw unexpected('pull', reply);
   const [, version] = /-v(.+)\.zip"$/.exec(String(reply.headers['content-disposition'])) ?? [];
@@ -153,7 +153,7 @@ async function onNode(
   if (key === undefined) return false;
   const before = model.state(key);
   const act = await wish({ key, path: `${PATH}/${model.ids.get(key)}`, before });
-  // Somebody else may have chosen the node while the wish was made.
+  // Another client may have chosen the node while the act was prepared.
   if (act === null || model.isBusy(key) || model.state(key) !== before) return false;
   const { after, ...rest } = act;
   await attempt(bench, { ...rest, after: { [key]: after } });

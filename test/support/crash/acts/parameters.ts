@@ -1,4 +1,4 @@
-/** Scope types with their values, and parameter files. */
+/** Acts on scope types with their values, and on parameter files. */
 
 import { DEFAULT_ID } from '../../scopes.ts';
 import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
@@ -11,7 +11,7 @@ const NO_VALUE = '-';
 export const createScopeType: Act = async (bench) => {
   const { client, model } = bench;
   const name = `t${model.next()}`;
-  // Each one moves the precedence of Node, so that no two at a time can be told apart.
+  // Each new scope type changes the precedence of Node, so the results of two at a time could not be told apart.
   if (model.isBusy('scope-types/')) return false;
   const reply = await attempt(bench, {
     what: 'create a scope type',
@@ -88,7 +88,7 @@ async function onDraft(
   return true;
 }
 
-/** Null while one of the ids is not known. */
+/** Null if one of the ids is not known. */
 export function parametersPath({ model }: Pick<Bench, 'model'>, name: string, type: string): string | null {
   const typeId = type === 'Default' ? DEFAULT_ID : model.ids.get(`scope-types/${type}`);
   const configurationId = model.ids.get(`configurations/${name}`);

@@ -1,10 +1,10 @@
-/** Accounts and the roles they hold. */
+/** Acts on accounts and the roles that they hold. */
 
 import { type Act, attempt } from './act.ts';
 
 const PATH = '/api/v1/users';
 
-/** Service accounts: hashing a password takes longer than everything else of a round. */
+/** Makes service accounts, because hashing a password takes longer than everything else in a round. */
 export const createUser: Act = async (bench) => {
   const username = `u${bench.model.next()}`;
   const key = `users/${username}`;

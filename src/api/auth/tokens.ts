@@ -1,0 +1,93 @@
+/** Personal access tokens. A token is shown once, when it is created, and is stored as a hash. */
+
+import type { z } from 'zod';
+import type { Db } from '../../db/open.ts';
+import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
+import { sha256Hex } from '../../lib/hash.ts';
+import { newId, newSecret } from '../../lib/ids.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { TOKEN_PREFIX } from '../../security/identify.ts';
+import type { Caller } from '../crud/routes.ts';
+import { type PageQuery, pageOf } from '../crud/rows.ts';
+import { findAccount } from './queries.ts';
+import type { NewToken } from './schemas.ts';
+
+const DEFAULT_LIFETIME = 90 * DAY;
+/** So many characters of a token are enough to tell tokens apart, and too few to help guessing one. */
+const SHOWN_CHARACTERS = 12;
+
+/**
+ * Creates a token of the caller.
+ * @returns the token as it is shown this once
+ * @throws HawserError validation_failed where it would expire in the past, unauthenticated where the caller was
+ *   deactivated meanwhile
+ */
+export async function createToken(trx: Db, { principal, actor }: Caller, wish: z.output<typeof NewToken>) {
+  const { name, scopes } = wish;
+  const now = actor.at;
+  const expiresAt = wish.expiresAt === undefined ? now + DEFAULT_LIFETIME : wish.expiresAt;
+  if (expiresAt !== null && expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
+  // Deactivation revokes the tokens that exist; one that is created just after it would live on.
+  if ((await findAccount(trx, principal.userId))?.is_active !== 1) {
+    throw unauthenticated('The session or token is not valid');
+  }
+  const token = newSecret(TOKEN_PREFIX);
+  const row = {
+    id: newId(),
+    user_id: principal.userId,
+    name,
+    prefix: token.slice(0, SHOWN_CHARACTERS),
+    token_hash: sha256Hex(token),
+    scopes: JSON.stringify(scopes),
+    expires_at: expiresAt,
+    created_at: now,
+  };
+  await trx.insertInto('access_tokens').values(row).execute();
+  const shown = { expiresAt: toOptionalTimestamp(expiresAt) };
+  const details = { name, scopes, ...shown };
+  await recordAudit(trx, actor, { action: 'token.created', resourceId: row.id, details });
+  const tokenPrefix = row.prefix;
+  return { token, tokenId: row.id, name, tokenPrefix, scopes, ...shown, createdAt: toTimestamp(now) };
+}
+
+type TokenRow = Awaited<ReturnType<typeof listTokens>>['rows'][number];
+
+/** Lists a user's tokens, newest first. */
+export function listTokens(db: Db, userId: string, query: PageQuery) {
+  return pageOf(ownTokens(db, userId).selectAll().orderBy('created_at', 'desc').orderBy('id'), query);
+}
+
+/** A token as the API shows it. */
+export function toToken(row: TokenRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    tokenPrefix: row.prefix,
+    scopes: JSON.parse(row.scopes) as string[],
+    expiresAt: toOptionalTimestamp(row.expires_at),
+    lastUsedAt: toOptionalTimestamp(row.last_used_at),
+    isRevoked: row.revoked_at !== null,
+    createdAt: toTimestamp(row.created_at),
+  };
+}
+
+/**
+ * Revokes a token of the caller. A token that is revoked already keeps its time.
+ * @throws HawserError not_found
+ */
+export async function revokeToken(trx: Db, { principal, actor }: Caller, tokenId: string): Promise<void> {
+  const token = await ownTokens(trx, principal.userId)
+    .select(['name', 'revoked_at'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst();
+  if (!token) throw notFound('No such token');
+  if (token.revoked_at !== null) return;
+  await trx.updateTable('access_tokens').set({ revoked_at: actor.at }).where('id', '=', tokenId).execute();
+  const details = { name: token.name };
+  await recordAudit(trx, actor, { action: 'token.revoked', resourceId: tokenId, details });
+}
+
+function ownTokens(db: Db, userId: string) {
+  return db.selectFrom('access_tokens').where('user_id', '=', userId);
+}

@@ -1,0 +1,71 @@
+/**
+ * Lists of what happened at a time, newest first, of which a caller may ask for a period. Their tables have the columns
+ * `timestamp` and `seq`; `seq` rises with the order of writing.
+ */
+
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { z } from 'zod';
+import type { Schema } from '../../db/schema.ts';
+import { Instant, Paging } from '../../http/schemas.ts';
+import { countRows, type Page, type PageQuery } from './rows.ts';
+
+/** Epoch milliseconds of the first and the last moment of a period. Absent ones leave it open. */
+export interface Period {
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+type Query<T extends keyof Schema, O> = SelectQueryBuilder<Schema, T, O>;
+
+/** The query of such a list: a page, a period, and what else it can be filtered by. */
+export function historyFilter<S extends z.core.$ZodLooseShape>(filters: S) {
+  return Paging.extend({ from: Instant.optional(), to: Instant.optional(), ...filters }).refine(
+    (query: unknown) => isInOrder(query as Period),
+    { path: ['to'], message: 'Before from' },
+  );
+}
+
+const isInOrder = ({ from, to }: Period) => from === undefined || to === undefined || from <= to;
+
+/** Keeps the rows of a period, both of its ends included. */
+export function within<T extends keyof Schema, O>(query: Query<T, O>, { from, to }: Period): Query<T, O> {
+  const timestamp = sql.ref<number>('timestamp');
+  const begun = from === undefined ? query : query.where(timestamp, '>=', from);
+  return to === undefined ? begun : begun.where(timestamp, '<=', to);
+}
+
+/** Keeps the rows that have each given value in its column. Undefined is no value, null is one. */
+export function whereGiven<T extends keyof Schema, O>(
+  query: Query<T, O>,
+  columns: { [C in keyof Schema[T]]?: unknown },
+): Query<T, O> {
+  return Object.entries(columns)
+    .filter(([, value]) => value !== undefined)
+    .reduce(
+      (rows, [column, value]) => rows.where(sql.ref(column), value === null ? 'is' : '=', value),
+      query,
+    );
+}
+
+/** Orders rows by time; of two rows of the same millisecond the one that was written last comes first. */
+export function newestFirst<D, T extends keyof D, O>(query: SelectQueryBuilder<D, T, O>, key = 'seq') {
+  return query.orderBy(sql.ref('timestamp'), 'desc').orderBy(sql.ref(key), 'desc');
+}
+
+/**
+ * One page of the rows that match, newest first. Matching, counting and skipping can stay within an index, because
+ * whole rows are read only for the page.
+ * @param rows selects the columns that are shown, from the same table
+ */
+export async function newestPage<T extends keyof Schema, R extends keyof Schema, O>(
+  matching: Query<T, object>,
+  rows: Query<R, O>,
+  { take, skip }: PageQuery,
+): Promise<Page<O>> {
+  const seq = sql.ref<number>('seq');
+  const shown = newestFirst(matching.select(seq.as('seq')))
+    .limit(take)
+    .offset(skip);
+  const total = await countRows(matching);
+  return { rows: (await newestFirst(rows.where(seq, 'in', shown)).execute()) as O[], total };
+}

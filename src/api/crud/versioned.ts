@@ -1,0 +1,146 @@
+/** What the routes of configurations, of composites and of their versions share. */
+
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import type { Database, Db } from '../../db/open.ts';
+import { isResourceName } from '../../domain/names.ts';
+import { isVersion, isVersionName } from '../../domain/version-order.ts';
+import type { AnswerSpec, Route } from '../../http/route.ts';
+import { Timestamp } from '../../http/schemas.ts';
+import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import { HawserError } from '../../lib/errors.ts';
+import type { GrantAccess } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableIds } from '../../security/rights.ts';
+import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../versions/rows.ts';
+import type { GitStore, RepositoryRef, VersionDetails, VersionIndex } from '../../versions/store.ts';
+import { ResourceRoutes } from './routes.ts';
+import { type Page, type PageQuery, pageOf } from './rows.ts';
+
+/** After a start, a page of a list reads one repository from the disk for each row. This limit leaves time for others. */
+const CONCURRENT_LOADS = 16;
+
+export const ResourceName = z
+  .string()
+  .refine(
+    isResourceName,
+    'Not a name: letters, digits, ".", "_" and "-", at most 128, no ".git" or ".lock" ending',
+  )
+  .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' });
+
+export const SemVerVersion = z
+  .string()
+  .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0');
+
+/** A version of a configuration that may allow versions that are no SemVer. */
+export const anyVersion = (message: string) =>
+  z.string().refine((text) => isVersion(text) || isVersionName(text), message);
+
+/** The members that views of configurations and composites end with. */
+export const VERSION_COUNTS = {
+  versionCount: z
+    .int()
+    .nullable()
+    .meta({ description: 'Null in a list while the repository cannot be read' }),
+  latestVersion: z.string().nullable().meta({ description: 'The highest of all, drafts too' }),
+  latestPublishedVersion: z.string().nullable(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+/** @param index null where the repository cannot be read: the numbers are then unknown, not 0 */
+export function toVersionCounts(row: { created_at: number; updated_at: number }, index: VersionIndex | null) {
+  return {
+    versionCount: index?.versions.length ?? null,
+    latestVersion: index?.versions[0]?.version ?? null,
+    latestPublishedVersion: index?.published[0]?.version ?? null,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  };
+}
+
+/** The members that views of versions end with: who made the version and who published it, and when. */
+export const AUTHORSHIP = {
+  createdAt: Timestamp,
+  createdBy: z.string(),
+  publishedAt: Timestamp.nullable(),
+  publishedBy: z.string().nullable(),
+  commit: z.string().meta({ description: 'Git commit id' }),
+};
+export const AUTHORSHIP_EXAMPLE = {
+  createdAt: '2026-11-20T09:08:00.000Z',
+  createdBy: 'alice',
+  publishedAt: '2026-11-20T10:00:00.000Z',
+  publishedBy: 'alice',
+  commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+};
+
+export function toAuthorship(details: VersionDetails) {
+  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
+  return {
+    createdAt: toTimestamp(createdAt),
+    createdBy,
+    publishedAt: toOptionalTimestamp(publishedAt),
+    publishedBy,
+    commit,
+  };
+}
+
+/** One maker of routes for each level of the grant on the resource in the path. */
+export function grantedRoutes(
+  database: Database,
+  tags: readonly string[],
+  granted: Pick<GrantAccess, 'on' | 'by'>,
+) {
+  const at = (level: GrantAccess['level']) =>
+    new ResourceRoutes<GrantAccess>(database, { tags, access: { kind: 'grant', ...granted, level } });
+  return { reading: at('Read'), modifying: at('Modify'), managing: at('Manage') };
+}
+
+/** The maker of routes for one level. */
+export type GrantedRoutes = ResourceRoutes<GrantAccess>;
+
+/** The list of those configurations or composites that the caller may read. */
+export function resourceList<K extends ResourceKind>(
+  { database, store }: { database: Database; store: GitStore },
+  kind: K,
+  path: string,
+  spec: Pick<Route, 'id' | 'summary' | 'tags'> & {
+    answer: AnswerSpec;
+    show(row: ResourceRows[K], index: VersionIndex | null): unknown;
+  },
+): Route {
+  const { tags, show, ...declared } = spec;
+  const loads = pLimit(CONCURRENT_LOADS);
+  return new ResourceRoutes(database, { tags, access: { kind: 'user' } }).list<ResourceRows[K]>(path, {
+    ...declared,
+    problems: ['shutting_down'],
+    rows: ({ principal, query }) => listReadable(database.read, kind, principal, query),
+    show: async (row) => show(row, await loads(() => readableIndex(store, { kind, name: row.name }))),
+  });
+}
+
+/** The rows that the caller may read, by name. */
+function listReadable<K extends ResourceKind>(
+  db: Db,
+  kind: K,
+  principal: UserPrincipal,
+  query: PageQuery,
+): Promise<Page<ResourceRows[K]>> {
+  const ids = readableIds(db, principal, GRANT_KINDS[kind]);
+  const all = db
+    .selectFrom(kind as ResourceKind)
+    .selectAll()
+    .orderBy('name');
+  return pageOf(ids === 'all' ? all : all.where('id', 'in', ids), query) as Promise<never>;
+}
+
+/** The index, or null for a repository that is missing or unreadable, which must not fail the whole list. */
+async function readableIndex(store: GitStore, repository: RepositoryRef): Promise<VersionIndex | null> {
+  try {
+    return await store.versions(repository);
+  } catch (error) {
+    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
+    throw error;
+  }
+}

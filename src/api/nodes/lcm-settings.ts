@@ -1,0 +1,91 @@
+/**
+ * Settings of a node's LCM. What it is to do are the desired values of the node, with the server's defaults where there
+ * are none. What it is set to do is what the node reports.
+ */
+
+import type { z } from 'zod';
+import type { Db } from '../../db/open.ts';
+import { changedMembers } from '../../domain/changed-members.ts';
+import { notFound } from '../../lib/errors.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import { readLcmDefaults, readServerSettings } from '../settings/queries.ts';
+import type { ReportedSettings } from './queries.ts';
+import type { LcmConfig, LcmConfigChange, Registration, ReportedConfig } from './schemas.ts';
+import { toFlag } from './views.ts';
+
+/** Reads what a node's LCM is to do. @throws HawserError not_found */
+export async function readLcmConfig(db: Db, nodeId: string): Promise<z.input<typeof LcmConfig>> {
+  const { desired } = await readDesired(db, nodeId);
+  const defaults = await readLcmDefaults(db);
+  const { certificateRotationInterval } = await readServerSettings(db);
+  return {
+    configurationMode: desired.configurationMode ?? defaults.defaultConfigurationMode,
+    configurationModeInterval: desired.configurationModeInterval ?? defaults.defaultConfigurationModeInterval,
+    reportCompliance: desired.reportCompliance ?? defaults.defaultReportCompliance,
+    certificateRotationInterval,
+  };
+}
+
+/**
+ * Sets the desired values. Members that are null or absent are left to the defaults from now on.
+ * @throws HawserError not_found
+ */
+export async function changeLcmConfig(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  change: z.output<typeof LcmConfigChange>,
+): Promise<z.input<typeof LcmConfig>> {
+  const desired = {
+    configurationMode: change.configurationMode ?? null,
+    configurationModeInterval: change.configurationModeInterval?.text ?? null,
+    reportCompliance: change.reportCompliance ?? null,
+  };
+  const before = await readDesired(trx, nodeId);
+  const changes = changedMembers(before.desired, desired);
+  if (changes !== null) {
+    const columns = {
+      desired_configuration_mode: desired.configurationMode,
+      desired_configuration_mode_interval: desired.configurationModeInterval,
+      desired_report_compliance: toColumn(desired.reportCompliance),
+    };
+    await trx.updateTable('nodes').set(columns).where('id', '=', nodeId).execute();
+    const details = { fqdn: before.fqdn, ...changes };
+    await recordAudit(trx, actor, { action: 'node.lcm_config_changed', resourceId: nodeId, details });
+  }
+  return readLcmConfig(trx, nodeId);
+}
+
+async function readDesired(db: Db, nodeId: string) {
+  const row = await db
+    .selectFrom('nodes')
+    .select([
+      'fqdn',
+      'desired_configuration_mode as configurationMode',
+      'desired_configuration_mode_interval as configurationModeInterval',
+      'desired_report_compliance as reportCompliance',
+    ])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+  if (!row) throw notFound('No such node');
+  const { fqdn, ...desired } = row;
+  return { fqdn, desired: { ...desired, reportCompliance: toFlag(desired.reportCompliance) } };
+}
+
+/** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */
+export function toReported(
+  body: z.output<typeof ReportedConfig> & Pick<z.output<typeof Registration>, 'configurationSource'>,
+): ReportedSettings {
+  const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = body;
+  return {
+    ...(configurationSource !== undefined && { configuration_source: configurationSource }),
+    ...(configurationMode !== undefined && { configuration_mode: configurationMode }),
+    ...(configurationModeInterval !== undefined && {
+      configuration_mode_interval: configurationModeInterval?.text ?? null,
+      configuration_mode_interval_ms: configurationModeInterval?.milliseconds ?? null,
+    }),
+    ...(reportCompliance !== undefined && { report_compliance: toColumn(reportCompliance) }),
+  };
+}
+
+const toColumn = (flag: boolean | null) => (flag === null ? null : Number(flag));

@@ -1,0 +1,78 @@
+/** What handlers may ask about a request beside its parsed parts. */
+
+import type { X509Certificate } from 'node:crypto';
+import type { Context } from 'koa';
+import { type Actor, actorOf } from '../security/audit.ts';
+import type { CertificateDescription } from '../security/certificates.ts';
+import type { Principal } from '../security/principal.ts';
+import { clientOf, wouldChain } from './connections.ts';
+
+/** The part of an exchange that this asks. */
+export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'headers'> & {
+  state: {
+    requestId: string;
+    principal: Principal | null | undefined;
+    /** Set once somebody asks for the end of the exchange. */
+    over?: AbortController;
+  };
+};
+
+/** Most of it is found only when a handler asks. */
+export class Facts {
+  readonly requestId: string;
+  /** When the call is carried out, which is when its body is there, in epoch milliseconds. */
+  readonly now: number;
+  private readonly ctx: FactSource;
+
+  constructor(ctx: FactSource, now: number) {
+    this.requestId = ctx.state.requestId;
+    this.now = now;
+    this.ctx = ctx;
+  }
+
+  /** Whether this is a HEAD, carried out as a GET that must change nothing. */
+  get isHead(): boolean {
+    return this.ctx.method === 'HEAD';
+  }
+
+  /** The caller as the audit trail names them. */
+  get actor(): Actor {
+    return actorOf(this.ctx.state.principal ?? null, this);
+  }
+
+  /** The client's address, for the log and the sign-in throttle. */
+  get address(): string {
+    return clientOf(this.ctx.req).address;
+  }
+
+  /** The client's certificate; `isTrusted` tells whether the configured node CA and CRL, if any, accept it. */
+  get certificate(): (CertificateDescription & { isTrusted: boolean }) | null {
+    const { peer, isTrusted } = clientOf(this.ctx.req);
+    return peer && { ...peer.describe(), isTrusted };
+  }
+
+  /** Whether a certificate that came in a body, with its issuers behind it, chains to the configured node CA. */
+  wouldChain(chain: readonly X509Certificate[]): boolean {
+    return wouldChain(this.ctx.req.socket, chain);
+  }
+
+  /** It is aborted when the answer has been sent in full, or the client has gone. */
+  get over(): AbortSignal {
+    return endOf(this.ctx);
+  }
+
+  /** Gives a header by its lower-case name. */
+  header(name: string): string | undefined {
+    return this.ctx.headers[name]?.toString();
+  }
+}
+
+/** A signal that is aborted when the exchange is over, however it ended. The poll never asks for it. */
+export function endOf({ res, state }: FactSource): AbortSignal {
+  if (state.over !== undefined) return state.over.signal;
+  const over = new AbortController();
+  state.over = over;
+  if (res.closed) over.abort();
+  else res.once('close', () => over.abort());
+  return over.signal;
+}

@@ -1,0 +1,203 @@
+/** What a user holds: permissions, and grant levels on configurations, composites and parameters. */
+
+import type { SelectQueryBuilder } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../db/open.ts';
+import type { GrantsTable } from '../db/schema.ts';
+import {
+  GRANT_RULES,
+  type GrantKind,
+  type GrantLevel,
+  highestLevel,
+  lowerLevel,
+  type Permission,
+} from '../domain/permissions.ts';
+import type { UserPrincipal } from './principal.ts';
+
+const MAX_USERS = 10_000;
+
+/**
+ * Caches the permissions of users until the access generation rises. The generation is read by the statement that finds
+ * the session or token, so a permission that was revoked before that statement is not used.
+ */
+export class PermissionCache {
+  private readonly db: Db;
+  private readonly users = new LRUCache<string, { generation: number; permissions: ReadonlySet<Permission> }>(
+    { max: MAX_USERS },
+  );
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  async of(userId: string, generation: number): Promise<ReadonlySet<Permission>> {
+    const known = this.users.get(userId);
+    if (known?.generation === generation) return known.permissions;
+    const permissions = await heldPermissions(this.db, userId);
+    // These are at least as new as the generation. If it has risen meanwhile, the next request reads them again.
+    this.users.set(userId, { generation, permissions });
+    return permissions;
+  }
+}
+
+/** The permissions of the user's own roles and of the roles of the user's groups. */
+export async function heldPermissions(db: Db, userId: string): Promise<ReadonlySet<Permission>> {
+  const groupRoles = db
+    .selectFrom('group_roles')
+    .innerJoin('group_members', 'group_members.group_id', 'group_roles.group_id')
+    .select('group_roles.role_id')
+    .where('group_members.user_id', '=', userId);
+  const rows = await db
+    .selectFrom('role_permissions')
+    .select('permission')
+    .where((where) =>
+      where.or([
+        where('role_id', 'in', db.selectFrom('user_roles').select('role_id').where('user_id', '=', userId)),
+        where('role_id', 'in', groupRoles),
+      ]),
+    )
+    .execute();
+  return new Set(rows.map((row) => row.permission as Permission));
+}
+
+/** The permissions that the group gives to each of its members. */
+export async function permissionsOfGroup(db: Db, groupId: string): Promise<ReadonlySet<Permission>> {
+  const rows = await db
+    .selectFrom('role_permissions')
+    .innerJoin('group_roles', 'group_roles.role_id', 'role_permissions.role_id')
+    .select('role_permissions.permission')
+    .where('group_roles.group_id', '=', groupId)
+    .execute();
+  return new Set(rows.map((row) => row.permission as Permission));
+}
+
+/** What decides, together with the grants, which level a user has. */
+export type Rights = Pick<UserPrincipal, 'permissions' | 'scopes'>;
+
+/** The granted levels by the ids of the resources. Of several grants on one resource the highest counts. */
+export type GrantedLevels = Readonly<Record<GrantKind, ReadonlyMap<string, GrantLevel>>>;
+
+/**
+ * The highest level of the user's own grants and those of the user's groups, and Manage with the override permission.
+ * The scopes of a token limit it. Parameters without a grant have the configuration's level (api.md section 2).
+ * @returns null when the user holds no level
+ */
+export async function heldLevel(
+  db: Db,
+  principal: UserPrincipal,
+  on: GrantKind,
+  resourceId: string,
+): Promise<GrantLevel | null> {
+  if (mayOverride(principal, on)) return 'Manage';
+  return levelWith(await grantedToUser(db, principal.userId, [resourceId]), principal, on, resourceId);
+}
+
+/** The same as `heldLevel`, from grants that were read already. */
+export function levelWith(
+  granted: GrantedLevels,
+  rights: Rights,
+  on: GrantKind,
+  resourceId: string,
+): GrantLevel | null {
+  if (mayOverride(rights, on)) return 'Manage';
+  const own = granted[on].get(resourceId) ?? null;
+  if (own !== null && mayUseGrants(rights, on)) return own;
+  if (on !== 'parameters') return null;
+  const fallback = levelWith(granted, rights, 'configuration', resourceId);
+  // A grant that the token may not use still limits its owner, and so it limits the token (rights.md section 3).
+  return own === null ? fallback : lowerLevel(own, fallback);
+}
+
+function mayOverride(rights: Rights, on: GrantKind): boolean {
+  return rights.permissions.has(GRANT_RULES[on].override);
+}
+
+/** A token uses the grants of its owner only if its scopes allow that. */
+function mayUseGrants(rights: Rights, on: GrantKind): boolean {
+  return rights.scopes === null || rights.scopes.has(GRANT_RULES[on].scope);
+}
+
+/**
+ * What a list may show: everything, or the ids that a subquery selects (none if the token may not use grants). It does
+ * not apply to parameters: they have no list, and they can be readable without a grant on them.
+ */
+export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantKind, 'parameters'>) {
+  if (mayOverride(principal, on)) return 'all';
+  // Every grant includes Read.
+  const granted = grantsOfUser(db, principal.userId).select('resource_id').where('resource_kind', '=', on);
+  return mayUseGrants(principal, on) ? granted : granted.where('resource_id', 'is', null);
+}
+
+/**
+ * The user's own grants and those of the user's groups.
+ * @param resourceIds only the grants on these resources; default: all
+ */
+export function grantedToUser(
+  db: Db,
+  userId: string,
+  resourceIds?: readonly string[],
+): Promise<GrantedLevels> {
+  const grants = grantsOfUser(db, userId);
+  if (resourceIds === undefined) return levelsOf(grants);
+  return levelsOf(grants.where('resource_kind', 'in', KINDS).where('resource_id', 'in', resourceIds));
+}
+
+/** What the group grants to each of its members. */
+export function grantedToGroup(db: Db, groupId: string): Promise<GrantedLevels> {
+  return levelsOf(
+    db.selectFrom('grants').where('principal_type', '=', 'Group').where('principal_id', '=', groupId),
+  );
+}
+
+const KINDS = Object.keys(GRANT_RULES) as GrantKind[];
+
+function grantsOfUser(db: Db, userId: string) {
+  const groups = db.selectFrom('group_members').select('group_id').where('user_id', '=', userId);
+  return db
+    .selectFrom('grants')
+    .where((where) =>
+      where.or([
+        where.and([where('principal_type', '=', 'User'), where('principal_id', '=', userId)]),
+        where.and([where('principal_type', '=', 'Group'), where('principal_id', 'in', groups)]),
+      ]),
+    );
+}
+
+async function levelsOf(
+  grants: SelectQueryBuilder<{ grants: GrantsTable }, 'grants', object>,
+): Promise<GrantedLevels> {
+  const rows = await grants.select(['resource_kind', 'resource_id', 'level']).execute();
+  const levels = {
+    configuration: new Map<string, GrantLevel>(),
+    composite: new Map<string, GrantLevel>(),
+    parameters: new Map<string, GrantLevel>(),
+  };
+  for (const { resource_kind, resource_id, level } of rows) {
+    const ofKind = levels[resource_kind];
+    const known = ofKind.get(resource_id);
+    ofKind.set(resource_id, (known && highestLevel([known, level])) ?? level);
+  }
+  return levels;
+}
+
+/** Gives the creator Manage. A user who is gone, as when a repository is adopted later, gets nothing. */
+export async function grantToCreator(
+  db: Db,
+  { on, resourceId }: { on: GrantKind; resourceId: string },
+  userId: string,
+  now: number,
+): Promise<void> {
+  const user = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+  if (!user) return;
+  const holder = { principal_type: 'User', principal_id: userId } as const;
+  const change = { level: 'Manage', granted_at: now, granted_by: userId } as const;
+  await db
+    .insertInto('grants')
+    .values({ resource_kind: on, resource_id: resourceId, ...holder, ...change })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['resource_kind', 'resource_id', 'principal_type', 'principal_id'])
+        .doUpdateSet(change),
+    )
+    .execute();
+}

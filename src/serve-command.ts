@@ -1,0 +1,103 @@
+/** The command `hawser serve`: runs the server as one process or several, and obeys signals. */
+
+import cluster from 'node:cluster';
+import { SECOND } from './lib/clock.ts';
+import { createLog, type Log } from './lib/log.ts';
+import { notifyReady } from './lib/service-manager.ts';
+import type { Call, Command } from './operations/command-line.ts';
+
+/** A running server, of one process or several. */
+interface Running {
+  url: string;
+  reload(): void;
+  close(): Promise<void>;
+}
+
+export const serve: Command = {
+  name: 'serve',
+  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files anew',
+  async run(call) {
+    const { config } = call;
+    if (cluster.isWorker) {
+      const { runWorker } = await import('./workers/run.ts');
+      return runWorker(call);
+    }
+    const log = createLog(config.logLevel);
+    const running = config.workers === 1 ? await startAlone(call, log) : await startSeveral(call, log);
+    process.on('SIGHUP', () => running.reload());
+    const ended = closeOnSignals(running, log);
+    const { dataDir, reposDir, workers } = config;
+    const several = workers === 1 ? {} : { workers };
+    // This comes last, because whoever waits for this line may send a signal at once.
+    log.info({ url: running.url, dataDir, reposDir, ...several }, 'listening');
+    const { notifySocket: socket, searchPath } = config;
+    await notifyReady({ socket, searchPath }, `listening on ${running.url}`, log);
+    await ended;
+    // A connection that is still open after the grace must not keep the process.
+    process.exit(0);
+  },
+};
+
+async function startAlone({ config, clock }: Call, log: Log): Promise<Running> {
+  // It is imported here because the other commands do not need it.
+  const { startServer } = await import('./server.ts');
+  const server = await startServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
+  return { url: server.url, reload: () => void server.reloadTls(), close: () => server.close() };
+}
+
+async function startSeveral({ config, clock }: Call, log: Log): Promise<Running> {
+  const { prepareServer } = await import('./stores.ts');
+  const { StartFailure, startWorkers } = await import('./workers/primary.ts');
+  await prepareServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
+  try {
+    return await startWorkers(config.workers, log);
+  } catch (error) {
+    if (error instanceof StartFailure) process.exit(error.exitCode);
+    throw error;
+  }
+}
+
+/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. Both count as one within this time. */
+const SAME_SIGNAL = 1 * SECOND;
+
+/**
+ * The first signal closes the server in order. A later one, from somebody who will not wait, ends it at once.
+ * @returns when the server is closed
+ */
+function closeOnSignals(running: Running, log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let closingSince: number | null = null;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const now = performance.now();
+      if (closingSince === null) {
+        closingSince = now;
+        log.info({ signal }, 'closing');
+        resolve(running.close());
+      } else if (now - closingSince > SAME_SIGNAL) {
+        log.warn({ signal }, 'told again while closing: ending at once');
+        process.exit(1);
+      }
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  });
+}
+
+/** The stderr of a service is kept in a journal, so a service shows only where the password is. */
+function passwordReporter({ notifySocket }: Call['config']): (password: string) => void {
+  return notifySocket === null ? showFirstPassword : showWhereFirstPasswordIs;
+}
+
+/** Writes to stderr and not to the log. Logs are kept and shipped; only the person who starts the server reads this. */
+function showFirstPassword(password: string): void {
+  process.stderr.write(
+    `\nFirst start: sign in as "admin" with the password\n\n    ${password}\n\n` +
+      'It must be changed at the first sign-in. Until then it also stands in initial-admin-password\n' +
+      'in the data folder, readable by you alone.\n\n',
+  );
+}
+
+function showWhereFirstPasswordIs(): void {
+  process.stderr.write(
+    'First start: the password of "admin" stands in initial-admin-password in the data folder\n',
+  );
+}

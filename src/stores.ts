@@ -1,0 +1,154 @@
+/** Opens and prepares what a server works on: both stores, its locks and its metrics. */
+
+import { type Config, ConfigError } from './config.ts';
+import { type Database, openDatabase } from './db/open.ts';
+import { noteRefsMoved } from './db/repository-rows.ts';
+import { TLS_FILES } from './domain/lock-names.ts';
+import { passwordFault } from './domain/password-rules.ts';
+import type { AtomicFs } from './git/atomic-fs.ts';
+import type { Clock } from './lib/clock.ts';
+import { makePrivateFolder } from './lib/folders.ts';
+import { newSecret } from './lib/ids.ts';
+import { LocalLocks, type Locks } from './lib/locks.ts';
+import type { Log } from './lib/log.ts';
+import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
+import { readVersion } from './lib/version.ts';
+import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
+import { sweepBundleFiles } from './pull/bundle-files.ts';
+import { POLL_PATH } from './pull/routes.ts';
+import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import { reconcile } from './versions/reconcile.ts';
+import { GitStore } from './versions/store.ts';
+
+export interface ServerOptions {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  /** Called with the first administrator's random password, once in the life of a data folder. */
+  showFirstPassword(password: string): void;
+  /** The repositories' way to the disk. By default it is direct. */
+  fs?: AtomicFs;
+  /** Set in a process that is one of several. The stores are prepared then. */
+  part?: Part;
+}
+
+/** The part of one process in a server of several (workers/). */
+export interface Part {
+  locks: Locks;
+  /** Whether it does what only one must: the schedules, and the renewal of the made certificate. */
+  isLeader: boolean;
+  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. */
+  ticketKeys: Buffer;
+  /** When the last of the others ended unexpectedly, in epoch milliseconds. */
+  leftBefore(): number;
+  /** The leader calls this once it has checked the certificate that the server made. */
+  onRenewed(): void;
+  /** Gives what the others have counted. */
+  readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
+}
+
+/**
+ * What a start does before it serves, once for all processes of a server of several.
+ * @throws as `startServer`
+ */
+export async function prepareServer(options: ServerOptions): Promise<void> {
+  const stores = await openStores(options);
+  try {
+    await prepareStores(options, stores);
+  } finally {
+    await closeStores(stores);
+  }
+}
+
+/** The stores of a process, and what counts in it. */
+export interface Stores {
+  database: Database;
+  store: GitStore;
+  locks: Locks;
+  metrics: Metrics;
+}
+
+export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
+  checkAdminPassword(config.adminPassword);
+  refuseUnfinishedRestore(config);
+  await requireFolder('HAWSER_DATA_DIR', config.dataDir);
+  await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
+  const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
+  // Nobody reads them without a token, so the process is not watched for nothing.
+  if (config.metricsToken !== null) metrics.watchProcess();
+  const locks = part?.locks ?? new LocalLocks();
+  const database = await openDatabase(config.dataDir, { watch: metrics.work, locks: part?.locks ?? null });
+  const store = new GitStore({
+    root: config.reposDir,
+    log,
+    cacheBytes: config.cacheBytes / 2,
+    ...(fs && { fs }),
+    locks,
+    ...(part && { leftBefore: part.leftBefore }),
+    onRefsMoved: (repository, isAwaited) =>
+      noteRefsMoved(isAwaited ? database.write : database.writeNow, repository, clock.now()),
+    beforeWrite: () => database.requireWritable(),
+    onOperation: metrics.work.onGitOperation,
+  });
+  // A process that has the stores to itself knows of its own moves.
+  if (part !== undefined)
+    database.changes.subscribe({
+      onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
+      onLost: () => store.invalidate(),
+    });
+  metrics.addCaches(() => store.caches);
+  metrics.addReadings({ repositoryProblems: () => store.problems().length });
+  return { database, store, locks, metrics };
+}
+
+export async function closeStores({ store, database }: Stores): Promise<void> {
+  await store.close();
+  await database.close();
+}
+
+/** What is done once before the stores serve: by a server of one process, or for all processes of one of several. */
+export async function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+  const { config, clock, log } = options;
+  const { database, store, locks } = stores;
+  await store.prepare();
+  await sweepBundleFiles(config.dataDir);
+  // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.
+  await loadTls(options, locks);
+  await ensureBuiltIns(database, clock.now());
+  const password = await ensureFirstAdmin(database, {
+    dataDir: config.dataDir,
+    password: config.adminPassword,
+    randomPassword: newSecret,
+    now: clock.now(),
+  });
+  if (password !== null) options.showFirstPassword(password);
+  await reconcile({ database, store, log, now: clock.now() });
+}
+
+function checkAdminPassword(password: string | null): void {
+  const fault = password === null ? null : passwordFault(password, 'admin');
+  if (fault !== null) throw new ConfigError('HAWSER_ADMIN_PASSWORD', 'too weak', fault);
+}
+
+/** Makes the folder before the stores would, so that a fault is reported as one of the setting. */
+async function requireFolder(setting: string, path: string): Promise<void> {
+  try {
+    await makePrivateFolder(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      setting,
+      `cannot be used (${code})`,
+      'a folder that this user may make and write to',
+    );
+  }
+}
+
+/** Makes what is absent or about to expire. No two processes may do this at once. */
+export function loadTls({ config, clock, log }: ServerOptions, locks: Locks): Promise<TlsMaterial> {
+  const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
+  return locks.run(TLS_FILES, () =>
+    loadTlsMaterial({ dataDir, ...tls, nodeCaFile, nodeCrlFile, now: clock.now(), log }),
+  );
+}

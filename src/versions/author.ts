@@ -1,0 +1,298 @@
+/**
+ * The author of versions: every draft, replacement, publishing and deletion that is asked of this server, of every kind.
+ * Each goes the same way under the lock of the repository: it is checked, Git is written (which is the change), the
+ * store notes the new generation, and the audit trail gets its entry. Where the entry cannot be written, the ref goes
+ * back.
+ */
+
+import type { Database } from '../db/open.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
+import { PARAMETER_WRITES } from '../domain/lock-names.ts';
+import { missingRepository } from '../git/disk-errors.ts';
+import type { RepositoryKind } from '../git/types.ts';
+import { conflict, notFound } from '../lib/errors.ts';
+import type { Locks } from '../lib/locks.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { SCHEMA_SERIES } from './kinds.ts';
+import { scopeOf } from './parameter-files.ts';
+import {
+  noteParameters,
+  notFoundIfDeleted,
+  type Owner,
+  type ResourceKind,
+  type ResourceRows,
+  requireRow,
+  type Target,
+} from './rows.ts';
+import type { GitStore } from './store.ts';
+import {
+  type DraftContent,
+  type LockedRepository,
+  ONLY_SERIES,
+  type VersionDetails,
+  type VersionIndex,
+  type VersionRef,
+} from './types.ts';
+
+/** The row to which the versions of a kind of repository belong. */
+type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'composites' : 'configurations'];
+
+interface KindFacts {
+  rows: ResourceKind;
+  /** The first part of the audit actions. */
+  audited: 'configuration' | 'composite' | 'parameters';
+  actions: { created: AuditAction; replaced: AuditAction };
+  /** What the audit trail says of a draft that was written. The object id of a draft is that of its commit. */
+  draftDetails(made: VersionDetails, before: VersionRef | null): Record<string, unknown>;
+  noSuchVersion: string;
+}
+
+const OF_VERSIONS = {
+  draftDetails: ({ commit: to }: { commit: string }, before: VersionRef | null) =>
+    before === null ? { commit: to } : { commit: { from: before.oid, to } },
+  noSuchVersion: 'No such version',
+};
+
+const KINDS = {
+  configurations: {
+    ...OF_VERSIONS,
+    rows: 'configurations',
+    audited: 'configuration',
+    actions: { created: 'configuration.version_created', replaced: 'configuration.version_replaced' },
+  },
+  composites: {
+    ...OF_VERSIONS,
+    rows: 'composites',
+    audited: 'composite',
+    // A draft is only replaced by changing its children, and then the caller gives the audit entry.
+    actions: { created: 'composite.version_created', replaced: 'composite.child_changed' },
+  },
+  parameters: {
+    rows: 'configurations',
+    audited: 'parameters',
+    actions: { created: 'parameters.version_saved', replaced: 'parameters.version_saved' },
+    draftDetails({ isPassthrough, commit }, before) {
+      return { isPassthrough, commit, replaced: before?.oid ?? null };
+    },
+    noSuchVersion: 'The scope has no such version',
+  },
+} as const satisfies Record<RepositoryKind, KindFacts>;
+
+export interface AuthorTools {
+  database: Database;
+  store: GitStore;
+  /** `PARAMETER_WRITES` is shared while a file is written, so that its scope type and value stay as they are. */
+  locks: Locks;
+}
+
+/** The parts of an audit entry that depend on the change. */
+interface AuditChange {
+  action: AuditAction;
+  details: Record<string, unknown>;
+}
+
+/**
+ * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
+ * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
+ * @throws HawserError not_found where it was deleted; `repository_missing`; or what `work` throws
+ */
+export function underLock<K extends RepositoryKind, T>(
+  { database, store }: Pick<AuthorTools, 'database' | 'store'>,
+  { kind, resource: { id, name } }: Owner<K>,
+  work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
+): Promise<T> {
+  const { rows } = KINDS[kind];
+  const run = async (writer: LockedRepository) =>
+    work(writer, (await requireRow(database.read, rows, id)) as RowOf<K>);
+  return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));
+}
+
+/**
+ * Runs `work` alone, with an author that writes versions in the name of the target's principal.
+ * @throws HawserError as `underLock`
+ */
+export function authorVersions<K extends RepositoryKind, T>(
+  tools: AuthorTools,
+  target: Target<K>,
+  work: (author: VersionAuthor<K>, row: RowOf<K>) => Promise<T>,
+): Promise<T> {
+  const run = () =>
+    underLock(tools, target, async (writer, row) => {
+      const hadParameters =
+        target.kind === 'parameters' && 'has_parameters' in row && row.has_parameters === 1;
+      // Writing would begin a new history in place of the one that is lost, and nobody would notice.
+      if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
+        throw missingRepository();
+      return work(new VersionAuthor(tools.database, target, writer), row);
+    });
+  return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
+}
+
+/** Writes versions for one caller while the lock is held. */
+export class VersionAuthor<K extends RepositoryKind> {
+  private readonly database: Database;
+  private readonly target: Target<K>;
+  private readonly writer: LockedRepository;
+  private readonly facts: KindFacts;
+
+  constructor(database: Database, target: Target<K>, writer: LockedRepository) {
+    this.database = database;
+    this.target = target;
+    this.writer = writer;
+    this.facts = KINDS[target.kind];
+  }
+
+  index(series = ONLY_SERIES): VersionIndex {
+    return this.writer.index.of(series);
+  }
+
+  /**
+   * The draft, or undefined without such a version.
+   * @throws HawserError conflict `published_version`
+   */
+  findDraft(
+    version: string,
+    series = ONLY_SERIES,
+    message = 'A published version never changes',
+  ): VersionRef | undefined {
+    const ref = this.index(series).get(version);
+    if (ref?.status === 'Published') throw conflict('published_version', message);
+    return ref;
+  }
+
+  /** @throws HawserError not_found without such a version, conflict `published_version` */
+  requireDraft(version: string, series?: string, message?: string): VersionRef {
+    const ref = this.findDraft(version, series, message);
+    if (ref === undefined) throw notFound(this.facts.noSuchVersion);
+    return ref;
+  }
+
+  /** @throws HawserError conflict `version_exists` */
+  async createDraft(version: string, content: DraftContent, series = ONLY_SERIES): Promise<VersionDetails> {
+    const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
+    const { created: action } = this.facts.actions;
+    await this.record(series, version, { action, details: this.facts.draftDetails(made, null) });
+    return made;
+  }
+
+  /**
+   * Gives a draft other content.
+   * @param told the audit entry; default: that the draft was replaced
+   * @throws HawserError conflict `draft_changed`
+   */
+  async replaceDraft(
+    before: VersionRef,
+    content: DraftContent,
+    { series = ONLY_SERIES, told }: { series?: string; told?: AuditChange } = {},
+  ): Promise<VersionDetails> {
+    const { version } = before;
+    const { author: committer, ...when } = this.writing;
+    const made = await this.writer.replaceDraft(series, version, { ...content, ...when, committer });
+    const { replaced: action } = this.facts.actions;
+    await this.record(series, version, told ?? { action, details: this.facts.draftDetails(made, before) });
+    return made;
+  }
+
+  /**
+   * Publishes a draft that passes the check.
+   * @throws HawserError not_found without such a version; conflict `already_published`, `draft_changed`; or what the
+   *   check throws
+   */
+  async publish(
+    version: string,
+    check: (draft: VersionRef) => Promise<void> | void,
+    series = ONLY_SERIES,
+  ): Promise<VersionDetails> {
+    const ref = this.index(series).get(version);
+    if (ref === undefined) throw notFound(this.facts.noSuchVersion);
+    if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
+    await check(ref);
+    const { author, at } = this.writing;
+    const made = await this.writer.publish(series, version, author, at);
+    const { commit } = made;
+    await this.record(series, version, {
+      action: `${this.facts.audited}.version_published`,
+      details: { commit },
+    });
+    return made;
+  }
+
+  /** @throws HawserError not_found without such a version, conflict `published_version`, `draft_changed` */
+  async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
+    const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
+    await this.writer.deleteDraft(series, version);
+    await this.record(series, version, {
+      action: `${this.facts.audited}.version_deleted`,
+      details: { commit },
+    });
+  }
+
+  /**
+   * Keeps an uploaded schema, in place of an earlier one of the same version.
+   * @throws HawserError conflict `schema_changed`
+   */
+  async putSchema(
+    this: VersionAuthor<'parameters'>,
+    version: string,
+    content: DraftContent,
+    replaced: string | null,
+  ): Promise<void> {
+    const input = { version, ...content, ...this.writing };
+    const { commit } = await this.writer.putPublished(SCHEMA_SERIES, input);
+    const details = { commit, replaced };
+    await this.record(SCHEMA_SERIES, version, { action: 'parameters.schema_uploaded', details });
+  }
+
+  private get writing() {
+    const { principal, actor, gone } = this.target;
+    const author = { name: principal.username, email: principal.email };
+    return { author, at: actor.at, ...(gone && { gone }) };
+  }
+
+  private record(series: string, version: string, { action, details }: AuditChange): Promise<void> {
+    const { kind, resource, actor } = this.target;
+    const { value: scopeValue, scopeType } = scopeOf(series);
+    const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
+    const entry = { action, details: { ...scope, version, ...details } };
+    return recordAll(this.database, { kind, resource }, actor, [entry]);
+  }
+}
+
+/**
+ * Deletes versions, published ones too, in the name of a cleanup. Must run under the lock.
+ * @param told what the audit trail says of a version that is gone
+ * @param onGone told which have gone. Some may have, though others could not be deleted and this throws.
+ */
+export async function deleteVersions<K extends RepositoryKind, V extends { ref: VersionRef }>(
+  database: Database,
+  owner: Owner<K>,
+  { writer, actor }: { writer: LockedRepository; actor: Actor },
+  due: readonly V[],
+  { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
+): Promise<void> {
+  try {
+    await writer.deleteVersions(due.map(({ ref }) => ref));
+  } finally {
+    const gone = due.filter(
+      ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
+    );
+    onGone(gone);
+    const action = `${KINDS[owner.kind].audited}.version_deleted` as const;
+    const entries = gone.map((version) => ({ action, details: told(version) }));
+    if (gone.length > 0) await recordAll(database, owner, actor, entries);
+  }
+}
+
+/** Records still under the lock, so that the entries stand in the order of the changes. */
+async function recordAll(
+  { write }: Database,
+  { kind, resource: { id: resourceId, name } }: Owner,
+  actor: Actor,
+  entries: readonly AuditChange[],
+): Promise<void> {
+  await write.transaction().execute(async (trx) => {
+    if (kind === 'parameters') await noteParameters(trx, resourceId);
+    for (const { action, details } of entries)
+      await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
+  });
+}

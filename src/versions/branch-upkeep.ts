@@ -1,0 +1,44 @@
+/** The branches that follow the published versions: what `main` and the branches of scope types have in common. */
+
+import type { LRUCache } from 'lru-cache';
+import type { History } from '../git/history.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { LeftOver, RepositoryIndex } from './repository-index.ts';
+import type { VersionRef } from './types.ts';
+import type { VersionObjects } from './version-objects.ts';
+
+/** The content of folders by their ids. */
+export type TreeCache = LRUCache<string, Buffer>;
+
+export interface BranchTools {
+  objects: ObjectStore;
+  versions: VersionObjects;
+  trees: TreeCache;
+}
+
+export interface BranchState {
+  index: RepositoryIndex;
+  snapshot: RefSnapshot | undefined;
+}
+
+export interface BranchUpkeep {
+  /** Whether a branch is not where the published versions demand it, or a draft branch lies beside its tag. */
+  isBehind(state: BranchState): boolean;
+  /** To be called before a tag is given its ref. */
+  announce(series: string, tag: string): void;
+  /**
+   * Brings the branches up to date and drops the draft branches of published versions.
+   * @param failed called with each failure; the rest is done all the same
+   * @returns whether anything was done
+   */
+  tidy(
+    state: BranchState,
+    dropDraft: (left: LeftOver) => Promise<void>,
+    failed: (error: unknown) => void,
+  ): Promise<boolean>;
+  /** The commits at which history must end, so that nothing that is kept leads to one of `removed`. */
+  endsOfHistory(state: BranchState, removed: readonly VersionRef[], history: History): Promise<string[]>;
+  /** To be called when the repository is gone. */
+  forget(): void;
+}

@@ -1,0 +1,221 @@
+/**
+ * The kinds of repositories as data: which series they have, how their refs, files and messages are named, and what
+ * the content of a version must be. The rules hold for what we write, and for tags and draft branches that stock git
+ * has made.
+ */
+
+import { COMPOSITE_FILE, parseComposite } from '../domain/composite-document.ts';
+import { normalizeHostName } from '../domain/names.ts';
+import { normalizePath, PathSet, showText } from '../domain/safe-path.ts';
+import { isReservedScopeTypeName, SCOPE_NAME } from '../domain/scopes.ts';
+import { isVersion, isVersionName } from '../domain/version-order.ts';
+import type { RepositoryKind } from '../git/types.ts';
+import { HawserError, invalid } from '../lib/errors.ts';
+import { Pace } from '../lib/pace.ts';
+import type { DraftContent, VersionRef } from './types.ts';
+
+/** Raise this number with every change of a rule in this file. What was checked by other rules is checked again. */
+export const RULES = 3;
+
+export type Status = VersionRef['status'];
+
+/** What a ref is by its name. */
+export interface VersionName {
+  series: string;
+  version: string;
+  status: Status;
+}
+
+/** The content of a version, whether it is about to be written or has been read. */
+export interface CheckedContent {
+  entryPoint: string | null;
+  isPassthrough: boolean;
+  paths: readonly string[];
+  read(path: string): Promise<Uint8Array>;
+}
+
+export interface VersionKind {
+  /** Whether the repository is made with its first version, and counts as empty before. */
+  readonly isMadeOnDemand: boolean;
+  /** Whether a version whose objects name no entry point takes that of the published version below it. */
+  readonly inheritsEntryPoints: boolean;
+  /** Whether the entry point must be one of the files of the version. */
+  readonly holdsEntryPoint: boolean;
+  /** Whether the repository has several series. If not, all versions are in the series `''`. */
+  readonly hasSeries: boolean;
+  /** The paths at which the content of a version may stand. Null means that a version consists of all its files. */
+  paths(series: string): readonly string[] | null;
+  /** What the commit and the tag of a version say beside its times. */
+  trailers(name: Omit<VersionName, 'status'>, content: ContentTrailers): Record<string, string>;
+  /** @throws HawserError invalid, for content that a version of this kind cannot have */
+  check(series: string, content: CheckedContent): Promise<void>;
+}
+
+export type ContentTrailers = Pick<DraftContent, 'entryPoint' | 'isPassthrough'>;
+
+export const SCHEMA_SERIES = 'schema';
+
+/** Trailers of commits and tags. The scope trailer names the scope of a parameter file. */
+export const ENTRY_POINT_TRAILER = 'Entry-Point';
+export const SCOPE_TRAILER = 'Parameter-Scope';
+/** Says that a parameter file skips its scope on purpose. */
+export const PASSTHROUGH_TRAILER = 'Passthrough';
+
+const DRAFT_PREFIX = 'refs/heads/draft/';
+const TAG_PREFIX = 'refs/tags/';
+
+const configurations: VersionKind = {
+  isMadeOnDemand: false,
+  inheritsEntryPoints: true,
+  holdsEntryPoint: true,
+  hasSeries: false,
+  paths: () => null,
+  trailers: (_name, { entryPoint }) => ({ [ENTRY_POINT_TRAILER]: entryPoint ?? '' }),
+  async check(_series, { entryPoint, paths }) {
+    await checkPaths(paths);
+    if (entryPoint !== null) await checkPaths([entryPoint]);
+    // What a version without an entry point of its own needs depends on the versions below it.
+    if (entryPoint !== null && !paths.includes(entryPoint)) throw unusable(lacksFile(entryPoint));
+  },
+};
+
+const composites: VersionKind = {
+  ...configurations,
+  holdsEntryPoint: false,
+  async check(_series, { entryPoint, paths, read }) {
+    await checkPaths(paths);
+    if (entryPoint !== null) await checkPaths([entryPoint]);
+    if (!paths.includes(COMPOSITE_FILE)) throw unusable(lacksFile(COMPOSITE_FILE));
+    const text = Buffer.from(await read(COMPOSITE_FILE)).toString('utf8');
+    if (parseComposite(text) === null) throw unusable(`The file "${COMPOSITE_FILE}" cannot be used`);
+  },
+};
+
+const parameters: VersionKind = {
+  isMadeOnDemand: true,
+  inheritsEntryPoints: false,
+  holdsEntryPoint: false,
+  hasSeries: true,
+  paths: contentPaths,
+  trailers: ({ series, version }, { isPassthrough = false }) => ({
+    [SCOPE_TRAILER]: series === SCHEMA_SERIES ? tagNameOf(series, version) : series,
+    ...(isPassthrough ? { [PASSTHROUGH_TRAILER]: 'true' } : {}),
+  }),
+  async check(series, { isPassthrough, paths }) {
+    const expected = isPassthrough && series !== SCHEMA_SERIES ? 0 : 1;
+    if (paths.length === expected) return;
+    if (expected === 0) throw unusable('A scope that is passed through has a file');
+    const [yaml = ''] = contentPaths(series);
+    throw unusable(paths.length === 0 ? lacksFile(yaml) : 'There are both a YAML and a JSON file');
+  },
+};
+
+export const KINDS: Record<RepositoryKind, VersionKind> = { configurations, composites, parameters };
+
+/** The name that a version has in the repository, `v1.0.0` or `Environment/prod/v1.0.0`: that of its tag. */
+export function tagNameOf(series: string, version: string): string {
+  return `${prefixOf(series)}v${version}`;
+}
+
+/** The full name of the ref of a version. */
+export function refNameOf({ series, version, status }: VersionName): string {
+  if (status === 'Published') return TAG_PREFIX + tagNameOf(series, version);
+  return DRAFT_PREFIX + prefixOf(series) + version;
+}
+
+/** The version's name as commits and tags of it begin, `1.0.0` or `Environment/prod 1.0.0`. */
+export function labelOf(series: string, version: string): string {
+  return series === '' ? version : `${series} ${version}`;
+}
+
+function prefixOf(series: string): string {
+  return series === '' ? '' : `${series}/`;
+}
+
+/**
+ * What a ref is by its name: a version; null when it has nothing to do with versions; `illegal` when it is named like
+ * a version of a series that cannot exist.
+ */
+export function parseRefName({ hasSeries }: VersionKind, name: string): VersionName | 'illegal' | null {
+  const status = name.startsWith(DRAFT_PREFIX) ? 'Draft' : name.startsWith(TAG_PREFIX) ? 'Published' : null;
+  if (status === null) return null;
+  const path = name.slice((status === 'Draft' ? DRAFT_PREFIX : TAG_PREFIX).length);
+  const cut = hasSeries ? path.lastIndexOf('/') : -1;
+  const [series, last] = [path.slice(0, Math.max(0, cut)), path.slice(cut + 1)];
+  if (status === 'Published' && !last.startsWith('v')) return null;
+  const version = status === 'Draft' ? last : last.slice(1);
+  const isNamed = isVersion(version) || isVersionName(version);
+  if (!hasSeries) return isNamed ? { series, version, status } : null;
+  if (status === 'Published' && (cut < 0 || !isNamed)) return null;
+  const isSeries = isScopeSeries(series) || (status === 'Published' && series === SCHEMA_SERIES);
+  return isSeries && isNamed ? { series, version, status } : 'illegal';
+}
+
+/** Whether a scope can have this series. The scope type Default has no values, every other type has them. */
+export function isScopeSeries(series: string): boolean {
+  const [scopeType = '', value, ...rest] = series.split('/');
+  if (rest.length > 0 || !SCOPE_NAME.test(scopeType) || isReservedScopeTypeName(scopeType)) return false;
+  if (value === undefined || scopeType === 'Default') return value === undefined && scopeType === 'Default';
+  return SCOPE_NAME.test(value) || normalizeHostName(value) === value;
+}
+
+/** The paths in a version's tree at which a parameter file or a schema may stand, first for YAML, then for JSON. */
+function contentPaths(series: string): string[] {
+  if (series === SCHEMA_SERIES) return ['schema.yaml', 'schema.json'];
+  const slash = series.indexOf('/');
+  const folder = slash < 0 ? '' : `${series.slice(slash + 1)}/`;
+  return [`${folder}parameters.yaml`, `${folder}parameters.json`];
+}
+
+/** @throws HawserError `invalid_path` unless each path is in its stored form and all fit beside each other */
+export async function checkPaths(paths: readonly string[]): Promise<void> {
+  const set = new PathSet();
+  const pace = new Pace();
+  for (const path of paths) {
+    if (normalizePath(path) !== path) {
+      const message = `The path "${showText(path)}" is not in the form in which paths are stored`;
+      throw invalid('invalid_path', message);
+    }
+    set.add(path);
+    if (pace.isDue) await pace.rest();
+  }
+}
+
+/** The reason why the content cannot be that of a version, as a sentence; null when it can. */
+export async function contentFault(
+  kind: VersionKind,
+  series: string,
+  content: CheckedContent,
+): Promise<string | null> {
+  try {
+    await kind.check(series, content);
+    return null;
+  } catch (error) {
+    if (error instanceof HawserError && error.kind === 'invalid') return error.message;
+    throw error;
+  }
+}
+
+/** Checks content that is about to be written. Callers have refused the same with better messages before. */
+export async function checkDraft(kind: VersionKind, name: VersionName, draft: DraftContent): Promise<void> {
+  const { series, version } = name;
+  const isLegal = isVersion(version) || isVersionName(version);
+  if (!isLegal) throw invalid('validation_failed', 'The text cannot name a version.');
+  if (parseRefName(kind, refNameOf(name)) === 'illegal')
+    throw invalid('validation_failed', 'The scope cannot have parameters.');
+  const files = new Map(draft.files.map(({ path, content }) => [path, content]));
+  await kind.check(series, {
+    entryPoint: draft.entryPoint,
+    isPassthrough: draft.isPassthrough ?? false,
+    paths: draft.files.map(({ path }) => path),
+    read: async (path) => files.get(path) ?? new Uint8Array(),
+  });
+}
+
+export function lacksFile(path: string): string {
+  return `There is no file at "${showText(path)}"`;
+}
+
+function unusable(message: string): HawserError {
+  return invalid('validation_failed', message);
+}

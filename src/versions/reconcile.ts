@@ -1,0 +1,106 @@
+/**
+ * Compares the two stores at the start: removals that a crash cut off are ended, a repository without a row is adopted,
+ * a row without a repository is reported, and so are parameters without a configuration.
+ */
+
+import type { Database } from '../db/open.ts';
+import { finishPendingDeletions, listPendingDeletions } from '../db/repository-rows.ts';
+import { isResourceName } from '../domain/names.ts';
+import { HawserError, invalid } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { systemActor } from '../security/audit.ts';
+import { registerResource } from './resources.ts';
+import { findRow, noteParameters, type ResourceKind } from './rows.ts';
+import type { GitStore, RepositorySettings } from './store.ts';
+
+export interface ReconcileOptions {
+  database: Database;
+  store: GitStore;
+  log: Log;
+  now: number;
+}
+
+/** A repository that should have a row of its own. */
+interface Repository {
+  kind: ResourceKind;
+  name: string;
+}
+
+/** Runs before anything is served. Removes only what was being removed. */
+export async function reconcile(options: ReconcileOptions): Promise<void> {
+  const { database, store } = options;
+  await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) =>
+    store.remove(repository),
+  );
+  for (const kind of ['configurations', 'composites'] as const) await compare(options, kind);
+  await compareParameters(options);
+}
+
+async function compare(options: ReconcileOptions, kind: ResourceKind): Promise<void> {
+  const { database, store, log } = options;
+  const rows = await database.read.selectFrom(kind).select('name').execute();
+  const registered = new Set(rows.map((row) => row.name));
+  const onDisk = new Set(await store.list(kind));
+  for (const name of onDisk) if (!registered.has(name)) await adopt(options, { kind, name });
+  for (const name of registered) {
+    if (onDisk.has(name)) continue;
+    log.error({ repository: { kind, name } }, 'the repository of this row is missing');
+    // After this first read the store knows that it is missing, and readiness names it from the start.
+    await store.index({ kind, name }).catch(() => undefined);
+  }
+}
+
+/**
+ * Reports parameters without a configuration, and configurations whose parameters are missing. Parameters without a
+ * configuration are kept, as they may hold what cannot be had again, and given to nobody. Their name stays taken until
+ * an administrator brings the configuration back or moves them away.
+ */
+async function compareParameters({ database, store, log }: ReconcileOptions): Promise<void> {
+  const rows = await database.read.selectFrom('configurations').selectAll().execute();
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  const report = (name: string, message: string) =>
+    log.error({ repository: { kind: 'parameters', name } }, message);
+  for (const name of await store.list('parameters')) {
+    const row = byName.get(name);
+    byName.delete(name);
+    // A crash may have happened between the first file and this note.
+    if (row) await noteParameters(database.write, row.id);
+    else report(name, 'there is no configuration for these parameters');
+  }
+  for (const { name, has_parameters } of byName.values())
+    if (has_parameters === 1) report(name, 'the parameters of this configuration are missing');
+}
+
+/** One repository that cannot be adopted must not keep the server, and all the others, from starting. */
+async function adopt(options: ReconcileOptions, repository: Repository): Promise<void> {
+  const { database, log, now } = options;
+  const { name } = repository;
+  try {
+    if (!isResourceName(name)) throw invalid('invalid_name', 'The name cannot be that of a configuration');
+    const settings = await settingsOf(options, repository);
+    await registerResource(
+      database,
+      { ...repository, settings },
+      { how: 'adopted', actor: systemActor(now) },
+    );
+    log.warn({ repository }, 'adopted a repository that had no row');
+  } catch (error) {
+    if (!(error instanceof HawserError)) throw error;
+    log.error({ repository, reason: error.message }, 'a repository without a row cannot be adopted');
+  }
+}
+
+/** What the repository remembers, under another id when it is a copy of one that is known. */
+async function settingsOf(
+  { database, store, now }: ReconcileOptions,
+  repository: Repository,
+): Promise<RepositorySettings> {
+  const remembered = await store.settings(repository);
+  if (remembered === null) {
+    const settings = { id: newId(), description: null, createdBy: '', createdAt: now };
+    return { ...settings, useServerManagedParameters: true, entryPoint: null };
+  }
+  const original = await findRow(database.read, repository.kind, remembered.id);
+  return original ? { ...remembered, id: newId() } : remembered;
+}

@@ -1,0 +1,253 @@
+/**
+ * Reads the refs of a repository and checks, once for each, whether the objects behind it are those of the version that
+ * its name says.
+ */
+
+import { dirname } from 'node:path';
+import { isVersion } from '../domain/version-order.ts';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { damagedRepository, isCorruption, missingRepository } from '../git/disk-errors.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import { changedRefs, oidOf, type RefSnapshot, readSnapshot } from '../git/ref-reader.ts';
+import type { RepositoryRef } from '../git/types.ts';
+import { HawserError } from '../lib/errors.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
+import type { Log } from '../lib/log.ts';
+import type { CorruptionTracker } from './corruption-tracker.ts';
+import {
+  contentFault,
+  lacksFile,
+  parseRefName,
+  RULES,
+  tagNameOf,
+  type VersionKind,
+  type VersionName,
+} from './kinds.ts';
+import { ValidationCache } from './validation-cache.ts';
+import { type Flaw, isContent, type VersionContent, type VersionObjects } from './version-objects.ts';
+
+const CONCURRENT_CHECKS = 16;
+
+/** What the index needs to know of a version. */
+type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'>;
+
+/** Null for a ref that is no annotated tag, or a draft branch that leads to no commit. */
+type Verdict = Facts | Flaw | null;
+
+/** A ref that is named like a version. */
+export interface NamedRef {
+  name: string;
+  oid: string;
+  named: VersionName | 'illegal';
+}
+
+/** The result of the check of a ref. */
+export interface RefCheck extends NamedRef {
+  /** Whether the objects are those of a version, as far as they tell by themselves. */
+  counts: boolean;
+  /** The reason why not. Lightweight tags and tags made for other purposes are passed over without a reason. */
+  fault: string | null;
+  /** Null unless the ref counts, and while its objects cannot be read. */
+  facts: Facts | null;
+}
+
+export interface CheckTools {
+  fs: AtomicFs;
+  objects: ObjectStore;
+  versions: VersionObjects;
+}
+
+export class RefChecks {
+  private readonly tools: CheckTools;
+  private readonly kind: VersionKind;
+  private readonly gitdir: string;
+  private readonly corruption: CorruptionTracker;
+  /**
+   * By name and oid the verdict: the files of a version depend on its series. By oid and path, whether the version
+   * has a file there.
+   */
+  private readonly verdicts: ValidationCache<Verdict | boolean>;
+
+  constructor(tools: CheckTools, kind: VersionKind, gitdir: string, corruption: CorruptionTracker) {
+    this.tools = tools;
+    this.kind = kind;
+    this.gitdir = gitdir;
+    this.corruption = corruption;
+    this.verdicts = new ValidationCache(tools.fs, gitdir, RULES);
+  }
+
+  /** Reads the results of earlier processes, the first time it is called. */
+  load(): Promise<void> {
+    return this.verdicts.load();
+  }
+
+  /** Writes the results that are new since the last call. */
+  save(checksOfNow: () => Iterable<RefCheck>): Promise<void> {
+    return this.verdicts.save(() => [...checksOfNow()].map(keyOf));
+  }
+
+  /** The check of a ref whose result is known already. It makes no promise, as there may be twenty thousand refs. */
+  known(ref: NamedRef): RefCheck | undefined {
+    const verdict = this.verdicts.get(keyOf(ref));
+    return verdict === undefined || typeof verdict === 'boolean' ? undefined : judge(ref, verdict);
+  }
+
+  /** Reads what the ref leads to, also when the result is known already. */
+  async check(ref: NamedRef): Promise<RefCheck> {
+    const { name, named } = ref;
+    try {
+      const verdict = await this.read(ref);
+      this.verdicts.remember(keyOf(ref), verdict);
+      this.corruption.repaired(name);
+      return judge(ref, verdict);
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      this.corruption.found(name, error);
+      const counts = named !== 'illegal' && isVersion(named.version);
+      // To leave it out would silently give nodes another version, whereas reading it fails loudly.
+      return this.known(ref) ?? { ...ref, counts, fault: null, facts: null };
+    }
+  }
+
+  /**
+   * The fault of a version that takes its entry point from another; null when it has none, and while the version
+   * cannot be read.
+   */
+  async inheritedFault({ oid, named }: RefCheck, entryPoint: string): Promise<string | null> {
+    if (named === 'illegal' || !this.kind.holdsEntryPoint) return null;
+    const key = `${oid} ${entryPoint}`;
+    let isThere = this.verdicts.get(key);
+    if (typeof isThere !== 'boolean') {
+      const { series, status } = named;
+      const read = this.tools.versions.read(this.gitdir, this.kind, { series, status, oid });
+      const content = await read.catch((error) => {
+        if (isCorruption(error)) return null;
+        throw error;
+      });
+      if (!isContent(content)) return null;
+      isThere = content.files.some(({ path }) => path === entryPoint);
+      this.verdicts.remember(key, isThere);
+    }
+    return isThere ? null : lacksFile(entryPoint);
+  }
+
+  private async read({ oid, named, name }: NamedRef): Promise<Verdict> {
+    const status = name.startsWith('refs/heads/') ? 'Draft' : 'Published';
+    const series = named === 'illegal' ? '' : named.series;
+    const { versions, objects } = this.tools;
+    const content = await versions.read(this.gitdir, this.kind, { series, status, oid });
+    if (!isContent(content)) return content;
+    const { commit, entryPoint, isPassthrough, files, stated, tag, createdAt } = content;
+    const fault = await contentFault(this.kind, series, {
+      entryPoint,
+      isPassthrough,
+      paths: files.map(({ path }) => path),
+      read: (path) =>
+        objects.readBytes(this.gitdir, files.find((file) => file.path === path)?.oid ?? '', 'blob'),
+    });
+    return fault === null ? { commit, entryPoint, stated, tag, createdAt } : { fault, stated, tag };
+  }
+}
+
+function judge(ref: NamedRef, verdict: Verdict): RefCheck {
+  const { named } = ref;
+  const none = { ...ref, counts: false, fault: null, facts: null };
+  if (verdict === null) return none;
+  if (named === 'illegal') return { ...none, fault: 'The name is not that of a parameter file or schema' };
+  const { series, version, status } = named;
+  // `git tag v2.0.0 v1.0.0` leads to a tag object too, that of another version. It counts as a lightweight tag.
+  if (status === 'Published' && verdict.tag !== tagNameOf(series, version)) return none;
+  // Many tags begin with a `v`. One that is no SemVer is meant as a version only if it is made like one.
+  if (!isVersion(version) && !verdict.stated) return none;
+  if ('fault' in verdict) return { ...none, fault: verdict.fault };
+  return { ...ref, counts: true, fault: null, facts: verdict };
+}
+
+function keyOf({ name, oid }: NamedRef): string {
+  return `${name} ${oid}`;
+}
+
+export class RefReader {
+  readonly checks: RefChecks;
+  private readonly fs: AtomicFs;
+  private readonly log: Log;
+  private readonly kind: VersionKind;
+  private readonly gitdir: string;
+  /** The ids of refs that are named like versions and are none, and that the log has been told of. */
+  private readonly warned = new Set<string>();
+
+  constructor(
+    tools: CheckTools & { log: Log },
+    kind: VersionKind,
+    gitdir: string,
+    corruption: CorruptionTracker,
+  ) {
+    this.fs = tools.fs;
+    this.log = tools.log;
+    this.kind = kind;
+    this.gitdir = gitdir;
+    this.checks = new RefChecks(tools, kind, gitdir, corruption);
+  }
+
+  /** Whether the folder of the repository is on the disk. */
+  get isThere(): boolean {
+    return this.fs.lstatNow(this.gitdir) !== undefined;
+  }
+
+  /**
+   * Reads all refs. `previous` saves reading those that did not change.
+   * @returns undefined where there is no repository, of a kind that is made on demand
+   * @throws HawserError `repository_missing`, `repository_damaged`
+   */
+  async readRefs(previous: RefSnapshot | undefined): Promise<RefSnapshot | undefined> {
+    try {
+      return await readSnapshot(this.fs, this.gitdir, previous);
+    } catch (error) {
+      const isMissing = error instanceof HawserError && error.code === 'repository_missing';
+      if (!isMissing || !this.kind.isMadeOnDemand) throw error;
+      if (this.isThere) throw damagedRepository(error);
+      // Only the folder of all repositories of this kind tells for certain that this one was never made.
+      if (this.fs.lstatNow(dirname(this.gitdir)) === undefined) throw missingRepository(error);
+      return undefined;
+    }
+  }
+
+  /**
+   * Checks the refs that changed since `previous`, and those in `doubted` even where the result is known.
+   * @returns the checks by full name, null for a ref that is gone
+   */
+  async checkRefs(
+    snapshot: RefSnapshot | undefined,
+    previous: RefSnapshot | undefined,
+    doubted: ReadonlySet<string>,
+  ): Promise<Map<string, RefCheck | null>> {
+    const found = new Map<string, RefCheck | null>();
+    if (snapshot === undefined) return found;
+    const unknown: NamedRef[] = [];
+    const names = new Set([...changedRefs(previous, snapshot), ...doubted]);
+    if (names.size > 0) await this.checks.load();
+    for (const name of names) {
+      const named = parseRefName(this.kind, name);
+      if (named === null) continue;
+      const oid = oidOf(snapshot, name);
+      const ref = oid === null ? null : { name, oid, named };
+      const known = ref && (doubted.has(name) ? undefined : this.checks.known(ref));
+      if (known !== undefined) found.set(name, known);
+      else if (ref) unknown.push(ref);
+    }
+    await forEachOf(unknown, CONCURRENT_CHECKS, async (ref) => {
+      found.set(ref.name, await this.checks.check(ref));
+    });
+    return found;
+  }
+
+  /** Warns once of each ref that is named like a version and is none. */
+  warnOfFaults(repository: RepositoryRef, faults: ReadonlyMap<string, string>, snapshot: RefSnapshot): void {
+    for (const [ref, reason] of faults) {
+      const oid = oidOf(snapshot, ref) ?? '';
+      if (this.warned.has(oid)) continue;
+      this.warned.add(oid);
+      this.log.warn({ repository, ref, reason }, 'a tag or draft branch is no version');
+    }
+  }
+}

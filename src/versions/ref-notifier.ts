@@ -1,0 +1,44 @@
+/** Notifies the rest of the server, and other processes, that refs of one repository have moved. */
+
+import type { RepositoryRef } from '../git/types.ts';
+import type { Log } from '../lib/log.ts';
+import type { GitStoreOptions } from './types.ts';
+
+export class RefNotifier {
+  private readonly repository: RepositoryRef;
+  private readonly log: Log;
+  private readonly onRefsMoved: GitStoreOptions['onRefsMoved'];
+  /** Whether a notification is still to be made. */
+  isDue = false;
+  /** Whether the log has been told that it cannot be made at the moment. */
+  private isDelayed = false;
+
+  constructor(repository: RepositoryRef, { log, onRefsMoved }: Pick<GitStoreOptions, 'log' | 'onRefsMoved'>) {
+    this.repository = repository;
+    this.log = log;
+    this.onRefsMoved = onRefsMoved;
+  }
+
+  /** Notifies and waits until that is done. If it fails it stays due, and the watch tries again. */
+  async notify(isAwaited = true): Promise<void> {
+    // This is reset before the call: a change that is noticed while it runs needs another notification.
+    this.isDue = false;
+    try {
+      await this.onRefsMoved(this.repository, isAwaited);
+      this.isDelayed = false;
+    } catch (error) {
+      this.isDue = true;
+      throw error;
+    }
+  }
+
+  /** Notifies if that is due. Nobody waits for it, so a failure is logged once and does not fail the caller. */
+  async notifyIfDue(): Promise<void> {
+    if (!this.isDue) return;
+    await this.notify(false).catch((err) => {
+      const message = 'could not pass on that refs moved; this is tried again';
+      if (!this.isDelayed) this.log.warn({ err, repository: this.repository }, message);
+      this.isDelayed = true;
+    });
+  }
+}

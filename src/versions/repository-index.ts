@@ -1,0 +1,212 @@
+/**
+ * Which versions a repository has, series by series. It is held in memory only and follows each change of the refs.
+ * A series whose versions did not change keeps its index object, by which readers see that nothing changed.
+ */
+
+import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
+import { isVersion } from '../domain/version-order.ts';
+import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { PackedRef } from '../git/refs.ts';
+import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
+import type { RefCheck, RefChecks } from './ref-checks.ts';
+import { SortedVersions } from './sorted-versions.ts';
+import { ONLY_SERIES, type SeriesIndex, type VersionRef } from './types.ts';
+
+/** A draft branch beside the tag of its version, which a publishing that was cut off has left. */
+export interface LeftOver {
+  series: string;
+  version: string;
+  draft: RefCheck;
+  tag: RefCheck;
+}
+
+export class RepositoryIndex implements SeriesIndex {
+  private readonly kind: VersionKind;
+  /** By full name, the check of every ref that is named like a version. */
+  private readonly checks = new Map<string, RefCheck>();
+  /** The versions of each series by their refs alone. */
+  private readonly candidates = new Map<string, SortedVersions>();
+  /** The candidates without those that have no file at the entry point that they inherit. */
+  private readonly indexes = new Map<string, SortedVersions>();
+  private readonly draftsBesideTags = new Map<string, LeftOver>();
+  private readonly reasons = new Map<string, string>();
+  private inheritance: Inheritance = NOTHING_INHERITED;
+
+  constructor(kind: VersionKind) {
+    this.kind = kind;
+  }
+
+  of(series: string): SortedVersions {
+    return this.indexes.get(series) ?? SortedVersions.EMPTY;
+  }
+
+  get series(): string[] {
+    return [...this.indexes.keys()];
+  }
+
+  get leftOvers(): LeftOver[] {
+    const isLacking = (version: string) => this.inheritance.lacking.has(version);
+    return [...this.draftsBesideTags.values()].filter(({ version }) => !isLacking(version));
+  }
+
+  /** The reasons why refs that are named like versions are none, by full name. */
+  get faults(): ReadonlyMap<string, string> {
+    if (this.inheritance.lacking.size === 0) return this.reasons;
+    return new Map([...this.reasons, ...this.inheritance.faults]);
+  }
+
+  check(name: string): RefCheck | undefined {
+    return this.checks.get(name);
+  }
+
+  allChecks(): Iterable<RefCheck> {
+    return this.checks.values();
+  }
+
+  /** The entry point that a version takes from another one. */
+  inheritedEntryPoint(version: string): string | undefined {
+    return this.inheritance.inherited.get(version);
+  }
+
+  /** By version, for those that name no entry point themselves: the published version that they take it from. */
+  entryPointSources(): Map<string, string> {
+    const sources = new Map<string, string>();
+    let source: string | null = null;
+    for (const ref of this.of(ONLY_SERIES).versions.toReversed()) {
+      if (this.inheritance.inherited.has(ref.version)) {
+        if (source !== null) sources.set(ref.version, source);
+      } else if (ref.status === 'Published' && this.checks.get(ref.name)?.facts) source = ref.version;
+    }
+    return sources;
+  }
+
+  /** Those of the loose refs that are versions, which may be packed. */
+  packableRefs(loose: RefSnapshot['loose']): PackedRef[] {
+    const refs: PackedRef[] = [];
+    for (const [name, { oid }] of loose) {
+      const check = this.checks.get(name);
+      if (!check?.facts || check.oid !== oid) continue;
+      refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? check.facts.commit : null });
+    }
+    return refs;
+  }
+
+  /** To be called when the draft branch has been removed. */
+  removeLeftOver({ draft }: LeftOver): void {
+    this.draftsBesideTags.delete(draft.name);
+  }
+
+  /**
+   * Takes in the checks of refs, null for a ref that is gone.
+   * @returns whether any version came, went or changed
+   */
+  async apply(changed: ReadonlyMap<string, RefCheck | null>, refChecks: RefChecks): Promise<boolean> {
+    const touched = new Map<string, Set<string>>();
+    for (const [name, check] of changed) {
+      this.take(name, check);
+      const named = check?.named ?? parseRefName(this.kind, name);
+      if (named === null || named === 'illegal') continue;
+      const versions = touched.get(named.series) ?? new Set();
+      touched.set(named.series, versions.add(named.version));
+    }
+    for (const [series, versions] of touched) {
+      const before = this.candidates.get(series) ?? SortedVersions.EMPTY;
+      const after = before.with(this.changesOf(series, before, versions));
+      if (after.versions.length > 0) this.candidates.set(series, after);
+      else this.candidates.delete(series);
+    }
+    if (this.kind.inheritsEntryPoints) this.inheritance = await this.inherit(refChecks);
+    let isChanged = false;
+    for (const series of touched.keys()) isChanged = this.install(series) || isChanged;
+    return isChanged;
+  }
+
+  private take(name: string, check: RefCheck | null): void {
+    if (check) this.checks.set(name, check);
+    else this.checks.delete(name);
+    if (check && check.fault !== null) this.reasons.set(name, check.fault);
+    else this.reasons.delete(name);
+  }
+
+  private changesOf(series: string, before: SortedVersions, versions: Iterable<string>) {
+    const changes = new Map<string, VersionRef | null>();
+    for (const version of versions) {
+      const next = this.refOf(series, version);
+      if (!isSameRef(before.get(version), next)) changes.set(version, next);
+    }
+    return changes;
+  }
+
+  /** A version is published where its tag counts, else a draft where its branch counts. */
+  private refOf(series: string, version: string): VersionRef | null {
+    const draftName = refNameOf({ series, version, status: 'Draft' });
+    const tag = this.counting(refNameOf({ series, version, status: 'Published' }));
+    const draft = this.counting(draftName);
+    if (draft && tag?.facts) this.draftsBesideTags.set(draftName, { series, version, draft, tag });
+    else this.draftsBesideTags.delete(draftName);
+    const check = tag ?? draft;
+    if (check === null) return null;
+    const { name, oid, facts } = check;
+    const ref = { name, series, version, oid, commit: facts?.commit ?? null };
+    const status = tag ? 'Published' : 'Draft';
+    return facts === null || isVersion(version)
+      ? { ...ref, status }
+      : { ...ref, status, createdAt: facts.createdAt };
+  }
+
+  private counting(name: string): RefCheck | null {
+    const check = this.checks.get(name);
+    return check?.counts ? check : null;
+  }
+
+  /** Puts the index of a series in place of the one before; gives false, and keeps that, when both are equal. */
+  private install(series: string): boolean {
+    const candidates = this.candidates.get(series) ?? SortedVersions.EMPTY;
+    const gone = [...this.inheritance.lacking].map((version) => [version, null] as const);
+    const index = candidates.with(new Map(gone));
+    if (this.of(series).equals(index)) return false;
+    if (index.versions.length > 0) this.indexes.set(series, index);
+    else this.indexes.delete(series);
+    return true;
+  }
+
+  /** A version whose objects name no entry point takes that of the published version below it. */
+  private async inherit(refChecks: RefChecks): Promise<Inheritance> {
+    const isMissing = ({ facts }: RefCheck) => facts?.entryPoint === null;
+    if (![...this.checks.values()].some(isMissing)) return NOTHING_INHERITED;
+    const inherited = new Map<string, string>();
+    const [lacking, faults] = [new Set<string>(), new Map<string, string>()];
+    // Null above a version that cannot be read. What it would hand on is unknown and must not be guessed.
+    let carried: string | null = DEFAULT_ENTRY_POINT;
+    const candidates = this.candidates.get(ONLY_SERIES) ?? SortedVersions.EMPTY;
+    for (const { name, version, status } of candidates.versions.toReversed()) {
+      const check = this.checks.get(name);
+      let entryPoint = check?.facts?.entryPoint ?? null;
+      if (check?.facts && entryPoint === null && carried !== null) {
+        const fault = await refChecks.inheritedFault(check, carried);
+        if (fault === null) inherited.set(version, carried);
+        else lacking.add(version);
+        if (fault !== null) faults.set(name, fault);
+        entryPoint = carried;
+      }
+      if (status === 'Published' && !lacking.has(version)) carried = entryPoint;
+    }
+    return { inherited, lacking, faults };
+  }
+}
+
+interface Inheritance {
+  /** Entry points by version. */
+  inherited: ReadonlyMap<string, string>;
+  /** Versions that have no file at the entry point that they inherit. */
+  lacking: ReadonlySet<string>;
+  /** The faults of those, by the full name of their ref. */
+  faults: ReadonlyMap<string, string>;
+}
+
+const NOTHING_INHERITED: Inheritance = { inherited: new Map(), lacking: new Set(), faults: new Map() };
+
+function isSameRef(a: VersionRef | undefined, b: VersionRef | null): boolean {
+  if (!a || !b) return !a && !b;
+  return a.oid === b.oid && a.status === b.status && a.commit === b.commit;
+}

@@ -1,0 +1,195 @@
+/** The writes of the holder of a repository's lock: draft, replace, publish, delete. */
+
+import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
+import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
+import { readRef } from '../git/ref-reader.ts';
+import type { Person } from '../git/types.ts';
+import { refuseGone } from '../lib/client-gone.ts';
+import { conflict, internal, notFound } from '../lib/errors.ts';
+import { checkDraft, refNameOf, type Status } from './kinds.ts';
+import type { Repository, RepositoryTools } from './repository.ts';
+import type { RepositoryIndex } from './repository-index.ts';
+import type { Placed } from './sorted-versions.ts';
+import type { DraftChange, DraftInput, LockedRepository, VersionDetails, VersionRef } from './types.ts';
+import { VersionWriter } from './version-writer.ts';
+
+interface WriterTools extends Pick<RepositoryTools, 'objects' | 'versions' | 'onOperation'> {
+  beforeWrite: () => Promise<void>;
+  /** Makes the repository on the disk. */
+  create: () => Promise<void>;
+}
+
+export class RepositoryWriter implements LockedRepository {
+  private readonly repository: Repository;
+  private readonly tools: WriterTools;
+  private readonly objects: VersionWriter;
+  private readonly onOperation: OnOperation;
+  private held = true;
+
+  constructor(repository: Repository, tools: WriterTools) {
+    this.repository = repository;
+    this.tools = tools;
+    this.objects = new VersionWriter(tools, repository.kind, repository.folder.gitdir);
+    this.onOperation = tools.onOperation;
+  }
+
+  get index(): RepositoryIndex {
+    if (!this.held) throw internal('lock_returned', 'The lock of the repository was given back already.');
+    if (!this.repository.known) throw missingRepository();
+    return this.repository.known;
+  }
+
+  /** To be called when the lock is given back. */
+  end(): void {
+    this.held = false;
+  }
+
+  async writeDraft(series: string, draft: DraftInput): Promise<VersionDetails> {
+    const { version } = draft;
+    const name = { series, version, status: 'Draft' as const };
+    await checkDraft(this.repository.kind, name, draft);
+    const same = this.index.of(series).findSame(version);
+    if (same) throw versionExists(same.version);
+    return this.write('draft', name, async () => {
+      const parent = this.parentOf(series, { version, createdAt: draft.at });
+      const oid = await this.objects.writeDraft({ series, version, parent }, draft);
+      refuseGone(draft.gone);
+      if (!(await this.move(refNameOf(name), null, oid))) throw versionExists(version);
+    });
+  }
+
+  async replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails> {
+    const draft = this.draftNamed(series, version, 'published_version');
+    await checkDraft(this.repository.kind, draft, change);
+    return this.write('draft', draft, async () => {
+      const parent = this.parentOf(series, draft);
+      const written = { series, version, parent, replaced: draft.oid };
+      const oid = await this.objects.amendDraft(written, change);
+      refuseGone(change.gone);
+      if (!(await this.move(draft.name, draft.oid, oid))) throw draftMoved();
+    });
+  }
+
+  /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
+  async publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails> {
+    const draft = this.draftNamed(series, version, 'already_published');
+    const { folder, upkeep } = this.repository;
+    return this.write('publish', { series, version, status: 'Published' }, async () => {
+      const content = await this.repository.details(draft);
+      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid };
+      const oid = await this.objects.writeTag(written, content, { tagger, at });
+      // The caller may have taken time to look at the draft, and stock git does not know our lock.
+      if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();
+      upkeep.announce(series, oid);
+      const name = refNameOf({ series, version, status: 'Published' });
+      if (!(await this.move(name, null, oid))) throw published('already_published');
+    });
+  }
+
+  async putPublished(series: string, input: DraftInput): Promise<VersionDetails> {
+    const { version } = input;
+    const name = { series, version, status: 'Published' as const };
+    await checkDraft(this.repository.kind, name, input);
+    const before = this.index.of(series).get(version)?.oid;
+    const { folder } = this.repository;
+    return this.write('publish', name, async () => {
+      const parent = this.parentOf(series, { version, createdAt: input.at });
+      // A tag of this name that is no version is replaced too, because nobody else could have meant the name.
+      const from = before ?? readRef(folder.fs, folder.gitdir, refNameOf(name));
+      const oid = await this.objects.writeSchema(parent, input);
+      if (await this.move(refNameOf(name), from, oid)) return;
+      throw conflict('schema_changed', 'The schema was changed by another program meanwhile; try again.');
+    });
+  }
+
+  async deleteDraft(series: string, version: string): Promise<void> {
+    const draft = this.draftNamed(series, version, 'published_version');
+    await timed(this.onOperation, 'delete', async () => {
+      await guardDisk(async () => {
+        if (!(await this.move(draft.name, draft.oid, null))) throw draftMoved();
+      });
+      await this.announce();
+    });
+  }
+
+  async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
+    if (refs.length === 0) return;
+    for (const { series, version } of refs) this.refuseMain(series, version);
+    await this.tools.beforeWrite();
+    try {
+      await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removeVersions(refs)));
+    } finally {
+      // Some of many may be gone even if the removal has failed.
+      await this.announce();
+    }
+  }
+
+  /** After the write the versions in memory follow, others are notified, and the caller gets the version as it is. */
+  private write(
+    operation: GitOperation,
+    { series, version }: { series: string; version: string; status: Status },
+    make: () => Promise<void>,
+  ): Promise<VersionDetails> {
+    return timed(this.onOperation, operation, async () => {
+      await guardDisk(async () => {
+        if (this.repository.absent) await this.tools.create();
+        await make();
+      });
+      await this.repository.refreshAfterWrite();
+      // A version that cannot be read back has not been made.
+      const made = this.repository.known?.of(series).get(version);
+      if (made === undefined) throw damagedRepository();
+      await this.repository.notifier.notify();
+      return this.repository.details(made);
+    });
+  }
+
+  private async announce(): Promise<void> {
+    await this.repository.refreshAfterWrite();
+    await this.repository.notifier.notify();
+  }
+
+  private async move(name: string, from: string | null, to: string | null): Promise<boolean> {
+    await this.tools.beforeWrite();
+    return this.repository.moves.move({ name, from, to });
+  }
+
+  private parentOf(series: string, placed: Placed): string | null {
+    const below = this.index.of(series).highestPublishedBelow(placed);
+    if (below?.commit === null) throw damagedRepository();
+    return below?.commit ?? null;
+  }
+
+  /** Without the highest stable version, `main` would have nowhere to go. */
+  private refuseMain(series: string, version: string): void {
+    const index = this.index.of(series);
+    const ref = index.get(version);
+    if (ref === undefined) throw notFound('There is no such version.');
+    if (this.repository.kind.hasSeries) return;
+    if (ref.status === 'Draft') throw notFound('There is no such published version.');
+    if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
+  }
+
+  private draftNamed(
+    series: string,
+    version: string,
+    codeIfPublished: 'already_published' | 'published_version',
+  ): VersionRef {
+    const ref = this.index.of(series).get(version);
+    if (!ref) throw notFound('There is no such version.');
+    if (ref.status === 'Published') throw published(codeIfPublished);
+    return ref;
+  }
+}
+
+function versionExists(version: string): Error {
+  return conflict('version_exists', `Version ${version} exists already.`);
+}
+
+function published(code: 'already_published' | 'published_version'): Error {
+  return conflict(code, 'The version is published.');
+}
+
+function draftMoved(): Error {
+  return conflict('draft_changed', 'The draft was changed by another program meanwhile; try again.');
+}

@@ -1,0 +1,300 @@
+/** One repository in memory: the versions that were read from its refs, and how they follow the disk. */
+
+import { damagedRepository, guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
+import { History, readShallow, removeRefs } from '../git/history.ts';
+import type { GitFolder } from '../git/lock-file.ts';
+import { isCurrent } from '../git/ref-reader.ts';
+import { deleteRef, packRefs } from '../git/refs.ts';
+import type { RepositoryRef } from '../git/types.ts';
+import { notFound } from '../lib/errors.ts';
+import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
+import { CorruptionTracker } from './corruption-tracker.ts';
+import { KINDS, type VersionKind } from './kinds.ts';
+import { MainBranch } from './main-branch.ts';
+import { type CheckTools, RefReader } from './ref-checks.ts';
+import { RefMoves } from './ref-moves.ts';
+import { RefNotifier } from './ref-notifier.ts';
+import { type LeftOver, RepositoryIndex } from './repository-index.ts';
+import { ScopeTypeBranches } from './scope-type-branch.ts';
+import {
+  type GitStoreOptions,
+  ONLY_SERIES,
+  type RepositoryProblem,
+  type VersionDetails,
+  type VersionRef,
+} from './types.ts';
+import { isContent } from './version-objects.ts';
+
+export type RepositoryTools = CheckTools &
+  BranchTools &
+  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved'>>;
+
+/** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
+const MAX_LOOSE = 100;
+const BLOB = 'blob ';
+
+export class Repository {
+  readonly ref: RepositoryRef;
+  readonly kind: VersionKind;
+  readonly folder: GitFolder;
+  /** To be used under the lock only. */
+  readonly moves: RefMoves;
+  readonly notifier: RefNotifier;
+  readonly upkeep: BranchUpkeep;
+  /** Whether somebody holds the lock. The holder looks at the disk itself and notifies of changes. */
+  busy = false;
+  /** Whether this process has removed what an earlier one left unfinished in the folder. */
+  swept = false;
+  private readonly tools: RepositoryTools;
+  private readonly corruption: CorruptionTracker;
+  private readonly reader: RefReader;
+  private state: BranchState | undefined;
+  private drops = 0;
+  /** One reading follows the other, because each changes the index in place. */
+  private lastReading: Promise<unknown> = Promise.resolve();
+  private loading: Promise<RepositoryIndex> | undefined;
+  /** How often other processes have moved refs, and how many of these moves the last reading has seen. */
+  private invalidations = 0;
+  private seenInvalidations = 0;
+
+  constructor(tools: RepositoryTools, ref: RepositoryRef, gitdir: string) {
+    this.tools = tools;
+    this.ref = ref;
+    this.kind = KINDS[ref.kind];
+    const { fs, log, leftBefore } = tools;
+    this.folder = { fs, log, gitdir, leftBefore };
+    this.corruption = new CorruptionTracker(log, ref);
+    this.reader = new RefReader(tools, this.kind, gitdir, this.corruption);
+    this.moves = new RefMoves(this.folder);
+    this.notifier = new RefNotifier(ref, tools);
+    this.upkeep = this.kind.hasSeries
+      ? new ScopeTypeBranches(tools, this.folder, this.kind)
+      : new MainBranch(this.folder);
+  }
+
+  /** The versions as last read, without a look at the disk. */
+  get known(): RepositoryIndex | undefined {
+    return this.state?.index;
+  }
+
+  /** The versions, unless another process has moved refs since they were read. */
+  get current(): RepositoryIndex | undefined {
+    return this.invalidations > this.seenInvalidations ? undefined : this.known;
+  }
+
+  /** Whether it is known not to be on the disk, and counts as empty. */
+  get absent(): boolean {
+    return this.state !== undefined && this.state.snapshot === undefined;
+  }
+
+  /** Whether a publishing that has begun is not finished: a branch is behind, or a draft branch is left. */
+  get untidy(): boolean {
+    return this.state !== undefined && this.upkeep.isBehind(this.state);
+  }
+
+  /** Whether nothing requires it to stay in memory. */
+  get idle(): boolean {
+    return this.state === undefined && !this.notifier.isDue && !this.busy && !this.moves.isHalfway;
+  }
+
+  /** Whether so many refs are loose that looking at them takes a while. */
+  get crowded(): boolean {
+    return (this.state?.snapshot?.loose.size ?? 0) > MAX_LOOSE;
+  }
+
+  /** Whether the watch must read the refs again or repeat a notification. Looks at the disk. */
+  get stale(): boolean {
+    if (this.busy || this.idle) return false;
+    return this.notifier.isDue || this.moves.isHalfway || this.corruption.isDue || !this.isCurrent;
+  }
+
+  get problems(): RepositoryProblem[] {
+    const faults = [...(this.known?.faults ?? [])].map(([ref, reason]) => ({ ref, reason }));
+    const corrupted = [...this.corruption.names].map((ref) => ({ ref, reason: 'repository_damaged' }));
+    return [...faults, ...corrupted].map((problem) => ({ repository: this.ref, ...problem }));
+  }
+
+  /** To be called when another process has moved refs. The next reader looks at the disk. */
+  invalidate(): void {
+    this.invalidations += 1;
+  }
+
+  /** Gives the versions, read from the disk the first time. Callers at the same time share one reading. */
+  async load(): Promise<RepositoryIndex> {
+    while (this.current === undefined) {
+      this.loading ??= this.reload().finally(() => {
+        this.loading = undefined;
+      });
+      const index = await this.loading;
+      // The repository has been forgotten meanwhile. Nobody who comes later shares this reading.
+      if (this.known === undefined) return index;
+    }
+    return this.current;
+  }
+
+  /** Gives the versions that are on the disk now. */
+  async fresh(): Promise<RepositoryIndex> {
+    return this.current && this.isCurrent ? this.current : this.reload();
+  }
+
+  /** Reads the refs again and notifies if they have moved. */
+  async reload(): Promise<RepositoryIndex> {
+    const { invalidations } = this;
+    const index = await this.read();
+    this.seenInvalidations = Math.max(this.seenInvalidations, invalidations);
+    await this.notifier.notifyIfDue();
+    return index;
+  }
+
+  /** For the watch: reads the refs again and, now and then, what could not be read before. */
+  async lookAgain(): Promise<void> {
+    if (this.corruption.isDue) await this.readCorruptedAgain();
+    else await this.reload();
+  }
+
+  /** To be called after a write of our own, before anything else may fail. */
+  async refreshAfterWrite(): Promise<void> {
+    this.notifier.isDue = true;
+    await this.read();
+  }
+
+  /** Undoes the moves of a holder whose work has failed. */
+  async rollBack(): Promise<void> {
+    if (!this.moves.isHalfway) return;
+    await this.moves.rollBack();
+    await this.refreshAfterWrite();
+    await this.notifier.notifyIfDue();
+  }
+
+  /** Drops all that was read, when the repository is gone or cannot be read any more. */
+  async forget(): Promise<void> {
+    this.state = undefined;
+    this.drops += 1;
+    this.upkeep.forget();
+    this.corruption.names.clear();
+    await this.notifier.notify();
+  }
+
+  /**
+   * Makes the branches what the published versions demand. To be called under the lock. A failure is logged only,
+   * because the versions are published whatever becomes of the branches.
+   * @returns whether anything was done
+   */
+  async tidy(): Promise<boolean> {
+    const { state } = this;
+    if (!state || !this.upkeep.isBehind(state)) return false;
+    const dropDraft = async (left: LeftOver) => {
+      await deleteRef(this.folder, left.draft.name, left.draft.oid);
+      state.index.removeLeftOver(left);
+    };
+    return this.upkeep.tidy(state, dropDraft, (err) =>
+      this.tools.log.warn({ err, repository: this.ref }, 'could not tidy the refs of a repository'),
+    );
+  }
+
+  /** Packs the refs of versions when many are loose. To be called under the lock. */
+  async pack(): Promise<void> {
+    const { index, snapshot } = this.state ?? {};
+    const refs = (snapshot && index?.packableRefs(snapshot.loose)) ?? [];
+    if (refs.length > MAX_LOOSE / 2) await packRefs(this.folder, refs);
+  }
+
+  /**
+   * Removes versions, under the lock only. What grew from one of them keeps its commits; its history ends where a
+   * removed version would follow.
+   */
+  async removeVersions(versions: readonly VersionRef[]): Promise<void> {
+    const { state, folder, tools } = this;
+    if (!state?.snapshot) throw missingRepository();
+    const history = new History(tools.objects, folder.gitdir, await readShallow(folder.fs, folder.gitdir));
+    await removeRefs(folder, await this.upkeep.endsOfHistory(state, versions, history), versions);
+  }
+
+  async details(ref: VersionRef): Promise<VersionDetails> {
+    const { version, status, name } = ref;
+    const { gitdir } = this.folder;
+    const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
+    if (!isContent(content)) throw notFound('There is no such version.');
+    const { stated: _stated, tag: _tag, ...details } = content;
+    const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
+    return { version, status, ...details, entryPoint: own ?? (await this.inheritedEntryPoint(version)) };
+  }
+
+  async blob(oid: string): Promise<Buffer> {
+    return this.tracking(BLOB + oid, () => this.readBlob(oid));
+  }
+
+  private async inheritedEntryPoint(version: string): Promise<string> {
+    const index = await this.load();
+    const entryPoint = index.inheritedEntryPoint(version);
+    if (entryPoint !== undefined) return entryPoint;
+    // Either the ref has gone meanwhile, or the version that has the entry point cannot be read.
+    throw index.of(ONLY_SERIES).get(version) ? damagedRepository() : notFound('There is no such version.');
+  }
+
+  private get isCurrent(): boolean {
+    if (this.absent) return !this.reader.isThere;
+    const snapshot = this.state?.snapshot;
+    return snapshot !== undefined && isCurrent(this.folder.fs, this.folder.gitdir, snapshot);
+  }
+
+  /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
+  private read(doubted: ReadonlySet<string> = new Set()): Promise<RepositoryIndex> {
+    const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted)));
+    this.lastReading = reading.catch(() => undefined);
+    return reading;
+  }
+
+  private async readNow(doubted: ReadonlySet<string>): Promise<RepositoryIndex> {
+    const { drops } = this;
+    const before = this.state;
+    const snapshot = await this.reader.readRefs(before?.snapshot);
+    // Nothing is known any more of a repository that came or went meanwhile.
+    const base = before && (before.snapshot === undefined) === (snapshot === undefined) ? before : undefined;
+    const index = base?.index ?? new RepositoryIndex(this.kind);
+    const checks = await this.reader.checkRefs(snapshot, base?.snapshot, doubted);
+    const hasMoved = checks.size > 0 && (await index.apply(checks, this.reader.checks));
+    if (drops !== this.drops) return index;
+    this.state = { index, snapshot };
+    const gone = [...checks].flatMap(([name, check]) => (check === null ? [name] : []));
+    for (const name of gone) this.corruption.repaired(name);
+    if (snapshot && checks.size > 0) await this.reader.checks.save(() => index.allChecks());
+    if (snapshot) this.reader.warnOfFaults(this.ref, index.faults, snapshot);
+    if (!before || (!hasMoved && base !== undefined)) return index;
+    this.notifier.isDue = true;
+    // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
+    if (gone.length > 0) {
+      for (const name of this.corruption.names) if (name.startsWith(BLOB)) this.corruption.repaired(name);
+    }
+    return index;
+  }
+
+  /** Does `work`, which reads something, and tracks under this name whether it can be read. */
+  private async tracking<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      const read = await work();
+      if (this.corruption.names.has(name)) await this.readCorruptedAgain();
+      return read;
+    } catch (error) {
+      if (isCorruption(error)) this.corruption.found(name, error);
+      throw error;
+    }
+  }
+
+  /** Tries again what could not be read. Where a ref could not be read, this decides whether it is a version. */
+  private async readCorruptedAgain(): Promise<void> {
+    const names = new Set(this.corruption.names);
+    this.corruption.attemptStarted();
+    for (const name of names) {
+      if (!name.startsWith(BLOB)) continue;
+      const blob = await this.readBlob(name.slice(BLOB.length)).catch(() => null);
+      if (blob !== null) this.corruption.repaired(name);
+    }
+    await this.read(names);
+    await this.notifier.notifyIfDue();
+  }
+
+  private readBlob(oid: string): Promise<Buffer> {
+    return this.tools.objects.readBytes(this.folder.gitdir, oid, 'blob');
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * The cleanup of old versions: published ones of configurations and composites, drafts and published ones of parameter
+ * files, which are counted by scope value and major.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database, Db } from '../db/open.ts';
+import {
+  type OwnRetention,
+  planRemovals,
+  type RetentionCandidate,
+  type RetentionRule,
+  ruleFor,
+} from '../domain/retention-plan.ts';
+import { chooseParameterFile } from '../domain/version-choice.ts';
+import { majorOf } from '../domain/version-order.ts';
+import type { Maintenance } from '../git/maintenance.ts';
+import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Actor } from '../security/audit.ts';
+import { deleteVersions, underLock } from './author.ts';
+import { SCHEMA_SERIES } from './kinds.ts';
+import { scopeOf } from './parameter-files.ts';
+import { findRow, toRetention } from './rows.ts';
+import type { GitStore } from './store.ts';
+import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
+
+export interface DeletedVersion {
+  name: string;
+  version: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  reason: string;
+}
+
+/** Counts what a cleanup does while it runs, so that the result of an interrupted cleanup is known too. */
+export class Outcome {
+  deletedCount = 0;
+  keptCount = 0;
+  readonly deletedVersions: DeletedVersion[] = [];
+  /** Whether deleted versions left objects, which maintenance must drop. */
+  leftObjects = false;
+  private readonly failures: { name: string; error: unknown }[] = [];
+
+  deleted(version: DeletedVersion): void {
+    this.deletedVersions.push(version);
+    this.deletedCount += 1;
+  }
+
+  /** Notes that one of many could not be cleaned. The others are cleaned all the same. */
+  failed(name: string, error: unknown, log: Log): void {
+    log.error({ err: error, name }, 'a cleanup could not be carried out');
+    this.failures.push({ name, error });
+  }
+
+  get firstFailure(): { name: string; error: unknown } | undefined {
+    return this.failures[0];
+  }
+
+  /** The text on the failures in the history. It never tells more than a caller may see. */
+  get failureText(): string | null {
+    const [first, ...others] = this.failures;
+    if (first === undefined) return null;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    return `${first.name}: ${safeMessage(first.error)}${more}`;
+  }
+}
+
+export function safeMessage(error: unknown): string {
+  return error instanceof HawserError ? error.message : 'An unexpected fault, of which the log tells more';
+}
+
+/** What no cleanup may delete at this moment (resolve/in-use.ts). */
+export interface InUse {
+  /** The versions of a configuration or composite that some node gets, or some composite is pinned to. */
+  versions(repository: RepositoryRef): ReadonlySet<string>;
+  /** Each version of a configuration that is delivered, with the channel of those who get it. */
+  deliveries(
+    configurationName: string,
+  ): readonly { configurationVersion: string; prereleaseChannel: string | null }[];
+}
+
+/** A run of any cleanup. */
+export interface CleanupRun {
+  runId: string;
+  /** When the run began, in epoch milliseconds. */
+  now: number;
+  isDryRun: boolean;
+  outcome: Outcome;
+  /** Aborted when the server is to end. */
+  signal: AbortSignal;
+}
+
+export interface VersionCleanup extends CleanupRun {
+  kind: RepositoryKind;
+  actor: Actor;
+  rule: RetentionRule;
+  readInUse(): Promise<InUse>;
+}
+
+export interface VersionCleanupTools {
+  database: Database;
+  store: GitStore;
+  maintenance: Maintenance;
+  log: Log;
+}
+
+interface CleanedResource {
+  id: string;
+  name: string;
+  /** Null for a composite, which has no retention of its own. */
+  own: OwnRetention | null;
+  /** Whether the server manages the parameters of this configuration. */
+  isServerManaged: boolean;
+}
+
+interface Candidate extends RetentionCandidate {
+  ref: VersionRef;
+  createdAt: number;
+  commit: string;
+}
+
+interface Removal extends Candidate {
+  reason: string;
+}
+
+/** Cleans one repository after the other. Each is locked only while something of it is deleted. */
+export async function cleanVersions(tools: VersionCleanupTools, cleanup: VersionCleanup): Promise<void> {
+  const { kind, signal, outcome } = cleanup;
+  const { read } = tools.database;
+  const rows = kind === 'composites' ? 'composites' : 'configurations';
+  const resources = await (kind === 'composites' ? listComposites(read) : listConfigurations(read));
+  const inUse = await cleanup.readInUse();
+  for (const resource of resources) {
+    signal.throwIfAborted();
+    try {
+      await new RepositoryCleanup(tools, cleanup, resource).run(inUse);
+    } catch (error) {
+      // Somebody else may have deleted it while the cleanup went through the others.
+      if (await findRow(read, rows, resource.id)) outcome.failed(resource.name, error, tools.log);
+    }
+    await nextTurn();
+  }
+}
+
+class RepositoryCleanup {
+  private readonly tools: VersionCleanupTools;
+  private readonly cleanup: VersionCleanup;
+  private readonly resource: CleanedResource;
+  private readonly repository: RepositoryRef;
+
+  constructor(tools: VersionCleanupTools, cleanup: VersionCleanup, resource: CleanedResource) {
+    this.tools = tools;
+    this.cleanup = cleanup;
+    this.resource = resource;
+    this.repository = { kind: cleanup.kind, name: resource.name };
+  }
+
+  async run(inUse: InUse): Promise<void> {
+    const { outcome, isDryRun } = this.cleanup;
+    const { own } = this.resource;
+    const rule = own ? ruleFor(this.cleanup.rule, own) : this.cleanup.rule;
+    const index = await this.tools.store.index(this.repository);
+    const planned = rule ? await this.plan(index, rule, inUse) : [];
+    if (rule !== null && planned.length > 0 && !isDryRun) return this.deleteDue(rule);
+    for (const removal of planned) this.note(removal);
+    outcome.keptCount += countOf(index) - planned.length;
+  }
+
+  private deleteDue(rule: RetentionRule): Promise<void> {
+    const { cleanup, tools, resource, repository } = this;
+    const { kind, actor, outcome } = cleanup;
+    const owner = { kind, resource };
+    return underLock(tools, owner, async (writer) => {
+      // The plan is made again, because a node may get one of the versions by now. Under the lock nobody can be pinned to one.
+      const due = await this.plan(writer.index, rule, await cleanup.readInUse());
+      const count = countOf(writer.index);
+      const onGone = (gone: readonly Removal[]) => {
+        for (const removal of gone) this.note(removal);
+        outcome.keptCount += count - gone.length;
+        if (gone.length === 0) return;
+        outcome.leftObjects = true;
+        tools.maintenance.request(repository);
+      };
+      const told = (removal: Removal) => this.auditDetails(removal);
+      await deleteVersions(tools.database, owner, { writer, actor }, due, { told, onGone });
+    });
+  }
+
+  /** Plans which versions are deleted, series by series. */
+  private async plan(index: SeriesIndex, rule: RetentionRule, inUse: InUse): Promise<Removal[]> {
+    const { now, kind } = this.cleanup;
+    const removals: Removal[] = [];
+    for (const series of retainedSeries(index)) {
+      const versions = index.of(series);
+      const facts = { inUse: this.inUseOf(versions, inUse), hasMain: kind !== 'parameters', now };
+      for (const group of kind === 'parameters' ? byMajor(versions.versions) : [versions.published]) {
+        if (group.length <= rule.keepVersions) continue;
+        const candidates = await this.candidatesOf(group);
+        for (const { candidate, reason } of planRemovals(candidates, rule, facts))
+          removals.push({ ...candidate, reason });
+      }
+    }
+    return kind === 'parameters' || removals.length === 0
+      ? removals
+      : this.withoutEntryPointSources(removals);
+  }
+
+  /**
+   * The versions of a series that are in use. A parameter file is in use if a node with its scope value would get it with
+   * some delivered version of the configuration, whether or not such a node exists. So a hundred thousand nodes need not
+   * be read, and a node that is tagged a moment later finds its file.
+   */
+  private inUseOf({ published }: VersionIndex, inUse: InUse): ReadonlySet<string> {
+    if (this.cleanup.kind !== 'parameters') return inUse.versions(this.repository);
+    if (!this.resource.isServerManaged) return new Set();
+    const deliveries = inUse.deliveries(this.resource.name);
+    return new Set(deliveries.flatMap((wish) => chooseParameterFile(published, wish)?.file.version ?? []));
+  }
+
+  private async candidatesOf(refs: readonly VersionRef[]): Promise<Candidate[]> {
+    const candidates: Candidate[] = [];
+    for (const ref of refs) {
+      const { version, status } = ref;
+      const details = await this.tools.store.details(this.repository, ref);
+      const { createdAt, publishedAt, commit } = details;
+      const isPublished = status === 'Published';
+      candidates.push({ version, isPublished, at: publishedAt ?? createdAt, createdAt, commit, ref });
+    }
+    return candidates;
+  }
+
+  /** Keeps each version from which a version that stays takes its entry point. */
+  private async withoutEntryPointSources(planned: readonly Removal[]): Promise<Removal[]> {
+    const sources = (await this.tools.store.index(this.repository)).entryPointSources();
+    const going = new Set(planned.map(({ version }) => version));
+    const needed = new Set([...sources].flatMap(([version, source]) => (going.has(version) ? [] : source)));
+    return planned.filter(({ version }) => !needed.has(version));
+  }
+
+  private note({ ref: { series }, version, createdAt, reason }: Removal): void {
+    const name = series === '' ? this.resource.name : `${this.resource.name}/${series}`;
+    this.cleanup.outcome.deleted({ name, version, createdAt, reason });
+  }
+
+  private auditDetails({ version, commit, ref: { series, status } }: Removal): Record<string, unknown> {
+    const { runId: retentionRun, kind } = this.cleanup;
+    if (kind !== 'parameters') return { version, commit, retentionRun };
+    const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
+    return { scopeTypeName, scopeValue, version, status, commit, retentionRun };
+  }
+}
+
+/** All series but that of uploaded schemas, which are kept. */
+function retainedSeries(index: SeriesIndex): string[] {
+  return index.series.filter((series) => series !== SCHEMA_SERIES);
+}
+
+function countOf(index: SeriesIndex): number {
+  return retainedSeries(index).reduce((sum, series) => sum + index.of(series).versions.length, 0);
+}
+
+function byMajor(versions: readonly VersionRef[]): VersionRef[][] {
+  const groups = new Map<number | null, VersionRef[]>();
+  for (const ref of versions) {
+    const major = majorOf(ref.version);
+    const group = groups.get(major) ?? [];
+    groups.set(major, group);
+    group.push(ref);
+  }
+  return [...groups.values()];
+}
+
+async function listConfigurations(db: Db): Promise<CleanedResource[]> {
+  const rows = await db
+    .selectFrom('configurations as c')
+    .leftJoin('configuration_settings as s', 's.configuration_id', 'c.id')
+    .select(['c.id', 'c.name', 'c.use_server_managed_parameters', 's.retention_enabled'])
+    .select(['s.retention_keep_versions', 's.retention_keep_days', 's.retention_keep_release_versions'])
+    .orderBy('c.name')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    own: toRetention(row),
+    isServerManaged: row.use_server_managed_parameters === 1,
+  }));
+}
+
+async function listComposites(db: Db): Promise<CleanedResource[]> {
+  const rows = await db.selectFrom('composites').select(['id', 'name']).orderBy('name').execute();
+  return rows.map((row) => ({ ...row, own: null, isServerManaged: false }));
+}

@@ -1,0 +1,90 @@
+/**
+ * The rules for versions, whoever makes them: a request now, a push or a preview later. Each rule throws and writes
+ * nothing. Call it under the lock, with the row that was read there. The rule on compatible parameters is in
+ * resolve/compatibility.ts.
+ */
+
+import { PARAMETERS_FILE, takesParametersPlace } from '../domain/bundle-paths.ts';
+import type { CompositeDocument } from '../domain/composite-document.ts';
+import { normalizePath } from '../domain/safe-path.ts';
+import { isVersion, prereleaseChannelOf } from '../domain/version-order.ts';
+import type { FileContent } from '../git/types.ts';
+import { conflict, invalidField } from '../lib/errors.ts';
+import { scopesIn, seriesOf } from './parameter-files.ts';
+import type { GitStore } from './store.ts';
+
+export interface DraftRequest {
+  version: string;
+  entryPoint: string;
+  prereleaseChannel: string | undefined;
+  files: readonly FileContent[];
+  useServerManagedParameters: boolean;
+  requireSemVer: boolean;
+}
+
+/**
+ * Checks the draft of a configuration.
+ * @returns its content, with the entry point in its normal form
+ * @throws HawserError invalid for a version that must be SemVer, a channel that is not the version's, no files, or no
+ *   file at the entry point; conflict `reserved_path`
+ */
+export function checkDraft(request: DraftRequest): { entryPoint: string; files: readonly FileContent[] } {
+  const { version, files } = request;
+  if (request.requireSemVer && !isVersion(version)) {
+    const message = 'Not a SemVer 2.0 version, which this configuration requires';
+    throw invalidField('/version', message, 'semver_required');
+  }
+  checkChannel(version, request.prereleaseChannel);
+  if (files.length === 0) throw invalidField('/files', 'A version needs at least one file', 'no_files');
+  const entryPoint = normalizePath(request.entryPoint);
+  if (!files.some((file) => file.path === entryPoint)) {
+    throw invalidField('/entryPoint', 'None of the files has this path', 'entry_point_missing');
+  }
+  if (request.useServerManagedParameters) refuseReservedPaths(files);
+  return { entryPoint, files };
+}
+
+/** @throws HawserError invalid for a channel that is given, but is not that of the version */
+export function checkChannel(version: string, channel: string | null | undefined): void {
+  if ((channel ?? null) === null || channel === prereleaseChannelOf(version)) return;
+  const message = "Not the first part of the version's prerelease";
+  throw invalidField('/prereleaseChannel', message, 'prerelease_channel_mismatch');
+}
+
+/** @throws HawserError conflict `reserved_path` where a file, in any case, stands where the parameters go */
+export function refuseReservedPaths(files: readonly { path: string }[]): void {
+  if (!files.some(({ path }) => takesParametersPlace(path))) return;
+  const message = `${PARAMETERS_FILE} is where the merged parameters go; rename the file or switch off server-managed parameters`;
+  throw conflict('reserved_path', message);
+}
+
+/**
+ * Requires that the children of a composite that is to be published are published themselves.
+ * @throws HawserError conflict `no_children` or `unpublished_child`
+ */
+export async function requirePublishedChildren(
+  store: GitStore,
+  { children }: CompositeDocument,
+): Promise<void> {
+  if (children.length === 0)
+    throw conflict('no_children', 'A composite without children cannot be published');
+  for (const { configuration, version } of children) {
+    const index = await store.versions({ kind: 'configurations', name: configuration });
+    const isPublished =
+      version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
+    if (isPublished) continue;
+    const what =
+      version === null ? 'has no published version' : `is pinned to ${version}, which is not published`;
+    throw conflict('unpublished_child', `The child ${configuration} ${what}`);
+  }
+}
+
+/**
+ * Keeps the server-managed parameters of a configuration switched on while it has published parameter files.
+ * @throws HawserError conflict `in_use`
+ */
+export async function refusePublishedParameters(store: GitStore, configurationName: string): Promise<void> {
+  const index = await store.parameters.index(configurationName);
+  if (!scopesIn(index).some((scope) => index.of(seriesOf(scope)).published.length > 0)) return;
+  throw conflict('in_use', 'It has published parameter files, which nodes would no longer get');
+}

@@ -1,0 +1,294 @@
+/**
+ * The branch of a scope type: one commit for each published version of its files, by the draft's author, so that
+ * `git log Environment` and `git blame Environment -- prod/parameters.yaml` tell who set what and when.
+ */
+
+import { type CommitObject, readCommit } from '../git/commits.ts';
+import { damagedRepository } from '../git/disk-errors.ts';
+import type { History } from '../git/history.ts';
+import { readShallow } from '../git/history.ts';
+import type { GitFolder } from '../git/lock-file.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import { readRef } from '../git/ref-reader.ts';
+import { updateRef } from '../git/refs.ts';
+import { readTrailers, writeMessage } from '../git/trailers.ts';
+import { findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
+import { DAY, SECOND } from '../lib/clock.ts';
+import type { BranchState, BranchTools, BranchUpkeep, TreeCache } from './branch-upkeep.ts';
+import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
+import type { LeftOver } from './repository-index.ts';
+import type { VersionRef } from './types.ts';
+import { isContent, type VersionObjects } from './version-objects.ts';
+
+/** Holds the id of the tag that a commit records, so that none is recorded twice. */
+const TAG_TRAILER = 'Parameter-Tag';
+const FOLDER = '40000';
+/** The names of a parameter file in the folder of its value. */
+const FILE_NAMES = ['parameters.yaml', 'parameters.json'];
+/** A record is looked for in so many commits, and beyond them while they are not older than the tag by this. */
+const MIN_COMMITS = 100;
+const SLACK = DAY / SECOND;
+const ATTEMPTS = 3;
+
+/** What a commit on the branch records. The file has its name in the folder of the scope's value. */
+interface Publication {
+  series: string;
+  tag: string;
+  subject: string;
+  file: TreeEntry | null;
+  author: CommitObject['author'];
+  committer: CommitObject['committer'];
+}
+
+export class ScopeTypeBranches implements BranchUpkeep {
+  private readonly objects: ObjectStore;
+  private readonly versions: VersionObjects;
+  private readonly folder: GitFolder;
+  private readonly kind: VersionKind;
+  /** Folders of the branches. The one that was written last is wanted next, and may be large. */
+  private readonly trees: TreeCache;
+  /** Tags made here that their branch has not recorded yet, and where the branch stood before each. */
+  private readonly unrecorded = new Map<string, string | null>();
+
+  constructor({ objects, versions, trees }: BranchTools, folder: GitFolder, kind: VersionKind) {
+    this.objects = objects;
+    this.versions = versions;
+    this.trees = trees;
+    this.folder = folder;
+    this.kind = kind;
+  }
+
+  isBehind({ index }: BranchState): boolean {
+    return index.leftOvers.length > 0;
+  }
+
+  announce(series: string, tag: string): void {
+    this.unrecorded.set(tag, this.tip(scopeTypeOf(series)));
+  }
+
+  forget(): void {
+    this.unrecorded.clear();
+  }
+
+  /**
+   * Adds a commit to the branch of the scope type, then removes the draft branch. The versions of a type are taken in
+   * the order of their publishing, and none before its forerunner, so that no record is looked for in vain.
+   */
+  async tidy(
+    { index }: BranchState,
+    dropDraft: (left: LeftOver) => Promise<void>,
+    failed: (error: unknown) => void,
+  ): Promise<boolean> {
+    const byType = new Map<string, LeftOver[]>();
+    for (const left of index.leftOvers) {
+      const type = scopeTypeOf(left.series);
+      byType.set(type, [...(byType.get(type) ?? []), left]);
+    }
+    let hasDone = false;
+    for (const leftOvers of byType.values()) {
+      try {
+        for (const left of await this.inOrder(leftOvers)) {
+          await this.record(left, this.unrecorded.get(left.tag.oid));
+          await dropDraft(left);
+          this.unrecorded.delete(left.tag.oid);
+        }
+        hasDone = true;
+      } catch (error) {
+        failed(error);
+      }
+    }
+    return hasDone;
+  }
+
+  /** Only the series of removed versions and the branches of their types can lead to what is removed. */
+  async endsOfHistory(
+    { index }: BranchState,
+    removed: readonly VersionRef[],
+    history: History,
+  ): Promise<string[]> {
+    const names = new Set(removed.map(({ name }) => name));
+    const touched = [...new Set(removed.map(({ series }) => series))];
+    const kept = touched.flatMap((series) =>
+      index.of(series).versions.filter(({ name }) => !names.has(name)),
+    );
+    const ends = await history.boundaries(commitsOf(kept), commitsOf(removed));
+    const keptTags = new Set<string>();
+    for (const { name, oid } of index.allChecks()) if (!names.has(name)) keptTags.add(oid);
+    const published = removed.filter(
+      ({ status, series }) => status === 'Published' && series !== SCHEMA_SERIES,
+    );
+    for (const type of new Set(published.map(({ series }) => scopeTypeOf(series)))) {
+      const end = await this.boundary(type, history, keptTags);
+      if (end !== null) ends.push(end);
+    }
+    return ends;
+  }
+
+  /** Where the branch stands; null where there is none yet. */
+  private tip(scopeType: string): string | null {
+    return readRef(this.folder.fs, this.folder.gitdir, branchOf(scopeType));
+  }
+
+  private async inOrder(leftOvers: readonly LeftOver[]): Promise<readonly LeftOver[]> {
+    if (leftOvers.length < 2) return leftOvers;
+    const dated = leftOvers.map(async (left) => {
+      const content = await this.contentOf(left);
+      return { left, at: isContent(content) ? (content.publishedAt ?? 0) : 0 };
+    });
+    return (await Promise.all(dated)).sort((a, b) => a.at - b.at).map(({ left }) => left);
+  }
+
+  private contentOf({ series, tag }: LeftOver) {
+    const ref = { series, status: 'Published', oid: tag.oid } as const;
+    return this.versions.read(this.folder.gitdir, this.kind, ref);
+  }
+
+  /**
+   * Adds the commit of a published version unless it is there, as another process on the same disk may do the same.
+   * `since` is where the branch stood before the version was published, if that is known.
+   */
+  private async record(left: LeftOver, since: string | null | undefined): Promise<void> {
+    const branch = branchOf(scopeTypeOf(left.series));
+    const publication = await this.read(left);
+    for (let attempt = 1; ; attempt += 1) {
+      const tip = this.tip(scopeTypeOf(left.series));
+      if (await this.holds(tip, since, publication)) return;
+      const commit = await this.write(publication, tip);
+      if (await updateRef(this.folder, branch, tip, commit)) return;
+      // Another program moved the branch meanwhile.
+      if (attempt === ATTEMPTS) throw new Error(`the branch ${branch} does not hold still`);
+    }
+  }
+
+  private async read(left: LeftOver): Promise<Publication> {
+    const { series, version, tag } = left;
+    const { gitdir } = this.folder;
+    const content = await this.contentOf(left);
+    const object = await this.objects.readParsed(gitdir, tag.oid, 'tag');
+    if (!isContent(content) || object === null) throw damagedRepository();
+    const { author, committer } = await readCommit(this.objects, gitdir, content.commit);
+    const [file] = content.files;
+    return {
+      series,
+      tag: tag.oid,
+      subject: labelOf(series, version),
+      file: file ? { mode: '100644', name: file.path.split('/').at(-1) ?? '', oid: file.oid } : null,
+      author,
+      // Tags of the first years of Git have no tagger.
+      committer: (object.tagger as CommitObject['committer'] | undefined) ?? committer,
+    };
+  }
+
+  private async holds(
+    tip: string | null,
+    since: string | null | undefined,
+    { tag, committer }: Publication,
+  ): Promise<boolean> {
+    const shallow = await readShallow(this.folder.fs, this.folder.gitdir);
+    let next: string | null = tip;
+    for (let seen = 0; next !== null && next !== since; seen += 1) {
+      const commit: CommitObject = await readCommit(this.objects, this.folder.gitdir, next);
+      if (readTrailers(commit.message).get(TAG_TRAILER.toLowerCase()) === tag) return true;
+      if (seen >= MIN_COMMITS && commit.committer.timestamp < committer.timestamp - SLACK) return false;
+      next = shallow.has(next) ? null : (commit.parent[0] ?? null);
+    }
+    return false;
+  }
+
+  /**
+   * The commit at which the branch's history must end so that none of its trees holds what a removed version set: the
+   * one that put something else in its place. Null when nothing must be cut off. The content of a removed version
+   * that is still the latest stays at the tip until the next version comes.
+   */
+  private async boundary(
+    scopeType: string,
+    history: History,
+    keptTags: ReadonlySet<string>,
+  ): Promise<string | null> {
+    const tip = this.tip(scopeType);
+    if (tip === null) return null;
+    const newer = new Map<string, number>();
+    const commits: string[] = [];
+    let end = Number.POSITIVE_INFINITY;
+    for await (const { oid, commit } of history.firstParents(tip)) {
+      const trailers = readTrailers(commit.message);
+      const [path, tag] = [SCOPE_TRAILER, TAG_TRAILER].map((name) => trailers.get(name.toLowerCase()));
+      if (path !== undefined && tag !== undefined) {
+        if (!keptTags.has(tag)) end = Math.min(end, newer.get(path) ?? 0);
+        newer.set(path, commits.length);
+      }
+      commits.push(oid);
+    }
+    // Nothing is cut off where history ends anyway.
+    return end < commits.length - 1 ? (commits[end] ?? null) : null;
+  }
+
+  private async write({ series, tag, subject, file, author, committer }: Publication, tip: string | null) {
+    const { gitdir } = this.folder;
+    const before = tip === null ? null : (await readCommit(this.objects, gitdir, tip)).tree;
+    const tree = await this.writeRoot(before, scopeValueOf(series), file);
+    const message = writeMessage(file === null ? `${subject} (passthrough)` : subject, {
+      [SCOPE_TRAILER]: series,
+      [TAG_TRAILER]: tag,
+      ...(file === null ? { [PASSTHROUGH_TRAILER]: 'true' } : {}),
+    });
+    const parent = tip === null ? [] : [tip];
+    return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
+  }
+
+  /** Writes the tree of the whole branch with this file, or none, for one value. Everything else stays. */
+  private async writeRoot(
+    tree: string | null,
+    value: string | null,
+    file: TreeEntry | null,
+  ): Promise<string> {
+    const root = await this.readTree(tree);
+    if (value === null) return this.writeTree(replaceFile(root, file));
+    const inner = findEntry(root, value);
+    const folder = inner?.mode === FOLDER ? inner.oid : null;
+    const content = replaceFile(await this.readTree(folder), file);
+    const oid = content.length === 0 ? null : await this.writeTree(content);
+    return this.writeTree(replace(root, value, oid === null ? null : { mode: FOLDER, name: value, oid }));
+  }
+
+  private async readTree(oid: string | null): Promise<Buffer> {
+    if (oid === null) return Buffer.alloc(0);
+    return this.trees.get(oid) ?? this.objects.readBytes(this.folder.gitdir, oid, 'tree');
+  }
+
+  private async writeTree(content: Buffer): Promise<string> {
+    const oid = await this.objects.write(this.folder.gitdir, 'tree', content);
+    this.trees.set(oid, content);
+    return oid;
+  }
+}
+
+/** The folder of one value with this file, or none, in place of the file that stood there. */
+function replaceFile(folder: Buffer, file: TreeEntry | null): Buffer {
+  const emptied = FILE_NAMES.reduce((content, name) => replace(content, name, null), folder);
+  return file === null ? emptied : replace(emptied, file.name, file);
+}
+
+function replace(folder: Buffer, name: string, entry: TreeEntry | null): Buffer {
+  const content = withEntry(folder, name, entry);
+  if (content === null) throw damagedRepository();
+  return content;
+}
+
+function branchOf(scopeType: string): string {
+  return `refs/heads/${scopeType}`;
+}
+
+function scopeTypeOf(series: string): string {
+  return series.split('/', 1)[0] ?? series;
+}
+
+/** The value of a scope; null for the scope type Default, which has no values. */
+function scopeValueOf(series: string): string | null {
+  const slash = series.indexOf('/');
+  return slash < 0 ? null : series.slice(slash + 1);
+}
+
+function commitsOf(refs: readonly VersionRef[]): Set<string> {
+  return new Set(refs.flatMap(({ commit }) => commit ?? []));
+}

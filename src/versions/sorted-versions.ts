@@ -1,0 +1,124 @@
+/**
+ * The versions of one series in their order: the highest first, by SemVer. Build metadata orders only versions that are
+ * otherwise equal. Versions that are no SemVer stand below all others, the newest first.
+ */
+
+import type { SemVer } from 'semver';
+import { chooseVersion } from '../domain/version-choice.ts';
+import { isVersion, parseVersion, sameVersion } from '../domain/version-order.ts';
+import type { VersionIndex, VersionRef } from './types.ts';
+
+/** The members that decide the place of a version in the order. */
+export type Placed = Pick<VersionRef, 'version' | 'createdAt'>;
+
+interface Key {
+  version: string;
+  semver: SemVer | null;
+  createdAt: number;
+}
+
+/** With more changes than this at once, sorting all versions is faster than placing each. */
+const MANY = 16;
+
+/** An instance never changes: `with` makes another. */
+export class SortedVersions implements VersionIndex {
+  static readonly EMPTY = new SortedVersions([]);
+
+  readonly versions: readonly VersionRef[];
+  readonly published: readonly VersionRef[];
+  private byVersion: Map<string, VersionRef> | undefined;
+
+  private constructor(highestFirst: readonly VersionRef[]) {
+    this.versions = highestFirst;
+    this.published = highestFirst.filter(({ status }) => status === 'Published');
+  }
+
+  /** The same versions, but with another ref for each version in `changes`, or without it where that is null. */
+  with(changes: ReadonlyMap<string, VersionRef | null>): SortedVersions {
+    if (changes.size === 0) return this;
+    if (changes.size > MANY) {
+      const rest = this.versions.filter(({ version }) => !changes.has(version));
+      const added = [...changes.values()].filter((ref) => ref !== null);
+      return new SortedVersions(sortHighestFirst([...rest, ...added]));
+    }
+    const versions = [...this.versions];
+    for (const [version, ref] of changes) {
+      const before = versions.findIndex((other) => other.version === version);
+      if (before >= 0) versions.splice(before, 1);
+      if (ref) versions.splice(firstNotAbove(versions, ref), 0, ref);
+    }
+    return new SortedVersions(versions);
+  }
+
+  get(version: string): VersionRef | undefined {
+    // The map is made on first use, because most of the many indexes are only walked.
+    this.byVersion ??= new Map(this.versions.map((ref) => [ref.version, ref]));
+    return this.byVersion.get(version);
+  }
+
+  /** Finds the version of the same SemVer precedence (SemVer 10 ignores build metadata), or of the same name. */
+  findSame(version: string): VersionRef | undefined {
+    if (!isVersion(version)) return this.get(version);
+    const at = firstNotAbove(this.versions, { version });
+    // A version that differs in build metadata alone may stand on either side.
+    return [this.versions[at], this.versions[at - 1]].find((ref) => ref && sameVersion(ref.version, version));
+  }
+
+  highestPublishedBelow(placed: Placed): VersionRef | undefined {
+    let at = firstNotAbove(this.published, placed);
+    let ref = this.published[at];
+    while (ref && sameVersion(ref.version, placed.version)) {
+      at += 1;
+      ref = this.published[at];
+    }
+    return ref;
+  }
+
+  /** The version that a node gets without any constraint, unless that is no SemVer. */
+  get highestStable(): VersionRef | undefined {
+    const chosen = chooseVersion(this.published, { majorVersion: null, prereleaseChannel: null });
+    return chosen && isVersion(chosen.version) ? chosen : undefined;
+  }
+
+  equals(other: SortedVersions): boolean {
+    if (this === other) return true;
+    return (
+      this.versions.length === other.versions.length &&
+      this.versions.every((ref, at) => {
+        const theirs = other.versions[at];
+        return ref.name === theirs?.name && ref.oid === theirs.oid && ref.commit === theirs.commit;
+      })
+    );
+  }
+}
+
+function sortHighestFirst(refs: readonly VersionRef[]): VersionRef[] {
+  const keyed = refs.map((ref) => ({ ref, key: keyOf(ref) }));
+  keyed.sort((a, b) => compareKeys(b.key, a.key));
+  return keyed.map(({ ref }) => ref);
+}
+
+/** Searches by halving, because parsing two thousand versions takes milliseconds. */
+function firstNotAbove(highestFirst: readonly VersionRef[], placed: Placed): number {
+  const key = keyOf(placed);
+  let low = 0;
+  let high = highestFirst.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const ref = highestFirst[middle];
+    if (ref && compareKeys(keyOf(ref), key) > 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function keyOf({ version, createdAt }: Placed): Key {
+  return { version, semver: parseVersion(version), createdAt: createdAt ?? 0 };
+}
+
+/** The result is above 0 when `a` is the higher version. */
+function compareKeys(a: Key, b: Key): number {
+  if (a.semver && b.semver) return a.semver.compare(b.semver) || a.semver.compareBuild(b.semver);
+  if (a.semver || b.semver) return a.semver ? 1 : -1;
+  return a.createdAt - b.createdAt || (a.version === b.version ? 0 : a.version < b.version ? 1 : -1);
+}

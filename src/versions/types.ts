@@ -1,0 +1,140 @@
+/**
+ * The terms of the version engine. Times are milliseconds since the epoch, object ids are 40 hexadecimal digits.
+ *
+ * A repository holds one or more series of versions. The repository of a configuration or a composite has one
+ * series, `''`. The repository of a configuration's parameters has a series for each scope, such as `Default` or
+ * `Environment/prod`, and the series `schema` for uploaded schemas.
+ */
+
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import type { OnOperation } from '../git/operations.ts';
+import type { FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
+import type { Locks } from '../lib/locks.ts';
+import type { Log } from '../lib/log.ts';
+
+/** The only series of a configuration or a composite. */
+export const ONLY_SERIES = '';
+
+export interface VersionRef {
+  /** The full name of the branch or tag. */
+  name: string;
+  series: string;
+  version: string;
+  status: 'Draft' | 'Published';
+  /** The id of a draft's commit, or of a published version's annotated tag. */
+  oid: string;
+  /** Null while the objects cannot be read. The version is listed all the same, and reading its details fails. */
+  commit: string | null;
+  /** Set only for a version that is no SemVer. Such versions are ordered by their age. */
+  createdAt?: number;
+}
+
+/** The versions of one series. It never changes: after a change the series has another index. */
+export interface VersionIndex {
+  /** Highest first. The array is the same object for as long as nothing in the series changes. */
+  readonly versions: readonly VersionRef[];
+  readonly published: readonly VersionRef[];
+  /** Finds the version that is written exactly so. */
+  get(version: string): VersionRef | undefined;
+}
+
+/** The versions of a repository. It follows every change of the repository. */
+export interface SeriesIndex {
+  /** Gives an empty index for a series without versions. */
+  of(series: string): VersionIndex;
+  /** The series that have any version, in no order. */
+  readonly series: readonly string[];
+}
+
+export interface VersionDetails {
+  version: string;
+  status: VersionRef['status'];
+  commit: string;
+  /** Empty for a parameter file or a schema. */
+  entryPoint: string;
+  /** Whether the version skips its scope on purpose, and so has no file. */
+  isPassthrough: boolean;
+  /** Sorted by the bytes of their paths. */
+  files: readonly StoredFile[];
+  createdAt: number;
+  createdBy: string;
+  publishedAt: number | null;
+  publishedBy: string | null;
+}
+
+export interface DraftContent {
+  /** Null for a parameter file or a schema. */
+  entryPoint: string | null;
+  files: readonly FileContent[];
+  /** Whether a parameter file skips its scope on purpose. */
+  isPassthrough?: boolean;
+  /** Aborted when the caller has gone. Nothing is written from then on, and no ref is moved. */
+  gone?: AbortSignal;
+}
+
+export interface DraftInput extends DraftContent {
+  version: string;
+  author: Person;
+  at: number;
+}
+
+/** New content for a draft. The draft keeps its author and the time at which it was made. */
+export interface DraftChange extends DraftContent {
+  committer: Person;
+  at: number;
+}
+
+/**
+ * A repository while its lock is held. It refuses to work once the lock is given back. The refs that the holder moves
+ * stay moved only if the holder's work succeeds. After a failure they are moved back, so drafts and versions are as
+ * before, except for versions that `deleteVersions` has removed.
+ */
+export interface LockedRepository {
+  /** The versions on the disk when the lock was taken, and after each write of this holder. */
+  readonly index: SeriesIndex;
+  /** Conflict `version_exists`, also for a version that differs in build metadata alone. */
+  writeDraft(series: string, draft: DraftInput): Promise<VersionDetails>;
+  /** Gives a draft other content. Not found; conflict `published_version` or `draft_changed`. */
+  replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails>;
+  /** Not found; conflict `already_published` or `draft_changed`. */
+  publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails>;
+  /** Writes a version that is published at once, in place of one of the same name. Conflict `version_changed`. */
+  putPublished(series: string, input: DraftInput): Promise<VersionDetails>;
+  /** Not found; conflict `published_version` or `draft_changed`. */
+  deleteDraft(series: string, version: string): Promise<void>;
+  /**
+   * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
+   * Conflict `in_use` for the version at which `main` stands, and `versions_changed`.
+   */
+  deleteVersions(refs: readonly VersionRef[]): Promise<void>;
+}
+
+/** A ref that is no version, or whose objects cannot be read. */
+export interface RepositoryProblem {
+  repository: RepositoryRef;
+  /** The full name of the ref, `blob <oid>`, or empty for the whole repository. */
+  ref: string;
+  /** `repository_missing`, `repository_damaged`, or a sentence that says why the ref is no version. */
+  reason: string;
+}
+
+export interface GitStoreOptions {
+  root: string;
+  log: Log;
+  /** Bytes of memory for packs, details of versions and facts about blobs together. */
+  cacheBytes: number;
+  /**
+   * Called after every change of refs, made here or by another program. A call that rejects is repeated later.
+   * @param isAwaited true when a write waits for the call; false when a reader may wait, who must not wait for
+   *   another process
+   */
+  onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
+  /** Called before a lock is taken, and before refs are moved. It rejects when others could not be notified. */
+  beforeWrite?: () => Promise<void>;
+  onOperation?: OnOperation;
+  fs?: AtomicFs;
+  /** One lock for each repository that is written to. By default the locks hold in this process alone. */
+  locks?: Locks;
+  /** Epoch milliseconds of the end of the last process that may have left lock files. Default: this start. */
+  leftBefore?: () => number;
+}

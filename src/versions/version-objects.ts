@@ -1,0 +1,212 @@
+/** Reads a version from its Git objects: its tag, its commit and its files. */
+
+import { showText } from '../domain/safe-path.ts';
+import type { CommitObject, Signature, TagObject } from '../git/commits.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import { type OnOperation, timed } from '../git/operations.ts';
+import { preciseTime, readTrailers } from '../git/trailers.ts';
+import { decodeTree, type TreeEntry } from '../git/tree.ts';
+import type { StoredFile } from '../git/types.ts';
+import { sortByBytes } from '../lib/byte-order.ts';
+import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import { Pace } from '../lib/pace.ts';
+import { ENTRY_POINT_TRAILER, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
+import type { VersionDetails, VersionRef } from './types.ts';
+
+export type ObjectRef = Pick<VersionRef, 'series' | 'status' | 'oid'>;
+
+/** What the objects of one version say. It never changes for the same id. */
+export interface VersionContent extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint'> {
+  /** Null when neither the tag nor the commit names one. */
+  entryPoint: string | null;
+  /** Whether the tag, or the commit of a draft, names an entry point or a scope. All that we make do. */
+  stated: boolean;
+  /** The name inside the tag object, which may differ from the name of its ref. Null for a draft. */
+  tag: string | null;
+}
+
+/** The reason why whole objects, which stock git may have made, are no version. */
+export interface Flaw {
+  fault: string;
+  stated: boolean;
+  tag: string | null;
+}
+
+type Wanted = readonly string[] | null;
+
+interface Gathering {
+  wanted: Wanted;
+  files: StoredFile[];
+  entries: number;
+  /** By oid. A folder may stand in many places and is read once. */
+  trees: Map<string, TreeEntry[]>;
+  pace: Pace;
+}
+
+const MAX_TAG_CHAIN = 8;
+/** Far more entries than anybody may upload. A few hostile trees can name each other to make billions. */
+const MAX_ENTRIES = 100_000;
+const MAX_PREFIX = 1_024;
+
+export class VersionObjects {
+  private readonly objects: ObjectStore;
+  private readonly onOperation: OnOperation;
+  private readonly contents: CountedCache<VersionContent>;
+
+  constructor(objects: ObjectStore, cacheBytes: number, onOperation: OnOperation) {
+    this.objects = objects;
+    this.onOperation = onOperation;
+    this.contents = new CountedCache({ maxSize: Math.max(1, cacheBytes), sizeCalculation: sizeOfContent });
+  }
+
+  get facts(): CacheFacts {
+    return this.contents.facts;
+  }
+
+  /**
+   * Reads what a version's ref leads to; the result is cached by the ref's oid. Null for a lightweight tag, and for a
+   * draft branch that leads to no commit. Only files at the paths of the kind are looked for.
+   * @throws HawserError `repository_damaged` when an object other than a file's is missing or broken
+   */
+  async read(gitdir: string, kind: VersionKind, ref: ObjectRef): Promise<VersionContent | Flaw | null> {
+    const key = keyOf(kind, ref);
+    const known = this.contents.get(key);
+    if (known) return known;
+    const wanted = kind.paths(ref.series);
+    const read = await timed(this.onOperation, 'read_version', () =>
+      ref.status === 'Draft'
+        ? this.readCommit(gitdir, ref.oid, wanted)
+        : this.readTag(gitdir, ref.oid, wanted),
+    );
+    if (isContent(read)) this.contents.set(key, read);
+    return read;
+  }
+
+  /** Tells what reading a version would find, when its objects have just been written. */
+  remember(kind: VersionKind, ref: ObjectRef, content: VersionContent): void {
+    this.contents.set(keyOf(kind, ref), content);
+  }
+
+  /** The content of a version if it is in memory. */
+  peek(kind: VersionKind, ref: ObjectRef): VersionContent | undefined {
+    return this.contents.get(keyOf(kind, ref));
+  }
+
+  private async readTag(gitdir: string, oid: string, wanted: Wanted): Promise<VersionContent | Flaw | null> {
+    const tag = await this.objects.readParsed(gitdir, oid, 'tag');
+    if (tag === null) return null;
+    const trailers = readTrailers(tag.message);
+    const says = { stated: isStated(trailers), tag: tag.tag };
+    const commit = await this.peel(gitdir, tag);
+    const content = commit && (await this.readCommit(gitdir, commit, wanted));
+    if (!content) return { fault: 'The tag does not lead to a commit', ...says };
+    if (!isContent(content)) return { ...content, ...says };
+    // Tags of the first years of Git have no tagger.
+    const signature = tag.tagger as Signature | undefined;
+    const tagger = signature && isTime(signature.timestamp) ? signature : null;
+    return {
+      ...content,
+      ...says,
+      entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? content.entryPoint,
+      isPassthrough: isPassthrough(trailers) || content.isPassthrough,
+      publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
+      publishedBy: tagger?.name ?? content.createdBy,
+    };
+  }
+
+  private async readCommit(
+    gitdir: string,
+    oid: string,
+    wanted: Wanted,
+  ): Promise<VersionContent | Flaw | null> {
+    const commit: CommitObject | null = await this.objects.readParsed(gitdir, oid, 'commit');
+    if (commit === null) return null;
+    const trailers = readTrailers(commit.message);
+    const says = { stated: isStated(trailers), tag: null };
+    // A commit that isomorphic-git has parsed may lack what every commit has.
+    const author = commit.author as Signature | undefined;
+    if (!author || !isTime(author.timestamp) || !commit.tree)
+      return { fault: 'The commit is malformed', ...says };
+    const files: StoredFile[] = [];
+    const into = { wanted, files, entries: 0, trees: new Map(), pace: new Pace() };
+    const fault = await this.collectFiles(gitdir, commit.tree, '', into);
+    if (fault !== null) return { fault, ...says };
+    return {
+      commit: oid,
+      entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? null,
+      ...says,
+      isPassthrough: isPassthrough(trailers),
+      files: sortByBytes(files, ({ path }) => path),
+      createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
+      createdBy: author.name,
+      publishedAt: null,
+      publishedBy: null,
+    };
+  }
+
+  /** The commit that a tag names, perhaps through other tags. Null when they are too many, or it is no commit. */
+  private async peel(gitdir: string, first: TagObject): Promise<string | null> {
+    let tag: TagObject | null = first;
+    for (let step = 0; tag !== null && step < MAX_TAG_CHAIN; step += 1) {
+      if (tag.type === 'commit') return tag.object;
+      tag = tag.type === 'tag' ? await this.objects.readParsed(gitdir, tag.object, 'tag') : null;
+    }
+    return null;
+  }
+
+  /** Gathers all files below a tree. Gives the fault of the first entry that no version may hold, or null. */
+  private async collectFiles(
+    gitdir: string,
+    tree: string,
+    prefix: string,
+    into: Gathering,
+  ): Promise<string | null> {
+    const entries = into.trees.get(tree) ?? decodeTree(await this.objects.readBytes(gitdir, tree, 'tree'));
+    if (entries === null) return 'A folder is malformed';
+    into.trees.set(tree, entries);
+    into.entries += entries.length;
+    if (into.entries > MAX_ENTRIES || prefix.length > MAX_PREFIX)
+      return 'There are too many files and folders';
+    for (const { mode, name, oid } of entries) {
+      if (into.pace.isDue) await into.pace.rest();
+      const path = prefix + name;
+      if (!isWanted(path, into.wanted)) continue;
+      if (/^0?40000$/.test(mode)) {
+        const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
+        if (fault !== null) return fault;
+      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid });
+      else return `"${showText(path)}" is a link or a submodule`;
+    }
+    return null;
+  }
+}
+
+/** The key holds the status because a lightweight tag may name the commit of a draft, and is no version. */
+function keyOf(kind: VersionKind, { series, status, oid }: ObjectRef): string {
+  return `${status} ${oid} ${kind.paths(series)?.join(' ') ?? ''}`;
+}
+
+export function isContent(read: VersionContent | Flaw | null): read is VersionContent {
+  return read !== null && !('fault' in read);
+}
+
+/** Whether seconds since the epoch name a moment that a date can hold. */
+function isTime(seconds: number): boolean {
+  return Number.isFinite(new Date(seconds * 1_000).getTime());
+}
+
+function isWanted(path: string, wanted: Wanted): boolean {
+  return wanted === null || wanted.some((other) => other === path || other.startsWith(`${path}/`));
+}
+
+function isStated(trailers: ReadonlyMap<string, string>): boolean {
+  return trailers.has(ENTRY_POINT_TRAILER.toLowerCase()) || trailers.has(SCOPE_TRAILER.toLowerCase());
+}
+
+function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
+  return trailers.get(PASSTHROUGH_TRAILER.toLowerCase()) === 'true';
+}
+
+function sizeOfContent(content: VersionContent): number {
+  return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, 600);
+}

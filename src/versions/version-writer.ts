@@ -1,0 +1,122 @@
+/** Writes versions of one repository as Git objects: files, commits and tags. No ref is moved here. */
+
+import { readCommit, rebaseCommit, type Signature, sign } from '../git/commits.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import { preciseTime, readTrailers, writeMessage } from '../git/trailers.ts';
+import { writeTree } from '../git/tree.ts';
+import type { Person } from '../git/types.ts';
+import { toTimestamp } from '../lib/clock.ts';
+import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
+import type { DraftChange, DraftContent, DraftInput } from './types.ts';
+import type { VersionObjects } from './version-objects.ts';
+
+/** Where a version stands in its repository, and which commit goes before it. */
+export interface WrittenVersion {
+  series: string;
+  version: string;
+  parent: string | null;
+}
+
+interface CommitFrom {
+  author: Signature;
+  committer: Signature;
+  parent: string | null;
+}
+
+export class VersionWriter {
+  private readonly objects: ObjectStore;
+  private readonly versions: VersionObjects;
+  private readonly kind: VersionKind;
+  private readonly gitdir: string;
+
+  constructor(
+    { objects, versions }: { objects: ObjectStore; versions: VersionObjects },
+    kind: VersionKind,
+    gitdir: string,
+  ) {
+    this.objects = objects;
+    this.versions = versions;
+    this.kind = kind;
+    this.gitdir = gitdir;
+  }
+
+  /** Writes the files, trees and commit of a draft and flushes them. Gives the id of the commit. */
+  async writeDraft({ series, parent }: WrittenVersion, draft: DraftInput): Promise<string> {
+    const author = sign(draft.author, draft.at);
+    const message = draftMessage(this.kind, { series, version: draft.version }, draft, draft.at);
+    return this.writeCommit(draft, message, { author, committer: author, parent });
+  }
+
+  /** Does what `writeDraft` does, with the author and the time of the draft that is replaced. */
+  async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
+    const { message, author } = await readCommit(this.objects, this.gitdir, written.replaced);
+    const createdAt = preciseTime(readTrailers(message).get('created-at'), author.timestamp);
+    const committer = sign(change.committer, change.at);
+    const from = { author, committer, parent: written.parent };
+    return this.writeCommit(change, draftMessage(this.kind, written, change, createdAt), from);
+  }
+
+  /**
+   * Writes the tag that publishes a draft and flushes it. The draft's commit is first moved onto `parent` if need be.
+   * Gives the id of the tag. No ref leads to it yet.
+   */
+  async writeTag(
+    { series, version, parent, draft }: WrittenVersion & { draft: string },
+    content: ContentTrailers,
+    { tagger, at }: { tagger: Person; at: number },
+  ): Promise<string> {
+    const commit = await rebaseCommit(this.objects, this.gitdir, draft, parent);
+    const subject = series === '' ? `Version ${version}` : labelOf(series, version);
+    const trailers = this.kind.trailers({ series, version }, content);
+    const message = writeMessage(subject, { ...trailers, 'Published-At': toTimestamp(at) });
+    const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
+    const oid = await this.tag(tag, commit, message, signature);
+    const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
+    // The next look at the refs reads the tag. This is what it would find.
+    const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
+    const ref = { series, status: 'Published', oid } as const;
+    const entryPoint = content.entryPoint || null;
+    if (known) this.versions.remember(this.kind, ref, { ...known, ...says, entryPoint });
+    return oid;
+  }
+
+  /** Writes a schema, which is published at once, with its tag, and flushes both. Gives the id of the tag. */
+  async writeSchema(parent: string | null, input: DraftInput): Promise<string> {
+    const { version, author: person, at } = input;
+    const author = sign(person, at);
+    const message = writeMessage(`Schema ${version}`, {
+      ...this.kind.trailers({ series: SCHEMA_SERIES, version }, input),
+      'Created-At': toTimestamp(at),
+      'Published-At': toTimestamp(at),
+    });
+    const commit = await this.writeCommit(input, message, { author, committer: author, parent });
+    return this.tag(tagNameOf(SCHEMA_SERIES, version), commit, message, author);
+  }
+
+  private tag(tag: string, object: string, message: string, tagger: Signature) {
+    return this.objects.writeTag(this.gitdir, { object, type: 'commit', tag, tagger, message });
+  }
+
+  private async writeCommit(
+    { files, gone }: DraftContent,
+    message: string,
+    { author, committer, parent }: CommitFrom,
+  ): Promise<string> {
+    const tree = await writeTree(this.objects, this.gitdir, files, gone);
+    const parents = parent === null ? [] : [parent];
+    return this.objects.writeCommit(this.gitdir, { message, tree, parent: parents, author, committer });
+  }
+}
+
+function draftMessage(
+  kind: VersionKind,
+  { series, version }: Pick<WrittenVersion, 'series' | 'version'>,
+  content: ContentTrailers,
+  createdAt: number,
+): string {
+  const trailers = kind.trailers({ series, version }, content);
+  return writeMessage(`Draft ${labelOf(series, version)}`, {
+    ...trailers,
+    'Created-At': toTimestamp(createdAt),
+  });
+}
