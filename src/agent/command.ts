@@ -102,7 +102,7 @@ export function runCommand(command: readonly string[], options: CommandOptions):
   });
 }
 
-/** In milliseconds. A timer with a longer time fires at once. */
+/** The longest time of a timer in milliseconds. A timer with a longer time fires at once. */
 const MAX_TIMER = 2 ** 31 - 1;
 
 /** Collects what a running command writes. */

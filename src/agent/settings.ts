@@ -62,7 +62,7 @@ const Settings = z.strictObject({
   commandTimeout: Duration.prefault('01:00:00'),
   outputLimit: Bytes.prefault('4MiB'),
   bundleLimit: Bytes.prefault('256MiB'),
-  /** Whether the server's authority issues the certificates. */
+  /** True if the server's authority issues the certificates. */
   csr: Flag.default(false),
   logLevel: choice(...LOG_LEVELS).default('info'),
 });

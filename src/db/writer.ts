@@ -74,7 +74,7 @@ export class Writer {
     this.time.spend(milliseconds);
   }
 
-  /** All waiting writes share one pause. Of a thousand of them only one makes the next attempt. */
+  /** All waiting writes share one pause, and only one of them makes the next attempt. */
   beginPause(): Promise<void> {
     this.pausing ??= sleep(PAUSE).then(() => {
       this.pausing = null;

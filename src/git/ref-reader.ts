@@ -59,9 +59,9 @@ interface PackedFile {
 
 /** The refs of a repository on the disk at one moment. */
 export interface RefSnapshot {
-  /** By path inside the repository. */
+  /** The key is the path of the folder inside the repository. */
   folders: ReadonlyMap<string, RefFolder>;
-  /** By full name. These go before the packed ones. */
+  /** The key is the full name. A loose ref hides the packed one of the same name. */
   loose: ReadonlyMap<string, LooseRef>;
   packed: PackedFile;
 }

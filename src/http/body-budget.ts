@@ -24,7 +24,7 @@ export interface BodySender {
 
 /** The part of the budget that one body holds. */
 export interface BodyShare {
-  /** @throws HawserError `unavailable` when so much more is not to be had */
+  /** @throws HawserError `unavailable` when the budget has not that much left */
   reserve(bytes: number): void;
   /** Gives back the whole share. */
   close(): void;

@@ -64,7 +64,7 @@ export class BodyReader {
       const body = await this.readWhole(spec, req, share);
       return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
     } catch (error) {
-      // Of what is being sent still nothing is read any more, so nothing else can come by the connection.
+      // The rest of the body stays unread, so the connection cannot carry another request.
       if (share === undefined || req.isPaused()) ctx.res.shouldKeepAlive = false;
       throw error;
     } finally {
@@ -80,7 +80,7 @@ export class BodyReader {
       return { mediaType, bytes: await readBytes(req, { limit: jsonBytes, share }) };
     }
     if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
-    // Without a body there is no media type that could be wrong.
+    // A request without a body cannot have a wrong media type.
     if (req.headers['content-type'] === undefined && !hasBody(req)) throw malformedJson();
     if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
     refuseContentEncoding(req.headers);
@@ -155,14 +155,14 @@ export function openBody(
   request.once('close', () => {
     if (!request.complete) counted.destroy(invalid('malformed_body', 'The body ended too early'));
   });
-  // It may fail before anybody listens; who reads it later learns of it then.
+  // It may fail before anybody listens. A later reader learns of it.
   counted.on('error', () => undefined);
   counted.once('close', () => {
     request.unpipe(entry);
     if (!request.readableEnded) discardBody(request);
   });
   over.addEventListener('abort', () => counted.destroy(), { once: true });
-  // Not pipeline(), which would destroy the request, and the connection with it.
+  // pipeline() would destroy the request, and the connection with it.
   request.pipe(entry);
   return counted;
 }
@@ -178,7 +178,7 @@ function countUpTo(limit: number): Transform {
   });
 }
 
-/** Where the body goes in, to come out counted. */
+/** The stream into which the body is written. It unpacks the body before it is counted. */
 function entryTo(counted: Transform, encoding = 'identity'): Transform {
   if (/^identity$/i.test(encoding)) return counted;
   if (!/^(?:x-)?gzip$/i.test(encoding)) throw unsupported('Of Content-Encodings only gzip is understood');
@@ -193,7 +193,7 @@ function entryTo(counted: Transform, encoding = 'identity'): Transform {
 interface Reading {
   /** The limit in bytes. */
   limit: number;
-  /** What the body holds in memory meanwhile. */
+  /** The memory that the body holds while it is read. */
   share: Pick<BodyShare, 'reserve'>;
   check?(whole: Buffer): void;
   /** The default is what a server asks for. */
@@ -201,10 +201,10 @@ interface Reading {
 }
 
 /**
- * The whole body, for a handler that may have a thread parse it, which koa-body could not.
+ * Reads the whole body as bytes, because the handler may have a thread parse it. koa-body parses where it reads.
  * @throws HawserError `payload_too_large`, as soon as the limit is passed; `malformed_body` for a body that is cut off, or
- *   comes in chunks of a byte or two; `body_timeout` for one that comes too slowly; `unavailable` where no more memory is
- *   to be had for it
+ *   comes in chunks of a byte or two; `body_timeout` for one that comes too slowly; `unavailable` where there is no
+ *   more memory for it
  */
 export async function readBytes(request: IncomingMessage, reading: Reading): Promise<Buffer> {
   const body = meter(request, '', reading);

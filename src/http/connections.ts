@@ -184,8 +184,8 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   /**
-   * Under other authorities or lists, earlier connections are not trusted, and idle ones end. Connections of proxies stay,
-   * because the certificates that come by them are judged with every request.
+   * Takes other authorities and lists. Earlier connections are not trusted from then on, and idle ones end. Connections of
+   * proxies stay, because their certificates are checked with every request.
    */
   changeTrust({ nodeCa, nodeCrl }: NodeTrust): void {
     if (nodeCa === this.trust.nodeCa && nodeCrl === this.trust.nodeCrl) return;

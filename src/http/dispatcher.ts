@@ -40,14 +40,14 @@ export interface DispatcherOptions {
   onNodeSeen(nodeId: string, now: number): void;
 }
 
-/** Who calls, and in which state of the rights that was found. */
+/** The result of an access check, and the states of the rights on which it rests. */
 interface Authorization {
   subject: AnySubject;
   generation: number;
   accessGeneration: number;
 }
 
-/** What the path and the query say, as the route's schemas give it. */
+/** The path parameters and the query, parsed by the route's schemas. */
 interface Address {
   params: unknown;
   query: unknown;
@@ -59,7 +59,7 @@ interface Call extends Address {
   route: Route;
   authorization: Authorization;
   read: ReadBody;
-  /** Epoch milliseconds at which all of it was there. */
+  /** The time at which the whole body was there, in epoch milliseconds. */
   now: number;
 }
 
@@ -81,7 +81,7 @@ export class Dispatcher {
   }
 
   /**
-   * Carries out the route and answers with what it gives. Of a poll nothing is a promise.
+   * Carries out the route and sends its answer. A poll makes no promise.
    * @throws HawserError whatever the access check, the validation or the handler finds; unavailable `overloaded` for
    *   nodes alone, so that administrators can still come in and see to it
    */
@@ -110,7 +110,7 @@ export class Dispatcher {
     });
   }
 
-  /** Of a node's call that is answered at once, as a poll is, nothing need be counted. */
+  /** Counts open calls of nodes. A call that is answered at once, such as a poll, is never open, so it is not counted. */
   private carryOutInTurn(call: Call): Awaitable<Answer> {
     const { principal } = call.authorization.subject;
     if (principal?.kind !== 'node') return this.carryOutLocked(call);
@@ -121,7 +121,7 @@ export class Dispatcher {
     return answer;
   }
 
-  /** Until the connection has taken the answer, a node's call is open. */
+  /** Keeps a node's call open until the connection has taken the answer. */
   private noteAnswered({ state, res }: Exchange): void {
     const { principal } = state;
     if (principal?.kind !== 'node') return;
@@ -130,14 +130,14 @@ export class Dispatcher {
       return;
     }
     state.leave ??= this.load.enter(principal.node.nodeId);
-    // The end of what is sent as a stream is waited for anyway.
+    // The end of an answer that is sent as a stream is waited for elsewhere.
     if (state.streamedBytes === undefined) res.once('close', state.leave);
   }
 
-  /** Finds who calls and whether they may. For a poll nothing is waited for: all of it is in memory. */
+  /** Finds out who calls, and whether that caller may use the route. For a poll all of this is in memory. */
   private authorizeCaller(ctx: Exchange, route: Route, now: number): Awaitable<Authorization> {
     const { changes } = this.options.database;
-    // Before anything is answered from memory: another process of this server may have written.
+    // This comes before any answer from memory, because another process of this server may have written.
     changes.catchUp();
     const { generation, accessGeneration } = changes;
     return andThen(this.identify(ctx, route, now), (principal) => {
@@ -167,8 +167,8 @@ export class Dispatcher {
   }
 
   /**
-   * Rights count at the moment of the deed: a body may come long after its head, and a lock may be waited for. While
-   * nothing was changed that rights rest on, which memory knows, the first authorization stands.
+   * Checks access again before a change is made, because a body may come long after its head, and a lock may be waited
+   * for. The first authorization is still valid if nothing has changed that rights depend on.
    */
   private reauthorize({ ctx, route, authorization }: Call, now: number): Awaitable<AnySubject> {
     if (this.stillHolds(authorization, now)) return authorization.subject;
@@ -181,12 +181,12 @@ export class Dispatcher {
     changes.catchUp();
     if (changes.generation !== generation || changes.accessGeneration !== accessGeneration) return false;
     if (principal === null) return true;
-    // Whose certificate it is stands in memory anyway.
+    // The owner of a certificate is looked up in memory, which is cheap.
     if (principal.kind === 'node') return false;
     return principal.credentialEndsAt === null || principal.credentialEndsAt > now;
   }
 
-  /** What follows once it is known that the caller may use the route. */
+  /** Runs the checks that come after access and before the body. */
   private admit(ctx: Exchange, route: Route, subject: AnySubject, now: number): void {
     const { principal } = subject;
     if (principal?.kind === 'node') {
@@ -205,14 +205,14 @@ export class Dispatcher {
   }
 
   /**
-   * Carries out a change with no other write of the same resource in between, so that what If-Match was compared with
-   * still stands.
+   * Carries out a change under the lock of its resource, so that the resource cannot change after If-Match was
+   * compared.
    */
   private carryOutLocked(call: Call): Awaitable<Answer> {
     const { ctx, route } = call;
     const path = route.represents ?? route.path;
     const isConditional = ctx.headers['if-match'] !== undefined;
-    // What nobody can read has no validator that a write could be checked against.
+    // A resource that nobody can read has no validator for If-Match.
     if (!CONDITIONAL_METHODS.has(route.method) || (!isConditional && !this.gets.has(path)))
       return this.carryOut(call);
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => ctx.params[name] ?? '');
@@ -220,18 +220,18 @@ export class Dispatcher {
       if (isConditional) await this.requireCurrent(path, call);
       return this.carryOut(call);
     };
-    // Before the lock, behind which others would add their waiting to this one's.
+    // This wait comes before the lock, because others wait for the lock.
     const ready = this.options.database.requireWritable();
     return ready.then(() => this.options.locks.run(resourceLock(resource), locked));
   }
 
   /**
-   * The current validator is that of the GET which the route represents, asked in the caller's own name.
+   * Compares If-Match with the validator of the GET that the route represents, as the caller would get it.
    * @throws HawserError precondition_failed
    */
   private async requireCurrent(path: string, call: Call): Promise<void> {
     const ifMatch = call.ctx.headers['if-match'] ?? '';
-    // What has no GET has no validator to know, and whether it is there the handler finds out.
+    // Without a GET there is no validator. The handler finds out whether the resource exists.
     if (namesAny(ifMatch) && !this.gets.has(path)) return;
     const { principal } = await this.reauthorize(call, this.options.clock.now());
     requireMatch(ifMatch, await this.current(path, call.ctx, principal));
@@ -246,7 +246,7 @@ export class Dispatcher {
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };
     } catch (error) {
-      // Who may not read it knows no validator of it, so none that is sent can be the current one.
+      // A caller who may not read the resource cannot know its validator, so none that is sent can match.
       if (error instanceof HawserError && ['not_found', 'forbidden'].includes(error.kind)) return null;
       throw error;
     }
@@ -275,12 +275,12 @@ function toInput(
   now: number,
 ): Parameters<Route['handle']>[0] {
   const { body, files, file } = read;
-  // Named one by one: spreading makes an object that V8 keeps as a dictionary, some 5 µs on every poll.
+  // The members are named one by one, because V8 keeps a spread object as a dictionary. That costs each poll 5 µs.
   const facts = new Facts(ctx, now);
   return { principal, resource, node, content, params, query, body, files, file, facts };
 }
 
-/** Before anything is changed: a caller who then got 406 would take the change for refused. */
+/** This check comes before any change, because a caller who gets 406 believes that nothing was changed. */
 function refuseUnacceptable(ctx: Exchange, route: Route): void {
   if (route.method === 'GET') return;
   const answersJson = Object.values(route.answers).some((answer) => answer.schema !== undefined);

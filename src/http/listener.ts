@@ -22,7 +22,7 @@ import { ConnectionTable } from './connections.ts';
 import { answerBadHost, answerClientError, answerConnect, countHosts } from './malformed.ts';
 import { Proxies, type ProxySettings } from './proxies.ts';
 
-/** Without a certificate of the server the listener speaks plain HTTP. */
+/** The listener speaks plain HTTP if it has no certificate of the server. */
 export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
 
 export interface ListenerOptions {

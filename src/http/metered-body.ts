@@ -77,7 +77,7 @@ export function paceOfUpload(): BodyPace {
 const CHUNKS = 4_000;
 const BYTES_OF_A_CHUNK = 64;
 
-/** So many bytes are handed on in one turn of the event loop. The worst form keeps formidable busy for 6 ms with them. */
+/** The bytes that are handed on in one turn of the event loop. The worst form keeps formidable busy for 6 ms with them. */
 const SLICE = 16 * 1024;
 
 /**
@@ -98,7 +98,7 @@ export class MeteredBody extends Readable {
   private chunks = 0;
   private isComplete = false;
   private isHandingOn = false;
-  /** Of a body in far too many chunks nothing more is read, not even to be thrown away. */
+  /** Set when a body comes in far too many chunks. The rest of it is not even read to be dropped. */
   private isOverrun = false;
 
   constructor(request: IncomingMessage, mediaType: string, rules: BodyRules) {
@@ -199,7 +199,7 @@ export class MeteredBody extends Readable {
   }
 }
 
-/** So many bytes of a refused body are still taken off the wire, so that its sender gets to read the answer. */
+/** The bytes of a refused body that are still read and dropped, so that the sender can read the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 
 /**

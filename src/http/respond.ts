@@ -9,18 +9,18 @@ import { type Answer, etagOf, namesValidator } from './answer.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
 import { countBytes, openPieces, piecesOf, WHOLE } from './pieces.ts';
 
-/** Of every answer: no browser is to take the content for another kind than it is named. */
+/** The headers of every answer. They forbid a browser to guess another media type. */
 const ANYWHERE = ['X-Content-Type-Options', 'nosniff'];
-/** Not for subdomains: they may be other machines. Over plain HTTP it must not be sent (RFC 6797 7.2). */
+/** Leaves out subdomains, which may be other machines. Plain HTTP must not carry it (RFC 6797 7.2). */
 const OVER_TLS = [...ANYWHERE, 'Strict-Transport-Security', 'max-age=31536000'];
 
-/** For what a browser might take for a document: to run nothing in it, and to show it in no frame. */
+/** Makes a browser run nothing in the answer, and show it in no frame. */
 const NO_DOCUMENT = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 
-/** What is sent as the body. */
+/** The body as it is sent. */
 type Sent = string | Buffer | Readable | null;
 
 /**

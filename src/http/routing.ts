@@ -14,13 +14,13 @@ import type { Route } from './route.ts';
 export type Dispatch = (ctx: Exchange, route: Route) => Awaitable<void>;
 
 /**
- * A path is of the most specific pattern alone, with all methods: what a named neighbour does not do, no `{id}` does in
- * its place. So each path is one entry of the router, which picks among paths, and the method is found here. The router's
+ * Only the most specific pattern answers a path, for all methods: if `/nodes/register` has no GET, `/nodes/{id}` does not
+ * answer it. So each path is one entry of the router, which picks among paths, and the method is found here. The router's
  * `allowedMethods()` would join the methods of all patterns that fit.
  */
 export function routerOf(routes: readonly Route[], dispatch: Dispatch): Middleware {
   const router = new Router({ sensitive: true, exclusive: 'specificity' });
-  // Of patterns with as many parameters the router takes the first. A brace sorts behind every letter.
+  // Among patterns with the same number of parameters the router takes the first. A brace sorts behind every letter.
   for (const path of [...new Set(routes.map((route) => route.path))].sort()) {
     const ofPath = routes.filter((route) => route.path === path);
     const methods = new Map<string, Route>(ofPath.map((route) => [route.method, route]));
@@ -59,8 +59,8 @@ function toPattern(path: string): string {
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Finds these routes without Koa and without the router, which cost more than to find and answer the poll. All else is
- * the same code. Only plain GETs: an escaped path, an Accept header and every other method are left to `otherwise`.
+ * Finds these routes without Koa and its router, which cost more than the rest of a poll. The rest is the same code. Only
+ * plain GETs take this way. A request with an escaped path, an Accept header or another method goes to `otherwise`.
  */
 export function pollShortCut(
   routes: readonly Route[],

@@ -53,8 +53,8 @@ interface Thread {
 }
 
 /**
- * A few threads that callers use in turn: a caller with sixteen tasks does not hold up a caller with one. Of each caller
- * one task at a time is carried out.
+ * A few threads that callers use in turn: a caller with sixteen tasks does not hold up a caller with one. One
+ * task of each caller is carried out at a time.
  */
 export class Threads<T extends Tasks> {
   private readonly options: ThreadsOptions;

@@ -187,7 +187,7 @@ class RevocationList {
   }
 }
 
-/** As Web Cryptography names signature algorithms. */
+/** A signature algorithm under the names of Web Cryptography. */
 interface SignatureAlgorithm {
   name: string;
   hash?: { name: string };

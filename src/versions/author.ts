@@ -238,7 +238,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     replaced: string | null,
   ): Promise<void> {
     const input = { version, ...content, ...this.writing };
-    const { commit } = await this.writer.putPublished(SCHEMA_SERIES, input);
+    const { commit } = await this.writer.putSchema(input);
     const details = { commit, replaced };
     await this.record(SCHEMA_SERIES, version, { action: 'parameters.schema_uploaded', details });
   }

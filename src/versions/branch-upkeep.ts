@@ -25,7 +25,7 @@ export interface BranchState {
 export interface BranchUpkeep {
   /** Whether a branch is not where the published versions demand it, or a draft branch lies beside its tag. */
   isBehind(state: BranchState): boolean;
-  /** To be called before a tag is given its ref. */
+  /** Announces a tag that is about to be given its ref. */
   announce(series: string, tag: string): void;
   /**
    * Brings the branches up to date and drops the draft branches of published versions.
@@ -39,6 +39,6 @@ export interface BranchUpkeep {
   ): Promise<boolean>;
   /** The commits at which history must end, so that nothing that is kept leads to one of `removed`. */
   endsOfHistory(state: BranchState, removed: readonly VersionRef[], history: History): Promise<string[]>;
-  /** To be called when the repository is gone. */
+  /** Drops what is known of a repository that is gone. */
   forget(): void;
 }

@@ -23,7 +23,7 @@ export class CorruptionTracker {
     return this.names.size > 0 && performance.now() - this.attemptedAt > ROUND;
   }
 
-  /** To be called when an attempt begins. */
+  /** Notes that an attempt begins. */
   attemptStarted(): void {
     this.attemptedAt = performance.now();
   }

@@ -63,8 +63,8 @@ export class RefChecks {
   private readonly gitdir: string;
   private readonly corruption: CorruptionTracker;
   /**
-   * By name and oid the verdict: the files of a version depend on its series. By oid and path, whether the version
-   * has a file there.
+   * A verdict has the ref's name and oid as its key, because the paths of a version depend on its series. A boolean has
+   * an oid and a path as its key, and says whether the version has a file there.
    */
   private readonly verdicts: ValidationCache<Verdict | boolean>;
 

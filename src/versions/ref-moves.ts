@@ -24,7 +24,7 @@ export class RefMoves {
     return moveRef(this.folder, move);
   }
 
-  /** To be called when the holder's work has succeeded. */
+  /** Lets the moves stand, because the holder's work has succeeded. */
   confirm(): void {
     this.moves = [];
   }

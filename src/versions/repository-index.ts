@@ -22,7 +22,7 @@ export interface LeftOver {
 
 export class RepositoryIndex implements SeriesIndex {
   private readonly kind: VersionKind;
-  /** By full name, the check of every ref that is named like a version. */
+  /** Holds the check of every ref that is named like a version. The key is its full name. */
   private readonly checks = new Map<string, RefCheck>();
   /** The versions of each series by their refs alone. */
   private readonly candidates = new Map<string, SortedVersions>();
@@ -68,7 +68,7 @@ export class RepositoryIndex implements SeriesIndex {
     return this.inheritance.inherited.get(version);
   }
 
-  /** By version, for those that name no entry point themselves: the published version that they take it from. */
+  /** Maps each version that names no entry point to the published version from which it takes one. */
   entryPointSources(): Map<string, string> {
     const sources = new Map<string, string>();
     let source: string | null = null;
@@ -91,7 +91,7 @@ export class RepositoryIndex implements SeriesIndex {
     return refs;
   }
 
-  /** To be called when the draft branch has been removed. */
+  /** Takes out a left-over whose draft branch has been removed. */
   removeLeftOver({ draft }: LeftOver): void {
     this.draftsBesideTags.delete(draft.name);
   }

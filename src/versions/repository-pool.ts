@@ -65,7 +65,7 @@ export class RepositoryPool {
     return this.repositories.get(gitdirOf(this.tools.root, ref));
   }
 
-  /** To be called when another process has moved refs of the repository, or of any if none is named. */
+  /** Makes the next readers look at the disk: of this repository, or of all if none is named. */
   invalidate(ref?: RepositoryRef): void {
     if (ref) this.peek(ref)?.invalidate();
     else for (const repository of this.repositories.values()) repository.invalidate();

@@ -6,7 +6,7 @@ import { readRef } from '../git/ref-reader.ts';
 import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, refNameOf, type Status } from './kinds.ts';
+import { checkDraft, refNameOf, SCHEMA_SERIES, type Status } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
@@ -39,7 +39,7 @@ export class RepositoryWriter implements LockedRepository {
     return this.repository.known;
   }
 
-  /** To be called when the lock is given back. */
+  /** Makes the writer refuse further work, once the lock is given back. */
   end(): void {
     this.held = false;
   }
@@ -86,8 +86,9 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  async putPublished(series: string, input: DraftInput): Promise<VersionDetails> {
+  async putSchema(input: DraftInput): Promise<VersionDetails> {
     const { version } = input;
+    const series = SCHEMA_SERIES;
     const name = { series, version, status: 'Published' as const };
     await checkDraft(this.repository.kind, name, input);
     const before = this.index.of(series).get(version)?.oid;
@@ -114,7 +115,7 @@ export class RepositoryWriter implements LockedRepository {
 
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
     if (refs.length === 0) return;
-    for (const { series, version } of refs) this.refuseMain(series, version);
+    for (const { series, version } of refs) this.requireRemovable(series, version);
     await this.tools.beforeWrite();
     try {
       await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removeVersions(refs)));
@@ -160,8 +161,8 @@ export class RepositoryWriter implements LockedRepository {
     return below?.commit ?? null;
   }
 
-  /** Without the highest stable version, `main` would have nowhere to go. */
-  private refuseMain(series: string, version: string): void {
+  /** Refuses to remove the highest stable version, without which `main` would have nowhere to go. */
+  private requireRemovable(series: string, version: string): void {
     const index = this.index.of(series);
     const ref = index.get(version);
     if (ref === undefined) throw notFound('There is no such version.');

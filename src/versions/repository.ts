@@ -37,7 +37,7 @@ export class Repository {
   readonly ref: RepositoryRef;
   readonly kind: VersionKind;
   readonly folder: GitFolder;
-  /** To be used under the lock only. */
+  /** The moves of the lock's holder. They must be used under the lock only. */
   readonly moves: RefMoves;
   readonly notifier: RefNotifier;
   readonly upkeep: BranchUpkeep;
@@ -114,7 +114,7 @@ export class Repository {
     return [...faults, ...corrupted].map((problem) => ({ repository: this.ref, ...problem }));
   }
 
-  /** To be called when another process has moved refs. The next reader looks at the disk. */
+  /** Makes the next reader look at the disk, because another process has moved refs. */
   invalidate(): void {
     this.invalidations += 1;
   }
@@ -152,7 +152,7 @@ export class Repository {
     else await this.reload();
   }
 
-  /** To be called after a write of our own, before anything else may fail. */
+  /** Reads the refs after a write of our own. This must come before anything else that may fail. */
   async refreshAfterWrite(): Promise<void> {
     this.notifier.isDue = true;
     await this.read();
@@ -249,7 +249,7 @@ export class Repository {
     const { drops } = this;
     const before = this.state;
     const snapshot = await this.reader.readRefs(before?.snapshot);
-    // Nothing is known any more of a repository that came or went meanwhile.
+    // What was read before does not hold for a repository that was made or removed meanwhile.
     const base = before && (before.snapshot === undefined) === (snapshot === undefined) ? before : undefined;
     const index = base?.index ?? new RepositoryIndex(this.kind);
     const checks = await this.reader.checkRefs(snapshot, base?.snapshot, doubted);

@@ -107,7 +107,7 @@ export class GitStore {
     return this.pool.close();
   }
 
-  /** To be called when another process has moved refs of the repository, or of any if none is named. */
+  /** Makes the next readers look at the disk: of this repository, or of all if none is named. */
   invalidate(ref?: RepositoryRef): void {
     this.pool.invalidate(ref);
   }

@@ -98,13 +98,13 @@ export interface LockedRepository {
   replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails>;
   /** Not found; conflict `already_published` or `draft_changed`. */
   publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails>;
-  /** Writes a version that is published at once, in place of one of the same name. Conflict `version_changed`. */
-  putPublished(series: string, input: DraftInput): Promise<VersionDetails>;
+  /** Writes a schema, which is published at once, in place of one of the same version. Conflict `schema_changed`. */
+  putSchema(input: DraftInput): Promise<VersionDetails>;
   /** Not found; conflict `published_version` or `draft_changed`. */
   deleteDraft(series: string, version: string): Promise<void>;
   /**
    * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
-   * Conflict `in_use` for the version at which `main` stands, and `versions_changed`.
+   * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
   deleteVersions(refs: readonly VersionRef[]): Promise<void>;
 }

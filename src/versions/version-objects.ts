@@ -38,7 +38,7 @@ interface Gathering {
   wanted: Wanted;
   files: StoredFile[];
   entries: number;
-  /** By oid. A folder may stand in many places and is read once. */
+  /** The key is the oid. A folder may stand in many places and is read once. */
   trees: Map<string, TreeEntry[]>;
   pace: Pace;
 }

@@ -126,7 +126,7 @@ async function refusalOf(
 }
 
 /**
- * Ends the session on the server, whoever still has its cookie. Of two sign-outs at once only one is recorded.
+ * Ends the session on the server, whoever still has its cookie. If two sign-outs come at once, only one is recorded.
  * @param principal a user who is signed in with a session
  */
 export async function signOut(database: Database, principal: UserPrincipal, actor: Actor): Promise<void> {

@@ -12,7 +12,7 @@ import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { SCHEMA_SERIES } from '../../versions/kinds.ts';
 import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { Target } from '../../versions/rows.ts';
-import type { ParameterDetails, ParameterScope, VersionDetails, VersionRef } from '../../versions/store.ts';
+import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
 import { FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
@@ -66,7 +66,7 @@ export function saveFile(
     const errors = await checks.errorsOf(version, content?.document ?? null);
     if (checks.mode === 'Strict' && errors.length > 0)
       throw invalid('validation_failed', refusal(version), errors);
-    // This is checked before anything is written. The store checks it again.
+    // This check comes before anything is written. The author repeats it.
     author.findDraft(version, seriesOf(wanted.scope));
     refuseGone(target.gone);
     // The value is made before the file. A value without a file does no harm, but a file without its value is shown to nobody.
@@ -75,7 +75,7 @@ export function saveFile(
     const { name } = target.resource;
     const draft = await writeDraft(tools, author, { name, series, version, content });
     const details = publish
-      ? await describe(tools, target, await author.publish(version, () => undefined, series))
+      ? await tools.store.parameters.describe(name, await author.publish(version, () => undefined, series))
       : draft.details;
     return { type, scope, details, needsMigration: errors.length > 0, isNew: draft.isNew };
   });
@@ -97,14 +97,6 @@ async function writeDraft(
   if (isSame) return { isNew: false, details: before };
   const made = await author.replaceDraft(ref, contentOf(series, content), { series });
   return { isNew: false, details: await store.parameters.describe(name, made) };
-}
-
-function describe(
-  { store }: ParameterTools,
-  { resource }: FileTarget,
-  version: VersionDetails,
-): Promise<ParameterDetails> {
-  return store.parameters.describe(resource.name, version);
 }
 
 function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): boolean {
@@ -129,8 +121,9 @@ export function publishFile(tools: ParameterTools, target: FileTarget, name: Fil
       if (checks.mode === 'Strict' && needsMigration)
         throw conflict('validation_failed', refusal(version), { errors });
     };
-    const details = await author.publish(version, (ref) => check(ref), seriesOf(scope));
-    return { type, scope, details: await describe(tools, target, details), needsMigration };
+    const published = await author.publish(version, check, seriesOf(scope));
+    const details = await tools.store.parameters.describe(target.resource.name, published);
+    return { type, scope, details, needsMigration };
   });
 }
 

@@ -12,7 +12,7 @@ import { Table } from '../crud/rows.ts';
 export type ScopeTypeRow = Selectable<ScopeTypesTable>;
 export type ScopeValueRow = Selectable<ScopeValuesTable>;
 
-/** To delete a scope type deletes its values. */
+/** When a scope type is deleted, the database deletes its values too. */
 export const SCOPE_TYPES = new Table('scope_types', {
   order: ['precedence'],
   missing: 'No such scope type',

@@ -11,7 +11,7 @@ import { Table } from '../crud/rows.ts';
 
 export const userNameTaken = () => conflict('name_taken', 'Another user has this name');
 
-/** To delete a user deletes the sessions, tokens, memberships, roles and grants. */
+/** When a row is deleted, the database deletes the user's sessions, tokens, memberships, roles and grants too. */
 export const USERS = new Table('users', {
   order: ['username_key'],
   missing: 'No such user',

@@ -78,5 +78,5 @@ export function putSchema(
 ): Promise<VersionDetails> {
   const content = contentOf('schema', { type, bytes: Buffer.from(text) });
   const input = { ...content, version, author: ALICE, at };
-  return store.exclusive(PARAMETERS, (parameters) => parameters.putPublished('schema', input));
+  return store.exclusive(PARAMETERS, (parameters) => parameters.putSchema(input));
 }
