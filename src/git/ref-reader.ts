@@ -30,6 +30,8 @@ export interface RefValue {
 /** Tells whether a file or folder has changed since it was looked at. */
 interface Stamp {
   text: string;
+  /** Epoch milliseconds by the machine's clock. */
+  changedAt: number;
   /** Whether the last change was so recent that a later one may leave the text as it is. */
   isRacy: boolean;
 }
@@ -104,12 +106,23 @@ export function parsePackedRefs(text: string): Map<string, string> {
   return refs;
 }
 
-/** The oids of all refs, also of those that are neither branches nor tags, by full name and in the order of the names. */
-export async function listRefs(fs: AtomicFs, gitdir: string): Promise<Map<string, string>> {
-  const { loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
+/** All refs of a repository, also those that are neither branches nor tags. */
+export interface RefList {
+  /** The oids by full name, in the order of the names. */
+  refs: Map<string, string>;
+  /** When the last ref came, went or moved, in epoch milliseconds by the machine's clock. */
+  changedAt: number;
+}
+
+export async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefList> {
+  const { folders, loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
   const refs = new Map(packed.refs);
   for (const [name, { oid }] of loose) refs.set(name, oid);
-  return new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const stamps = [packed.stamp, ...[...folders.values()].map(({ stamp }) => stamp)];
+  return {
+    refs: new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1))),
+    changedAt: Math.max(...stamps.map((stamp) => stamp?.changedAt ?? 0)),
+  };
 }
 
 /**
@@ -235,9 +248,10 @@ function stampOf(fs: AtomicFs, path: string): Stamp | null {
   const stats = fs.lstatNow(path);
   if (!stats) return null;
   const { mtimeNs, ctimeNs, mtimeMs, ctimeMs, ino, size } = stats;
+  const changedAt = Math.max(Number(mtimeMs), Number(ctimeMs));
   // The times of files come from the machine's clock, and not from one that a test may hold.
-  const age = Date.now() - Math.max(Number(mtimeMs), Number(ctimeMs));
-  return { text: `${mtimeNs}.${ctimeNs}.${ino}.${size}`, isRacy: age <= TIMESTAMP_STEP };
+  const isRacy = Date.now() - changedAt <= TIMESTAMP_STEP;
+  return { text: `${mtimeNs}.${ctimeNs}.${ino}.${size}`, changedAt, isRacy };
 }
 
 function isUnchanged(before: Stamp | null, now: Stamp | null): boolean {

@@ -188,8 +188,9 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { version } = before;
     const { author: committer, ...when } = this.writing;
     const made = await this.writer.replaceDraft(series, version, { ...content, ...when, committer });
-    const { replaced: action } = this.facts.actions;
-    await this.record(series, version, told ?? { action, details: this.facts.draftDetails(made, before) });
+    const { replaced } = this.facts.actions;
+    const details = { ...told?.details, ...this.facts.draftDetails(made, before) };
+    await this.record(series, version, { action: told?.action ?? replaced, details });
     return made;
   }
 

@@ -98,7 +98,7 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
     const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
     const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
-    const refs = await listRefs(fs, gitdir);
+    const { refs } = await listRefs(fs, gitdir);
     const shallow = await readShallow(fs, gitdir);
     const { seen, faults } = await walkObjects({ objects, gitdir, shallow }, refs);
     return {

@@ -68,6 +68,7 @@ describe('the audit trail of changes', () => {
         description: 'For the web',
         useServerManagedParameters: true,
         version: '0.1.0',
+        commit: hawser.git('configurations/who.git', 'rev-parse', 'draft/0.1.0').trim(),
       },
     });
   });

@@ -101,18 +101,32 @@ describe('the audit trail of composites', () => {
 
   it('has their children, with what changed of them, and nothing where nothing did', async () => {
     const id = await made('children');
-    const expectEntry = expecting(id, 'children');
     const version = '1.0.0';
+    const head = () => hawser.git('composites/children.git', 'rev-parse', 'draft/1.0.0').trim();
+    let from = head();
+    /** Every change of the children is a commit, which the entry names beside the one before it. */
+    const expectEntry = (action: string, call: (client: Client) => Promise<Reply>, details: object) => {
+      const told = { ...details, commit: { from, to: '' } };
+      const calling = async (client: Client) => {
+        const reply = await call(client);
+        told.commit.to = head();
+        from = told.commit.to;
+        return reply;
+      };
+      return expecting(id, 'children')(action, calling, told);
+    };
     const added = await onlyEntry(hawser, ada.client, (client) =>
       addChild(client, 'children', version, 'a', { order: 2 }),
     );
+    const afterAdding = { from, to: head() };
+    from = afterAdding.to;
     const [item] = (await ok(200, ada.client.get(compositeVersionOf('children', version)))).items;
     const child = { version, childId: item.id, childConfigurationName: 'a' };
     expect(shortly(added)).to.deep.equal({
       action: 'composite.child_added',
       resource_type: 'CompositeConfiguration',
       resource_id: id,
-      details: { name: 'children', ...child, activeVersion: null, order: 2 },
+      details: { name: 'children', ...child, activeVersion: null, order: 2, commit: afterAdding },
     });
     const address = `${childrenOf('children', version)}/${item.id}`;
     const put = (json: unknown) => (client: Client) => client.put(address, json);
