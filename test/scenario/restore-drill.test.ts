@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { Load, type Site, type Written } from '../support/backup-load.ts';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
@@ -214,6 +215,28 @@ describeWithOpenssl('a restore drill', function (this: Mocha.Suite) {
     }
     const { code, stdout } = await run('doctor', '--json');
     expect(code, stdout).to.equal(0);
+  });
+
+  it('has the audit entry of each version that it has', () => {
+    const database = new SqliteDatabase(join(folder, 'data/hawser.db'), { readonly: true });
+    const told = database.prepare('SELECT details FROM audit_entries').pluck().all().join('\n');
+    database.close();
+    for (const kind of KINDS) {
+      for (const name of readdirSync(join(folder, 'repos', kind))) {
+        const format = '--format=%(refname) %(objectname) %(*objectname)';
+        const refs = git(
+          join(folder, 'repos', kind, name),
+          'for-each-ref',
+          format,
+          'refs/heads/draft',
+          'refs/tags',
+        );
+        for (const line of refs.trim().split('\n').filter(Boolean)) {
+          const [ref, oid, peeled] = line.split(' ');
+          expect(told, `${kind}/${name} ${ref}`).to.contain(peeled || oid);
+        }
+      }
+    }
   });
 
   it('ends the sessions of the time of the backup, and keeps the tokens', async () => {
