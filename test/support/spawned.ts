@@ -4,7 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from './client.ts';
-import { ADMIN_PASSWORD } from './hawser.ts';
+import { ADMIN_PASSWORD, CHEAP_HASHES } from './hawser.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;
@@ -43,6 +43,7 @@ export function spawnHawser(
     HAWSER_DATA_DIR: dataDir,
     HAWSER_REPOS_DIR: join(folder, 'repos'),
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    ...CHEAP_HASHES,
     ...settings,
   };
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], { cwd: PROJECT, env });
