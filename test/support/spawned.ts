@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from './client.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from './hawser.ts';
+import { PROJECT, programArguments } from './program.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
 const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;
 
 export interface Ended {
@@ -46,7 +46,7 @@ export function spawnHawser(
     ...CHEAP_HASHES,
     ...settings,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], { cwd: PROJECT, env });
+  const child = spawn(process.execPath, [...programArguments('main'), ...words], { cwd: PROJECT, env });
   return follow(child, dataDir);
 }
 
