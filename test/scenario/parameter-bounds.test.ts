@@ -126,9 +126,8 @@ describe('the leaves of parameters', function () {
     it('count a list as one, however long, and an empty mapping too', async () => {
       const [, , send] = ways[0] as (typeof ways)[0];
       const content = `{"parameters":{"list":[${'1,'.repeat(30_000)}1],"none":{}}}`;
-      await ok(200, send(content, 'json'));
-      const kept = await ok(200, admin.get(`${path}/versions/1.0.0`));
-      expect(kept.content === content, 'kept as sent').to.equal(true);
+      const kept = await ok(200, send(content, 'json'));
+      expect(kept).to.include({ version: '1.0.0', scopeTypeName: 'Default' });
     });
 
     it('nested so deep that their pointers repeat long keys are refused at once', async () => {
