@@ -1,6 +1,6 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
 import { type Database, openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
@@ -17,6 +17,7 @@ import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { setPasswordCost } from './security/passwords.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { reconcile } from './versions/reconcile.ts';
 import { GitStore } from './versions/store.ts';
@@ -71,6 +72,7 @@ export interface Stores {
 
 export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
+  setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
   await requireFolder('HAWSER_DATA_DIR', config.dataDir);
   await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
@@ -111,6 +113,8 @@ export async function closeStores({ store, database }: Stores): Promise<void> {
 export async function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
   const { config, clock, log } = options;
   const { database, store, locks } = stores;
+  if (config.scryptCost < SCRYPT_COST.least)
+    log.warn('HAWSER_TESTING is on: passwords are hashed so weakly that stolen hashes are easy to guess');
   await store.prepare();
   await sweepBundleFiles(config.dataDir);
   // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.

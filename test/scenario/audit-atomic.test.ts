@@ -84,5 +84,7 @@ describe('while no entry can be written to the audit trail', () => {
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));
     await ok(200, hawser.admin.put(`${versionsOf('web')}/3.0.0/publish`));
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
+    const left: { name: string }[] = await ok(200, hawser.admin.get(CONFIGURATIONS));
+    expect(left.map(({ name }) => name)).to.deep.equal(['other']);
   });
 });

@@ -40,7 +40,7 @@ describe('the audit trail of composites', () => {
     await ok(201, addCompositeDraft(ada.client, name, '1.0.0'));
     return id;
   };
-  const silent = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
+  const expectNoEntries = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
     for (const call of calls) await expectNoEntry(hawser, status, call);
   };
   /** Ada's call and what there is of it, all of one composite. */
@@ -137,7 +137,7 @@ describe('the audit trail of composites', () => {
     const pinned = { activeVersion: '1.0.0', order: 2 };
     const { commit } = await ok(200, ada.client.get(compositeVersionOf('children', version)));
     hawser.clock.advance(2_000);
-    await silent(
+    await expectNoEntries(
       200,
       () => put(pinned)(ada.client),
       () => put({})(ada.client),
@@ -163,10 +163,10 @@ describe('the audit trail of composites', () => {
     const grants = `${compositeOf('granted')}/permissions`;
     const put = (level: string) => (client: Client) => client.put(grants, { ...holder, level });
     await expectEntry('granted', put('Modify'), { ...holder, level: 'Modify', before: null });
-    await silent(204, () => put('Modify')(ada.client));
+    await expectNoEntries(204, () => put('Modify')(ada.client));
     const revoke = (client: Client) => client.delete(`${grants}/User/${bob.userId}`);
     await expectEntry('grant_revoked', revoke, { ...holder, level: null, before: 'Modify' });
-    await silent(404, () => revoke(ada.client));
+    await expectNoEntries(404, () => revoke(ada.client));
   });
 
   it('has nothing of what was refused', async () => {
@@ -174,20 +174,20 @@ describe('the audit trail of composites', () => {
     const { client } = ada;
     const item = await ok(201, addChild(client, 'refused', '1.0.0', 'a'));
     const children = childrenOf('refused', '1.0.0');
-    await silent(
+    await expectNoEntries(
       409,
       () => createComposite(client, 'Refused'),
       () => addCompositeDraft(client, 'refused', '1.0.0'),
       () => addChild(client, 'refused', '1.0.0', 'a'),
     );
-    await silent(
+    await expectNoEntries(
       400,
       () => createComposite(client, 'x', { entryPoint: '../x' }),
       () => addCompositeDraft(client, 'refused', 'v1'),
       () => addChild(client, 'refused', '1.0.0', 'b', { activeVersion: '9.9.9' }),
       () => client.put(`${children}/${item.id}`, { activeVersion: '9.9.9' }),
     );
-    await silent(
+    await expectNoEntries(
       404,
       () => addChild(client, 'refused', '1.0.0', 'nothing'),
       () => client.put(`${children}/${newId()}`, { order: 1 }),
@@ -196,7 +196,7 @@ describe('the audit trail of composites', () => {
     );
     const levels = { principalType: 'User', principalId: bob.userId, level: 'Read' };
     await ok(204, client.put(`${compositeOf('refused')}/permissions`, levels));
-    await silent(
+    await expectNoEntries(
       403,
       () => createComposite(bob.client, 'x'),
       () => addCompositeDraft(bob.client, 'refused', '2.0.0'),
@@ -206,12 +206,12 @@ describe('the audit trail of composites', () => {
       () => bob.client.delete(compositeOf('refused')),
     );
     await ok(201, addChild(client, 'refused', '1.0.0', 'unpublished'));
-    await silent(409, () => publishComposite(client, 'refused', '1.0.0'));
+    await expectNoEntries(409, () => publishComposite(client, 'refused', '1.0.0'));
     await ok(201, addCompositeDraft(client, 'refused', '2.0.0'));
-    await silent(409, () => publishComposite(client, 'refused', '2.0.0'));
+    await expectNoEntries(409, () => publishComposite(client, 'refused', '2.0.0'));
     await ok(201, addChild(client, 'refused', '2.0.0', 'b'));
     await ok(200, publishComposite(client, 'refused', '2.0.0'));
-    await silent(
+    await expectNoEntries(
       409,
       () => publishComposite(client, 'refused', '2.0.0'),
       () => addChild(client, 'refused', '2.0.0', 'a'),

@@ -229,6 +229,10 @@ describe('a schema of parameters', () => {
     await ok(200, uploadSchema(admin, 'second', '1.1.0', { a: { type: 'int' } }));
     await ok(201, addVersion(admin, 'second', { version: '1.1.0' }));
     await ok(200, publish(admin, 'second', '1.1.0'));
+    for (const name of ['first', 'second'])
+      expect(Object.keys((await ok(200, read(name))).properties.parameters.properties), name).to.deep.equal([
+        'a',
+      ]);
   });
 
   it('is that of the version named, uploaded before derived', async () => {

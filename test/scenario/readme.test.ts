@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readBlocks } from '../../scripts/readme/blocks.ts';
 import { PROJECT, README_TOOLS, ReadmeError, runReadme } from '../../scripts/readme/run.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
@@ -20,7 +21,7 @@ describe('the README', () => {
       if (this.test) this.test.title += ` (not played: ${missing.join(', ')} missing)`;
       this.skip();
     }
-    await runReadme(README);
+    expect(await runReadme(README)).to.equal(readBlocks(README).length);
   });
 
   it('lists every setting with its default', () => {

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packRefs } from '../../../src/git/refs.ts';
-import { createLog } from '../../../src/lib/log.ts';
-import { ageLocks, BreakingFs, breakEverywhere } from './breaking.ts';
+import { packRefs } from '../../src/git/refs.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
   addVersion,
   codeOf,
@@ -19,7 +19,7 @@ import {
   settingsOf,
   summary,
   WEB,
-} from './support.ts';
+} from '../unit/git/support.ts';
 
 describe('the store when the disk fails', () => {
   it('has made a repository whole or not at all, wherever the creation broke off', async () => {

@@ -5,14 +5,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { Failpoints } from '../../support/crash/failpoints.ts';
-import { Journal, readLines } from '../../support/crash/journal.ts';
-import { cutPower } from '../../support/crash/power-cut.ts';
-import { Random } from '../../support/crash/random.ts';
-import { RecordingDisk } from '../../support/crash/recording-disk.ts';
-import { Unflushed } from '../../support/crash/unflushed.ts';
-import { addVersion, makeStore, makeWeb, publish, replace, runGit, summary, WEB } from './support.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { Failpoints } from '../support/crash/failpoints.ts';
+import { Journal, readLines } from '../support/crash/journal.ts';
+import { cutPower } from '../support/crash/power-cut.ts';
+import { Random } from '../support/crash/random.ts';
+import { RecordingDisk } from '../support/crash/recording-disk.ts';
+import { Unflushed } from '../support/crash/unflushed.ts';
+import {
+  addVersion,
+  makeStore,
+  makeWeb,
+  publish,
+  replace,
+  runGit,
+  summary,
+  WEB,
+} from '../unit/git/support.ts';
 
 const CUTS = 5;
 

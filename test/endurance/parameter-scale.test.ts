@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs } from '../../../src/git/atomic-fs.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import {
   DEFAULT,
   filesOf,
@@ -14,8 +14,8 @@ import {
   textOf,
   WEB_PARAMETERS,
   writeFile,
-} from './parameter-support.ts';
-import { codeOf, makeStore, pipeGit, type Workbench, within } from './support.ts';
+} from '../unit/git/parameter-support.ts';
+import { codeOf, makeStore, pipeGit, type Workbench, within } from '../unit/git/support.ts';
 
 /** Counts what is read of the disk. */
 class CountingFs extends AtomicFs {

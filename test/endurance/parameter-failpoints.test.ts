@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GitStore } from '../../../src/versions/store.ts';
-import { breakEverywhere } from './breaking.ts';
+import type { GitStore } from '../../src/versions/store.ts';
+import { breakEverywhere } from '../unit/git/breaking.ts';
 import {
   DEFAULT,
   filesOf,
@@ -15,8 +15,8 @@ import {
   textOf,
   WEB_PARAMETERS,
   writeFile,
-} from './parameter-support.ts';
-import { runGit } from './support.ts';
+} from '../unit/git/parameter-support.ts';
+import { runGit } from '../unit/git/support.ts';
 
 describe('the parameters when the disk fails', () => {
   it('have a published version or a draft, wherever the publishing broke off, and one commit for it', async () => {

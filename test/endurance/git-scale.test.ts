@@ -2,8 +2,8 @@ import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AtomicFs } from '../../../src/git/atomic-fs.ts';
-import { withPackedRefs } from '../../../src/git/refs.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { withPackedRefs } from '../../src/git/refs.ts';
 import {
   addVersion,
   makeStore,
@@ -15,7 +15,7 @@ import {
   WEB,
   type Workbench,
   within,
-} from './support.ts';
+} from '../unit/git/support.ts';
 
 /** Counts what is read of the disk. */
 class CountingFs extends AtomicFs {

@@ -8,9 +8,9 @@ import { expect } from 'chai';
 import { type Client, makeClient } from '../support/client.ts';
 import { create, ok } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
-import { ADMIN_PASSWORD, createToken, signIn } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, CHEAP_HASHES, createToken, signIn } from '../support/hawser.ts';
+import { PROJECT, programArguments } from '../support/program.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
 const FULL = '/dev/full';
 const isLinux = process.platform === 'linux';
 
@@ -39,10 +39,11 @@ describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only 
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      ...CHEAP_HASHES,
       HAWSER_LOG_LEVEL: 'debug',
     };
     const stdio = ['ignore', stdout, 'inherit'] as const;
-    child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    child = spawn(process.execPath, programArguments('main'), {
       cwd: PROJECT,
       env,
       stdio: [...stdio],

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { ADMIN_PASSWORD, type Hawser, startHawser } from '../support/hawser.ts';
+import { ADMIN_PASSWORD, type Hawser, REAL_HASHES, startHawser } from '../support/hawser.ts';
 import { makeUser, withDatabase } from '../support/users.ts';
 
 const LOGIN = '/api/v1/auth/login';
@@ -32,7 +32,7 @@ describe('many sign-ins at once', function () {
   let hawser: Hawser;
 
   before(async () => {
-    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: '127.0.0.1' });
+    hawser = await startHawser({ HAWSER_TRUSTED_PROXIES: '127.0.0.1', ...REAL_HASHES });
   });
   after(() => hawser.close());
   // Each test has the attempts of a fresh minute.
