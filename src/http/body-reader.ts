@@ -3,14 +3,20 @@
 import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { koaBody } from 'koa-body';
 import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { endOf } from './facts.ts';
-import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
+import {
+  type BodyPace,
+  bodyParser,
+  discardBody,
+  MeteredBody,
+  paceOfWhole,
+  parseBody,
+} from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec, StreamBody } from './route.ts';
 import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
@@ -40,14 +46,18 @@ export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
   private readonly uploads = uploadPlaces();
-  private readonly parseJson: ReturnType<typeof koaBody>;
+  private readonly parseJson: ReturnType<typeof bodyParser>;
   /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
-  private readonly parseForm = koaBody({ textTypes: [FORM_TYPE], urlencoded: false, textLimit: FORM_BYTES });
+  private readonly parseForm = bodyParser({
+    textTypes: [FORM_TYPE],
+    urlencoded: false,
+    textLimit: FORM_BYTES,
+  });
 
   constructor(limits: RequestLimits) {
     this.limits = limits;
     this.budget = new BodyBudget(Math.max(limits.jsonBytes, limits.reportBytes));
-    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: limits.jsonBytes });
+    this.parseJson = bodyParser({ jsonStrict: false, jsonLimit: limits.jsonBytes });
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */

@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { chainsTo, isWithinTerm } from '../security/certificates.ts';
-import { PathValidator } from '../security/certification-path.ts';
+import type { PathValidator } from '../security/certification-path.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
 import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
 import type { Proxies } from './proxies.ts';
@@ -164,9 +164,11 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   validator(): PathValidator | null {
-    if (this.trust.nodeCa === null) return null;
+    const { nodeCa, newValidator } = this.trust;
+    if (nodeCa === null) return null;
     if (this.paths === null) {
-      this.paths = new PathValidator(this.trust);
+      if (newValidator === null) throw new Error('there is a node CA, and nothing that judges by it');
+      this.paths = newValidator();
       if (!this.paths.isComplete)
         this.log.error(
           'a list in HAWSER_NODE_CRL cannot be read: proxied nodes under its issuer are refused',
@@ -187,9 +189,9 @@ export class ConnectionTable implements ProxiedTrust {
    * Takes other authorities and lists. Earlier connections are not trusted from then on, and idle ones end. Connections of
    * proxies stay, because their certificates are checked with every request.
    */
-  changeTrust({ nodeCa, nodeCrl }: NodeTrust): void {
+  changeTrust({ nodeCa, nodeCrl, newValidator }: NodeTrust): void {
     if (nodeCa === this.trust.nodeCa && nodeCrl === this.trust.nodeCrl) return;
-    this.trust = { nodeCa, nodeCrl };
+    this.trust = { nodeCa, nodeCrl, newValidator };
     this.paths = null;
     for (const socket of this.open.keys()) {
       if (connections.get(socket)?.isProxied === false) this.endIfIdle(socket);

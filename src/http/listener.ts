@@ -23,7 +23,7 @@ import { answerBadHost, answerClientError, answerConnect, countHosts } from './m
 import { Proxies, type ProxySettings } from './proxies.ts';
 
 /** The listener speaks plain HTTP if it has no certificate of the server. */
-export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
+export type ListenerMaterial = Omit<TlsMaterial, 'ca'>;
 
 export interface ListenerOptions {
   material: ListenerMaterial;

@@ -5,14 +5,13 @@
  */
 
 import type { IncomingMessage } from 'node:http';
-import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
 import { type HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
-import { type UploadedFile, unpackArchive } from './archive.ts';
+import type { UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
-import { discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
+import { bodyParser, discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
 import { type Disposition, malformed, type PartSink, partReader, readBoundary } from './multipart.ts';
 import { decodeUtf8 } from './validation.ts';
 
@@ -94,7 +93,7 @@ export async function readUpload(
         tooLong: () => bodyTooLarge(limits),
         cutOff: (cause) => malformed('it was cut off', cause),
       });
-      await parseBody(koaBody({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
+      await parseBody(bodyParser({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
       return await form.finish();
     } finally {
       leave();
@@ -152,7 +151,7 @@ class UploadForm {
     const { fields, file, shape } = this;
     if (shape.file !== undefined && file === null)
       throw invalidField(`/${shape.file}`, `The form has no file ${shape.file}`, 'required');
-    const files = this.archive === null ? this.files : await unpackArchive(this.archive, this.limits);
+    const files = this.archive === null ? this.files : await unpack(this.archive, this.limits);
     for (const { path, content } of files) checkGitAttributes(path, content);
     return { fields, files, file };
   }
@@ -213,6 +212,12 @@ class UploadForm {
       },
     };
   }
+}
+
+/** Loads what reads ZIPs when it is first needed. */
+async function unpack(archive: Buffer, limits: UploadLimits): Promise<UploadedFile[]> {
+  const { unpackArchive } = await import('./archive.ts');
+  return unpackArchive(archive, limits);
 }
 
 function decodeField(name: string, bytes: Uint8Array): string {

@@ -119,7 +119,7 @@ describe('the package', function () {
     ]);
     const others = paths.filter(
       (path) =>
-        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js|scripts\/(container|systemd)\/.*)$/.test(
+        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
           path,
         ),
     );

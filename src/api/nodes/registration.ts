@@ -11,8 +11,9 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
+import type { KeyedCertificate } from '../../security/certificate-authority.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
+import { certificateMaker } from '../../security/tls-files.ts';
 import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
@@ -77,7 +78,10 @@ async function register(
   else if (!issuesCertificates) throw certificateRequired(NOT_ISSUING);
   // No certificate may be signed without a valid key. The transaction below checks the key again.
   await requireUsableKey(database.read, request);
-  const issued = csr === null ? null : await issueNodeCertificate(authority, csr, fqdn, actor.at);
+  const issued =
+    csr === null
+      ? null
+      : await (await certificateMaker()).issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
   const nodeId = await database.write
