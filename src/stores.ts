@@ -88,8 +88,8 @@ export async function openStores({ config, clock, log, fs, part }: ServerOptions
     ...(fs && { fs }),
     locks,
     ...(part && { leftBefore: part.leftBefore }),
-    onRefsMoved: (repository, isAwaited) =>
-      noteRefsMoved(isAwaited ? database.write : database.writeNow, repository, clock.now()),
+    onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
+      noteRefsMoved(trx, repository, clock.now()),
     beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AtomicFs } from './atomic-fs.ts';
-import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
+import { errnoOf, missingRepository } from './disk-errors.ts';
 
 export const MAIN = 'refs/heads/main';
 
@@ -140,6 +140,23 @@ export async function readSnapshot(
   return snapshot;
 }
 
+/**
+ * The snapshot with one loose ref as it is on the disk now. The stamp of the ref's folder stays that of the earlier look, so
+ * the next look still notices what else has changed in it.
+ * @returns null when there is no such file any more, so that all refs must be read
+ */
+export function followRef(
+  fs: AtomicFs,
+  gitdir: string,
+  known: RefSnapshot,
+  name: string,
+): RefSnapshot | null {
+  const loose = new Map(known.loose);
+  loose.delete(name);
+  readLooseFile({ fs, gitdir, known, loose }, name);
+  return loose.has(name) ? { ...known, loose } : null;
+}
+
 /** Whether nothing has changed that a move of a ref touches. This costs a system call for each folder, and no promise. */
 export function isCurrent(fs: AtomicFs, gitdir: string, { folders, packed }: RefSnapshot): boolean {
   if (!isUnchanged(packed.stamp, stampOf(fs, `${gitdir}/${PACKED_REFS}`))) return false;
@@ -204,24 +221,24 @@ async function readFolder(reading: Reading, path: string): Promise<void> {
     }
   } else {
     if (!known) await fs.flushIfRecent(join(gitdir, path));
-    folder = await listFolder(reading, path, stamp);
+    folder = listFolder(reading, path, stamp);
     for (const name of folder.refs) readLooseFile(reading, name);
   }
   folders.set(path, folder);
   await Promise.all(folder.folders.map((inner) => readFolder(reading, inner)));
 }
 
-async function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): Promise<RefFolder> {
+function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): RefFolder {
   const refs: string[] = [];
   const folders: string[] = [];
-  for (const entry of await unlessAbsent(fs.readdir(join(gitdir, path)), [])) {
+  for (const entry of fs.readdirNow(join(gitdir, path))) {
     if (entry.name.startsWith('.') || entry.name.endsWith('.lock')) continue;
     (entry.isDirectory() ? folders : refs).push(`${path}/${entry.name}`);
   }
   return { stamp, refs, folders };
 }
 
-function readLooseFile({ fs, gitdir, known, loose }: Reading, name: string): void {
+function readLooseFile({ fs, gitdir, known, loose }: Omit<Reading, 'folders'>, name: string): void {
   const stamp = stampOf(fs, join(gitdir, name));
   // The ref may have been packed or removed since the folder was listed.
   if (stamp === null) return;

@@ -1,8 +1,7 @@
 /**
  * The author of versions: every draft, replacement, publishing and deletion that is asked of this server, of every kind.
- * Each goes the same way under the lock of the repository: it is checked, Git is written (which is the change), the
- * store notes the new generation, and the audit trail gets its entry. Where the entry cannot be written, the ref goes
- * back.
+ * Each goes the same way under the lock of the repository: it is checked, Git is written (which is the change), and one
+ * transaction notes the new generation and the audit entry. Where that cannot be written, the ref goes back.
  */
 
 import type { Database } from '../db/open.ts';
@@ -255,7 +254,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
     const entry = { action, details: { ...scope, version, ...details } };
-    return recordAll(this.database, { kind, resource }, actor, [entry]);
+    return recordAll(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
   }
 }
 
@@ -280,20 +279,23 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
     onGone(gone);
     const action = `${KINDS[owner.kind].audited}.version_deleted` as const;
     const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordAll(database, owner, actor, entries);
+    if (gone.length > 0) await recordAll(database, owner, { writer, actor }, entries);
   }
 }
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
-async function recordAll(
+function recordAll(
   { write }: Database,
   { kind, resource: { id: resourceId, name } }: Owner,
-  actor: Actor,
+  { writer, actor }: { writer: LockedRepository; actor: Actor },
   entries: readonly AuditChange[],
 ): Promise<void> {
-  await write.transaction().execute(async (trx) => {
-    if (kind === 'parameters') await noteParameters(trx, resourceId);
-    for (const { action, details } of entries)
-      await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
-  });
+  return writer.note((note) =>
+    write.transaction().execute(async (trx) => {
+      await note(trx);
+      if (kind === 'parameters') await noteParameters(trx, resourceId);
+      for (const { action, details } of entries)
+        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
+    }),
+  );
 }

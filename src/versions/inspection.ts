@@ -4,7 +4,8 @@
  */
 
 import { join } from 'node:path';
-import { AtomicFs, DISK, type Disk } from '../git/atomic-fs.ts';
+import { AtomicFs } from '../git/atomic-fs.ts';
+import { DISK, type Disk } from '../git/disk.ts';
 import { guardDisk, isCorruption, unlessAbsent } from '../git/disk-errors.ts';
 import { readShallow } from '../git/history.ts';
 import type { ObjectContent } from '../git/loose-objects.ts';

@@ -196,7 +196,9 @@ export class GitStore {
           create,
         });
         try {
-          return await work(writer);
+          const result = await work(writer);
+          await writer.noteRest();
+          return result;
         } finally {
           writer.end();
         }

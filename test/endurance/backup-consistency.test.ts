@@ -13,7 +13,8 @@ import {
   type Snapshot,
   takeSnapshot,
 } from '../../src/db/snapshot.ts';
-import { AtomicFs, DISK, type Disk } from '../../src/git/atomic-fs.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk } from '../../src/git/disk.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
 import { backUp } from '../../src/operations/backup/backup.ts';
 import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AtomicFs, DISK, type Disk } from '../../src/git/atomic-fs.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk } from '../../src/git/disk.ts';
 import { encodeForm, type Form } from '../support/client.ts';
 import {
   addVersion,
