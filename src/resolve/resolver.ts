@@ -140,7 +140,7 @@ export class Resolver {
   private select(node: AssignedNode, plan: Plan): Selection[] {
     const plans = plan.kind === 'composite' ? plan.children : [plan];
     const links = plans.some(({ parameters }) => parameters !== null)
-      ? this.database.nodeLookup.scopesOf(node.nodeId)
+      ? this.database.nodeLookup.scopesOf(node)
       : [];
     const { prereleaseChannel } = node.assignment;
     return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));
