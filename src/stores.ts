@@ -96,7 +96,9 @@ export async function openStores({ config, clock, log, fs, part }: ServerOptions
   // A process that has the stores to itself knows of its own moves.
   if (part !== undefined)
     database.changes.subscribe({
-      onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
+      onChange: (kind, name) => {
+        if (kind !== 'certificates' && kind !== 'scopes') store.invalidate({ kind, name });
+      },
       onLost: () => store.invalidate(),
     });
   metrics.addCaches(() => store.caches);
