@@ -69,9 +69,7 @@ export function describeFault(error: unknown, file: string): unknown {
     : internal('database_damaged', `HAWSER_DATA_DIR: ${file} ${fault}`, cause);
 }
 
-/**
- * The error for a log of changes whose database is gone. SQLite would begin an empty database and delete the log.
- */
+/** The error for a log of changes whose database is gone. SQLite would begin an empty database and delete the log. */
 export function databaseGone(file: string): HawserError {
   const message =
     `HAWSER_DATA_DIR: ${file} is missing or empty, but its log ${file}-wal holds changes. Keep a copy of the folder, ` +

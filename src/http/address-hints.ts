@@ -4,7 +4,7 @@
  */
 
 import { leadingVHint } from '../domain/version-order.ts';
-import { HawserError } from '../lib/errors.ts';
+import { type HawserError, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -24,7 +24,7 @@ export function withAddressHint(failure: HawserError, { state, params }: Exchang
   if (failure.code !== 'not_found' || state.route === undefined) return failure;
   const hint = hintFor(state.route.path, params);
   if (hint === '') return failure;
-  return new HawserError(failure.kind, failure.code, `${failure.message.replace(/\.$/, '')}${hint}`, failure);
+  return notFound(`${failure.message.replace(/\.$/, '')}${hint}`);
 }
 
 function hintFor(path: string, params: Readonly<Record<string, string>>): string {

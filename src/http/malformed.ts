@@ -89,8 +89,8 @@ export function isPlainHttp({ code = '' }: NodeJS.ErrnoException): boolean {
 }
 
 /**
- * Tells a client of plain HTTP that the port wants HTTPS, and closes. OpenSSL has judged by the first five bytes, and no
- * more is read.
+ * Tells a client of plain HTTP that the port wants HTTPS, and closes. OpenSSL has judged by the first five bytes. Nobody
+ * looks at the rest.
  * @param socket the one beneath that of TLS, which cannot send any more
  */
 export function answerPlainHttp(socket: Socket, log: Log): void {

@@ -56,9 +56,7 @@ export function readBoundary(headers: IncomingHttpHeaders): string {
   const contentType = headers['content-type'] ?? '';
   const type = /^multipart\/form-data(?=[ \t]*(?:;|$))/i.exec(contentType)?.[0];
   if (type === undefined)
-    throw unsupported(
-      'The body must be multipart/form-data, by its Content-Type too, as curl sends it with -F',
-    );
+    throw unsupported('The Content-Type must be multipart/form-data, which curl sends with -F');
   refuseContentEncoding(headers);
   const boundary = parseParameters(contentType.slice(type.length))?.get('boundary');
   if (boundary === undefined || !BOUNDARY.test(boundary))

@@ -51,8 +51,7 @@ export function describeIssue(issue: core.$ZodRawIssue): string {
   }
 }
 
-/** The names in words, such as `one of A, B, C`. */
-export function oneOf(names: readonly unknown[]): string {
+function oneOf(names: readonly unknown[]): string {
   return names.length === 1 ? String(names[0]) : `one of ${names.map(String).join(', ')}`;
 }
 

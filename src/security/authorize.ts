@@ -73,7 +73,10 @@ async function authorizeUser(
 function checkCredential(access: Access, principal: UserPrincipal): void {
   const user = access.kind === 'user' ? access : null;
   if (principal.requirePasswordChange && !user?.duringPasswordChange) {
-    throw forbidden('The password must be changed first', 'password_change_required');
+    throw forbidden(
+      'The password must be changed first: POST /api/v1/auth/change-password',
+      'password_change_required',
+    );
   }
   if (user?.session && principal.authMethod !== 'Session') {
     throw forbidden('This needs a session; a token may not do it', 'session_required');
