@@ -74,17 +74,20 @@ export interface Stores {
 export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
   refuseUnfinishedRestore(config);
-  await requireFolder('HAWSER_DATA_DIR', config.dataDir, log);
-  await requireFolder('HAWSER_REPOS_DIR', config.reposDir, log);
+  const { dataDir, reposDir } = config;
+  await requireFolder('HAWSER_DATA_DIR', dataDir);
+  await requireFolder('HAWSER_REPOS_DIR', reposDir);
+  // Of several processes the first has seen to it.
+  if (part === undefined) for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
   const locks = part?.locks ?? new LocalLocks();
   const database = await namingDatabase(config, () =>
-    openDatabase(config.dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
+    openDatabase(dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
   );
   const store = new GitStore({
-    root: config.reposDir,
+    root: reposDir,
     log,
     cacheBytes: config.cacheBytes / 2,
     ...(fs && { fs }),
@@ -149,10 +152,9 @@ function checkAdminPassword(password: string | null): void {
 }
 
 /** Makes the folder before the stores would, so that a fault is reported as one of the setting. */
-async function requireFolder(setting: string, path: string, log: Log): Promise<void> {
+async function requireFolder(setting: string, path: string): Promise<void> {
   try {
     await makePrivateFolder(path);
-    await tightenOwnFolder(path, log);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError(
