@@ -40,7 +40,7 @@ function exitCodeOf(error: unknown): number {
 
 function describe(error: unknown): string {
   if (error instanceof HawserError && error.cause instanceof Error)
-    return `${error.message}: ${error.cause.message}`;
+    return `${error.message.replace(/\.$/, '')}: ${error.cause.message}`;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,13 +1,15 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
+import { join } from 'node:path';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
-import { type Database, openDatabase } from './db/open.ts';
+import { describeFault } from './db/errors.ts';
+import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import type { Clock } from './lib/clock.ts';
-import { makePrivateFolder } from './lib/folders.ts';
+import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import { LocalLocks, type Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
@@ -74,15 +76,20 @@ export async function openStores({ config, clock, log, fs, part }: ServerOptions
   checkAdminPassword(config.adminPassword);
   setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
-  await requireFolder('HAWSER_DATA_DIR', config.dataDir);
-  await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
+  const { dataDir, reposDir } = config;
+  await requireFolder('HAWSER_DATA_DIR', dataDir);
+  await requireFolder('HAWSER_REPOS_DIR', reposDir);
+  // Of several processes the first has seen to it.
+  if (part === undefined) for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
   const locks = part?.locks ?? new LocalLocks();
-  const database = await openDatabase(config.dataDir, { watch: metrics.work, locks: part?.locks ?? null });
+  const database = await namingDatabase(config, () =>
+    openDatabase(dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
+  );
   const store = new GitStore({
-    root: config.reposDir,
+    root: reposDir,
     log,
     cacheBytes: config.cacheBytes / 2,
     ...(fs && { fs }),
@@ -112,7 +119,20 @@ export async function closeStores({ store, database }: Stores): Promise<void> {
 }
 
 /** What is done once before the stores serve: by a server of one process, or for all processes of one of several. */
-export async function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+export function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+  return namingDatabase(options.config, () => prepare(options, stores));
+}
+
+/** Names the database in an error of its file. A damaged page is found by whatever reads it first. */
+async function namingDatabase<T>({ dataDir }: Config, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw describeFault(error, join(dataDir, DATABASE_FILE));
+  }
+}
+
+async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   const { config, clock, log } = options;
   const { database, store, locks } = stores;
   if (config.scryptCost < SCRYPT_COST.least)

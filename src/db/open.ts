@@ -4,14 +4,14 @@
  * process that holds the database.
  */
 
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, type LogEvent, SqliteDialect, type Transaction } from 'kysely';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
+import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
 import type { Schema } from './schema.ts';
@@ -53,7 +53,8 @@ export const DATABASE_FILE = 'hawser.db';
  * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
  * @param watch is told of each write, including those of the migrations
  * @param locks are given if other processes of this server write to the database too
- * @throws HawserError unavailable if another process has held the database for 5 s, or what `migrate` throws
+ * @throws HawserError unavailable if another process has held the database for 5 s; `database_damaged` if its log alone
+ *   is left; what `migrate` throws; or the driver's error, see `describeFault`
  */
 export async function openDatabase(
   dataDir: string,
@@ -61,6 +62,7 @@ export async function openDatabase(
 ): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, DATABASE_FILE);
+  refuseLostDatabase(file);
   const handle = openWriter(file);
   const writer = new Writer(handle, locks);
   const health = new WriteHealth();
@@ -112,6 +114,12 @@ export async function openDatabase(
  * another process that is just recovering the log after a crash.
  */
 const READERS_PATIENCE = 20;
+
+/** @throws HawserError `database_damaged` if there are changes in the log and no database to which they belong */
+function refuseLostDatabase(file: string): void {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) throw databaseGone(file);
+}
 
 /** @throws HawserError unavailable if another process has held the database for 5 s */
 function openWriter(file: string): SqliteHandle {

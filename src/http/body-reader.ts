@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
@@ -20,7 +20,7 @@ import {
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec, StreamBody } from './route.ts';
 import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
-import { decodeJson, decodeUtf8, malformedJson, parseJson, validate } from './validation.ts';
+import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
   jsonBytes: number;
@@ -28,6 +28,13 @@ export interface RequestLimits {
   uploadBytes: number;
   uploadFiles: number;
 }
+
+/** The settings that have these limits, which the answer to a larger body names. */
+const LIMIT_SETTINGS = {
+  jsonBytes: 'HAWSER_JSON_LIMIT',
+  reportBytes: 'HAWSER_REPORT_LIMIT',
+  uploadBytes: 'HAWSER_UPLOAD_LIMIT',
+};
 
 /** A body as the route's schema gives it, with what else came in it. */
 export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
@@ -83,19 +90,23 @@ export class BodyReader {
   }
 
   private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
-    const { jsonBytes } = this.limits;
+    const ofJson = this.limitOf('jsonBytes');
     if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
       const mediaType = requireType(req, spec.mediaTypes);
-      return { mediaType, bytes: await readBytes(req, { limit: jsonBytes, share }) };
+      return { mediaType, bytes: await readBytes(req, { ...ofJson, share }) };
     }
     if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
     // A request without a body cannot have a wrong media type.
-    if (req.headers['content-type'] === undefined && !hasBody(req)) throw malformedJson();
+    if (req.headers['content-type'] === undefined && !hasBody(req)) throw missingJson();
     if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
     refuseContentEncoding(req.headers);
-    if (spec.kind === 'jsonBytes') return readBytes(req, { limit: this.limits[spec.limit], share });
-    return this.readJson(req, { limit: jsonBytes, share, check: decodeJson });
+    if (spec.kind === 'jsonBytes') return readBytes(req, { ...this.limitOf(spec.limit), share });
+    return this.readJson(req, { ...ofJson, share, check: decodeJson });
+  }
+
+  private limitOf(name: 'jsonBytes' | 'reportBytes'): Pick<Reading, 'limit' | 'setting'> {
+    return { limit: this.limits[name], setting: LIMIT_SETTINGS[name] };
   }
 
   private async readJson(request: IncomingMessage, reading: Reading): Promise<unknown> {
@@ -108,7 +119,7 @@ export class BodyReader {
       if (error instanceof SyntaxError && 'body' in error) return parseJson(String(error.body));
       throw error;
     }
-    throw malformedJson();
+    throw missingJson();
   }
 
   /**
@@ -137,9 +148,10 @@ export class BodyReader {
     // Routes that take uploads are for users alone.
     const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
+    const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
     const { fields, files, file } = await readUpload(
       ctx.req,
-      { bytes, files: spec.file ? 1 : limits.uploadFiles },
+      { bytes, setting, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
       { places: this.uploads, userId, over: endOf(ctx) },
     );
@@ -182,7 +194,7 @@ function countUpTo(limit: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      if (size > limit) done(tooLarge(`The body is larger than the limit of ${limit} bytes`));
+      if (size > limit) done(tooLarge(`The body is ${overLimit(limit)}`));
       else done(null, chunk);
     },
   });
@@ -203,6 +215,8 @@ function entryTo(counted: Transform, encoding = 'identity'): Transform {
 interface Reading {
   /** The limit in bytes. */
   limit: number;
+  /** The setting that has this limit, if it is one. */
+  setting?: string;
   /** The memory that the body holds while it is read. */
   share: Pick<BodyShare, 'reserve'>;
   check?(whole: Buffer): void;
@@ -230,9 +244,9 @@ export async function readBytes(request: IncomingMessage, reading: Reading): Pro
 function meter(
   request: IncomingMessage,
   mediaType: string,
-  { share, pace, ...reading }: Reading,
+  { share, pace, setting, ...reading }: Reading,
 ): MeteredBody {
-  const tooLong = () => tooLarge(`The body is larger than the limit of ${reading.limit} bytes`);
+  const tooLong = () => tooLarge(`The body is ${overLimit(reading.limit, setting)}`);
   if (Number(request.headers['content-length'] ?? 0) > reading.limit) {
     discardBody(request);
     throw tooLong();
@@ -258,7 +272,7 @@ function requireType(request: IncomingMessage, mediaTypes: readonly string[]): s
   return mediaType;
 }
 
-const mustBe = (mediaTypes: readonly string[]) => unsupported(`The body must be ${mediaTypes.join(' or ')}`);
+const mustBe = (types: readonly string[]) => unsupported(`The Content-Type must be ${types.join(' or ')}`);
 
 /** Whether there is a body, or may be (RFC 9112 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -116,6 +116,11 @@ export class ConnectionTable implements ProxiedTrust {
     });
   }
 
+  /** The accepted socket beneath one of TLS. */
+  acceptedOf(socket: Socket): Socket | undefined {
+    return this.accepted.get(addressOf(socket))?.socket;
+  }
+
   addSecured(socket: TLSSocket): void {
     const trust = this.accepted.get(addressOf(socket))?.trust ?? null;
     this.add(

@@ -16,6 +16,8 @@ export type ProblemName = string | readonly [status: number, code: string];
 const OF_REQUESTS = {
   ...at(400, {
     malformed_request: 'The request is not valid HTTP/1.1, or has no Host header.',
+    https_required:
+      'The request came without TLS to a port that speaks HTTPS. Write https:// in place of http://.',
     malformed_body:
       'The body ended too early, came in thousands of chunks of a byte or two, or is no valid gzip, no form in UTF-8, or ' +
       'no request that Git understands.',

@@ -10,6 +10,8 @@ import { methodNotAllowed } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 
+const API = '/api/v1/';
+
 /** Carries out a route for a request that has found it. */
 export type Dispatch = (ctx: Exchange, route: Route) => Awaitable<void>;
 
@@ -40,9 +42,14 @@ export function answerUnrouted(routes: readonly Route[]): Middleware {
   const methods = new Set(['HEAD', ...routes.map((route) => route.method)]);
   return (ctx) => {
     // It asks about the server as a whole (RFC 9110 9.3.7).
-    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound('Nothing has this address');
+    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound(noRoute(ctx.path));
     answerWithMethods(ctx as Context & Exchange, methods);
   };
+}
+
+function noRoute(path: string): string {
+  const hint = path.startsWith(API) ? '' : `; the paths of the API begin with ${API}`;
+  return `Nothing has this address${hint}`;
 }
 
 function answerWithMethods(ctx: Exchange, methods: Iterable<string>): void {

@@ -79,13 +79,15 @@ export const Label = z
   })
   .meta({ description: '1 to 64 printable characters, trimmed; unique without regard to case' });
 
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, 'Not a whole number')
+function wholeNumber(min: number, max: number) {
+  const error = `Must be a whole number from ${min} to ${max}`;
+  return z
+    .string({ error })
+    .regex(/^\d{1,15}$/, error)
     .transform(Number)
-    .pipe(z.number().min(min).max(max))
+    .pipe(z.number().min(min, error).max(max, error))
     .meta({ published: { type: 'integer', minimum: min, maximum: max } });
+}
 
 /** `?take=&skip=` of every list. */
 export const Paging = z.object({
@@ -96,7 +98,7 @@ export const Paging = z.object({
 /** A flag in a query or form: true or false in any case. */
 export const Flag = z
   .string()
-  .regex(/^(true|false)$/i, 'Neither true nor false')
+  .regex(/^(true|false)$/i, 'Must be true or false')
   .transform((text) => text.toLowerCase() === 'true')
   .meta({ published: { type: 'boolean' } });
 

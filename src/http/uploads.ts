@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
-import { type HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
@@ -18,6 +18,8 @@ import { decodeUtf8 } from './validation.ts';
 export interface UploadLimits {
   /** The limit in bytes for all files together, after unpacking. */
   bytes: number;
+  /** The setting that has this limit, if it is one. */
+  setting?: string | undefined;
   files: number;
   /** The limit in bytes for one plain field. The default is 64 KiB. */
   fieldBytes?: number;
@@ -137,7 +139,8 @@ class UploadForm {
     const { fields, file } = this.shape;
     if (file === undefined && name === 'files') return this.openFile(filename);
     if (file === undefined && name === 'archive') return this.openArchive();
-    if (name !== file && !fields.includes(name)) throw unknownPart(name);
+    if (name !== file && !fields.includes(name))
+      throw unknownPart(name, file === undefined ? [...fields, 'files', 'archive'] : [...fields, file]);
     if (this.seen.has(name)) throw invalidField(`/${name}`, `The form has the field ${name} twice`);
     this.seen.add(name);
     if (name === file) return this.openNamedFile(filename ?? '', mediaType);
@@ -229,7 +232,7 @@ function decodeField(name: string, bytes: Uint8Array): string {
 }
 
 function bodyTooLarge(limits: UploadLimits): HawserError {
-  return tooLarge(`The upload is larger than the limit of ${limits.bytes} bytes`);
+  return tooLarge(`The upload is ${overLimit(limits.bytes, limits.setting)}`);
 }
 
 function twoKinds(): HawserError {
@@ -237,8 +240,8 @@ function twoKinds(): HawserError {
 }
 
 /** The name comes from the client, so it is escaped in the message, and in the path as a JSON Pointer. */
-function unknownPart(name: string): HawserError {
+function unknownPart(name: string, known: readonly string[]): HawserError {
   const pointer = `/${showText(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  const message = `The form must not have a part "${showText(name)}"`;
+  const message = `The form has no part "${showText(name)}"; there are ${known.join(', ')}`;
   return invalid('validation_failed', message, [{ path: pointer, message, code: 'unrecognized_keys' }]);
 }

@@ -4,11 +4,11 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY } from '../lib/clock.ts';
 import { type HawserError, internal } from '../lib/errors.ts';
-import { flushFolder } from '../lib/folders.ts';
+import { flushFolder, tighten } from '../lib/folders.ts';
 import type { Log } from '../lib/log.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
 import type { KeyedCertificate } from './certificate-authority.ts';
@@ -154,11 +154,4 @@ async function readKeyIfPresent(path: string, log: Log): Promise<string | null> 
   const content = await readIfPresent(path);
   if (content !== null) await tighten(path, 0o600, log);
   return content;
-}
-
-async function tighten(path: string, mode: number, log: Log): Promise<void> {
-  const present = (await stat(path)).mode & 0o777;
-  if ((present & ~mode) === 0) return;
-  await chmod(path, mode);
-  log.warn({ path, mode: present.toString(8) }, 'others could read this; its permissions are tightened now');
 }

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
-import { isVersion, isVersionName } from '../../domain/version-order.ts';
+import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -28,9 +28,9 @@ export const ResourceName = z
   )
   .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' });
 
-export const SemVerVersion = z
-  .string()
-  .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0');
+export const SemVerVersion = z.string().refine(isVersion, {
+  error: ({ input }) => `Not a SemVer 2.0 version such as 1.2.0${leadingVHint(String(input))}`,
+});
 
 /** A version of a configuration that may allow versions that are no SemVer. */
 export const anyVersion = (message: string) =>
