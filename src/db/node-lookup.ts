@@ -23,6 +23,8 @@ export interface KnownNode {
   fqdn: string;
   /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
+  /** When the certificate that the node has announced ends, in epoch milliseconds; 0 where it has announced none. */
+  pendingNotAfter: number;
   assignment: Assignment | null;
   generation: number;
   /**
@@ -49,6 +51,7 @@ type Row = [
   nodeId: string,
   fqdn: string,
   certificateNotAfter: number,
+  pendingNotAfter: number,
   configurationId: string | null,
   compositeId: string | null,
   majorVersion: number | null,
@@ -56,9 +59,10 @@ type Row = [
   generation: number,
 ];
 
-const SELECT = `select c.node_id, n.fqdn, c.not_after, a.configuration_id, a.composite_id, a.major_version,
-    a.prerelease_channel, (select value from generation where id = 1)
+const SELECT = `select c.node_id, n.fqdn, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
+    a.major_version, a.prerelease_channel, (select value from generation where id = 1)
   from node_certificates c join nodes n on n.id = c.node_id left join assignments a on a.node_id = c.node_id
+  left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
 
 const SELECT_ANNOUNCED = `select 1 from node_certificates
@@ -172,19 +176,19 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
 }
 
 function toKnownNode(row: Row): KnownNode {
-  const [nodeId, fqdn, certificateNotAfter, configurationId, compositeId] = row;
-  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
+  const [nodeId, fqdn, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
+  const [, , , , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, fqdn, certificateNotAfter, assignment, generation, sharedScopes: null };
+  return { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, generation, sharedScopes: null };
 }
 
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
 function withGeneration(node: KnownNode, generation: number): KnownNode {
-  const { nodeId, fqdn, certificateNotAfter, assignment, sharedScopes } = node;
-  return { nodeId, fqdn, certificateNotAfter, assignment, generation, sharedScopes };
+  const { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, sharedScopes } = node;
+  return { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, generation, sharedScopes };
 }
 
 function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: ScopeRow): ScopeLink {

@@ -42,14 +42,16 @@ export function answerUnrouted(routes: readonly Route[]): Middleware {
   const methods = new Set(['HEAD', ...routes.map((route) => route.method)]);
   return (ctx) => {
     // It asks about the server as a whole (RFC 9110 9.3.7).
-    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound(noRoute(ctx.path));
+    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound(noSuchAddress(ctx.path));
     answerWithMethods(ctx as Context & Exchange, methods);
   };
 }
 
-function noRoute(path: string): string {
-  const hint = path.startsWith(API) ? '' : `; the paths of the API begin with ${API}`;
-  return `Nothing has this address${hint}`;
+/** Clients add a path that begins with a slash to the server URL that they are given. */
+function noSuchAddress(path: string): string {
+  const nothing = 'Nothing has this address';
+  if (path.startsWith('//')) return `${nothing}: the server URL of the client ends in a slash; remove it`;
+  return path.startsWith(API) ? nothing : `${nothing}; the paths of the API begin with ${API}`;
 }
 
 function answerWithMethods(ctx: Exchange, methods: Iterable<string>): void {
