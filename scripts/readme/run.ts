@@ -78,11 +78,10 @@ export async function runPages(
     const blocks = pages.map(({ name, markdown }) =>
       readBlocks(name, markdown.replaceAll(PRINTED_PORT, port)),
     );
-    for (const page of blocks)
-      await terminals.play(
-        page.filter(({ isLast }) => !isLast),
-        onBlock,
-      );
+    for (const page of blocks) {
+      const walk = page.filter(({ isLast }) => !isLast);
+      await terminals.play(walk, onBlock);
+    }
     await terminals.stopServer();
     const last = blocks.flat().filter(({ isLast }) => isLast);
     await terminals.play(last, onBlock);
