@@ -26,7 +26,9 @@ describe('the README', () => {
       if (this.test) this.test.title += ` (not played: ${missing.join(', ')} missing)`;
       this.skip();
     }
-    await runPages(readPages());
+    const pages = readPages();
+    const blocks = pages.flatMap(({ name, markdown }) => readBlocks(name, markdown));
+    expect(await runPages(pages)).to.equal(blocks.length);
   });
 
   it('is continued by each page of docs that has commands for the reader', () => {
