@@ -210,10 +210,8 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author, at } = this.writing;
     const made = await this.writer.publish(series, version, author, at);
     const { commit } = made;
-    await this.record(series, version, {
-      action: `${this.facts.audited}.version_published`,
-      details: { commit },
-    });
+    const action = `${this.facts.audited}.version_published` as const;
+    await this.record(series, version, { action, details: { commit } });
     return made;
   }
 
@@ -221,10 +219,8 @@ export class VersionAuthor<K extends RepositoryKind> {
   async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
     await this.writer.deleteDraft(series, version);
-    await this.record(series, version, {
-      action: `${this.facts.audited}.version_deleted`,
-      details: { commit },
-    });
+    const action = `${this.facts.audited}.version_deleted` as const;
+    await this.record(series, version, { action, details: { commit } });
   }
 
   /**

@@ -127,9 +127,8 @@ export class GitStore {
   }
 
   /**
-   * Makes a repository, with a first draft if there is one, whole or not at all.
+   * Makes a repository, with a first draft if there is one, whole or not at all. Conflict `name_taken`.
    * @returns the commit of the draft
-   * @throws HawserError conflict `name_taken`
    */
   async create(
     ref: RepositoryRef,
