@@ -1,7 +1,7 @@
 /**
- * The system calls that change the disk, behind an interface that tests replace. Only what waits for the disk goes to
- * another thread: flushing, and writing or removing what may be large. The other calls take microseconds, and a trip to
- * another thread takes a tenth of a millisecond, which was most of the time of a publishing.
+ * The system calls that change the disk, behind an interface that tests replace. What may wait for the disk or for the
+ * journal of the file system goes to another thread. The other calls take microseconds, where each trip to another thread
+ * takes a tenth of a millisecond.
  */
 
 import {
@@ -9,11 +9,12 @@ import {
   closeSync,
   fsync,
   futimesSync,
-  mkdirSync,
+  mkdir,
+  open,
   openSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
+  rename,
+  rmdir,
+  unlink,
   write,
   writeFileSync,
 } from 'node:fs';
@@ -43,17 +44,17 @@ export interface Disk {
 /** Up to so many bytes, copying them to the system's cache takes less time than handing the work to another thread. */
 const SMALL = 64 * 1024;
 
-const flush = promisify(fsync);
-const writeAside = promisify(write);
+const aside = { flush: promisify(fsync), open: promisify(open), write: promisify(write) };
 
 export const DISK: Disk = {
-  open: async (path, flags) => new OpenFile(openSync(path, flags)),
+  open: async (path, flags) =>
+    new OpenFile(flags === 'r' ? openSync(path, flags) : await aside.open(path, flags)),
   appendFile: async (path, text) => appendFileSync(path, text),
-  rename: async (from, to) => renameSync(from, to),
-  unlink: async (path) => unlinkSync(path),
+  rename: promisify(rename),
+  unlink: promisify(unlink),
   rm,
-  mkdir: async (path, options) => mkdirSync(path, options),
-  rmdir: async (path) => rmdirSync(path),
+  mkdir: promisify<string, { mode: number }>(mkdir),
+  rmdir: promisify<string>(rmdir),
 };
 
 class OpenFile implements DiskFile {
@@ -70,12 +71,12 @@ class OpenFile implements DiskFile {
     }
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     for (let at = 0; at < bytes.length; ) {
-      at += (await writeAside(this.descriptor, bytes, at, bytes.length - at)).bytesWritten;
+      at += (await aside.write(this.descriptor, bytes, at, bytes.length - at)).bytesWritten;
     }
   }
 
   sync(): Promise<void> {
-    return flush(this.descriptor);
+    return aside.flush(this.descriptor);
   }
 
   async utimes(accessed: Date, modified: Date): Promise<void> {

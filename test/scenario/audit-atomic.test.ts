@@ -88,3 +88,28 @@ describe('while no entry can be written to the audit trail', () => {
     expect(left.map(({ name }) => name)).to.deep.equal(['other']);
   });
 });
+
+describe('a change of a version', () => {
+  const HAWSER_METRICS_TOKEN = 'a-token-for-the-metrics';
+  const headers = { Authorization: `Bearer ${HAWSER_METRICS_TOKEN}` };
+
+  it('is told to the caches and to the audit trail in one commit', async () => {
+    const hawser = await startHawser({ HAWSER_METRICS_TOKEN });
+    const commits = async () => {
+      const { text } = await hawser.client().get('/metrics', headers);
+      return Number(/^hawser_database_write_duration_seconds_count (\d+)/m.exec(text)?.[1]);
+    };
+    await ok(201, create(hawser.admin, 'web'));
+    const changes: [number, () => Promise<Reply>][] = [
+      [201, () => addVersion(hawser.admin, 'web', { version: '2.0.0' })],
+      [200, () => hawser.admin.put(`${versionsOf('web')}/2.0.0/publish`)],
+      [204, () => hawser.admin.delete(`${versionsOf('web')}/1.0.0`)],
+    ];
+    for (const [status, change] of changes) {
+      const before = await commits();
+      await ok(status, change());
+      expect((await commits()) - before, `${change}`).to.equal(1);
+    }
+    await hawser.close();
+  });
+});

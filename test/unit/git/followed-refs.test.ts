@@ -100,6 +100,18 @@ describe('the refs after a change of our own', () => {
       expect(await summary(store)).to.deep.equal(['2.1.0 Draft', '2.0.0 Published', '1.0.0 Published']);
     }));
 
+  it('include main, which first had to follow a tag of stock git', () =>
+    onStore(async ({ store, git }) => {
+      await makeWeb(store);
+      await publish(store, '1.0.0');
+      await addVersion(store, '2.0.0');
+      await sleep(SETTLED);
+      const commit = git('commit-tree', 'v1.0.0^{tree}', '-m', 'by hand');
+      git('tag', '-a', 'v1.5.0', commit, '-m', 'by hand');
+      await publish(store, '2.0.0');
+      expect(git('rev-parse', 'main')).to.equal(git('rev-parse', 'v2.0.0^{commit}'));
+    }));
+
   it('are what stock git has made of the very ref that was written', async () => {
     const play = async (ref: string, command: string[], work: (bench: Workbench) => Promise<void>) => {
       await onStore(work, { fs: new InterruptedFs(ref, ...command) });
