@@ -82,8 +82,8 @@ const SELECT_SCOPES = `select t.id, t.name, t.precedence, v.value
  */
 export const MAX_NODES = 250_000;
 
-/** The number of scopes, and of combinations of them, that nodes share. Nodes with further ones have their own. */
-const MAX_SHARED = 10_000;
+/** The number of recent scopes, and of combinations of them, that nodes share. Nodes with others have their own. */
+const MAX_SHARED = 5_000;
 
 export class NodeLookup {
   private readonly feed: ChangeFeed;

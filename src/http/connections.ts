@@ -93,9 +93,13 @@ export class ConnectionTable implements ProxiedTrust {
   private readonly log: Log;
   /** Accepted sockets by the peer's address. The handshake hands out another object for the same peer. */
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
-  /** Sockets on which requests can come, which with TLS is after the handshake. */
-  private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** All responses share this listener. */
+  /**
+   * Sockets on which requests can come, which with TLS is after the handshake, with the answers in progress. Most answers
+   * are sent at once, so most sockets never have a set.
+   */
+  private readonly open = new Map<Socket, Set<ServerResponse> | null>();
+  /** All sockets share this listener, and all responses the other one. */
+  private readonly removeSocket: (this: Socket) => void;
   private readonly removeAnswer: (this: ServerResponse) => void;
   private draining = false;
 
@@ -105,6 +109,9 @@ export class ConnectionTable implements ProxiedTrust {
     this.clock = clock;
     this.log = log;
     const table = this;
+    this.removeSocket = function () {
+      table.open.delete(this);
+    };
     this.removeAnswer = function () {
       const { socket } = this.req;
       table.open.get(socket)?.delete(this);
@@ -116,7 +123,7 @@ export class ConnectionTable implements ProxiedTrust {
     const address = addressOf(socket);
     const entry = { socket, trust: this.trust };
     this.accepted.set(address, entry);
-    socket.once('close', () => {
+    socket.on('close', () => {
       if (this.accepted.get(address) === entry) this.accepted.delete(address);
     });
   }
@@ -144,14 +151,17 @@ export class ConnectionTable implements ProxiedTrust {
 
   private add(socket: Socket, connection: Connection): void {
     connections.set(socket, connection);
-    this.open.set(socket, new Set());
-    socket.once('close', () => this.open.delete(socket));
+    this.open.set(socket, null);
+    socket.on('close', this.removeSocket);
     if (this.draining) socket.destroySoon();
   }
 
   /** Notes an answer for as long as it is being made or on its way. */
   addAnswer(response: ServerResponse): void {
-    this.open.get(response.req.socket)?.add(response);
+    const { socket } = response.req;
+    const answers = this.open.get(socket);
+    if (answers) answers.add(response);
+    else if (answers === null) this.open.set(socket, new Set([response]));
     response.on('close', this.removeAnswer);
   }
 
@@ -213,7 +223,7 @@ export class ConnectionTable implements ProxiedTrust {
     this.draining = true;
     for (const [socket, responses] of this.open) {
       // This stays where error handlers drop headers that were set before.
-      for (const response of responses) response.shouldKeepAlive = false;
+      for (const response of responses ?? []) response.shouldKeepAlive = false;
       this.endIfIdle(socket);
     }
     const open = new Set([...this.open.keys()].map(addressOf));

@@ -65,7 +65,7 @@ export class LoadShedder {
     }
     this.connections.add(nodeId, 1);
     if (!viaProxy) this.nodes.set(socket, nodeId);
-    holder.once('close', () => this.connections.add(nodeId, -1));
+    holder.on('close', () => this.connections.add(nodeId, -1));
   }
 }
 
