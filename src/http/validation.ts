@@ -60,7 +60,7 @@ export function validate<T>(schema: ZodType<T>, input: unknown, part: string): T
  */
 function summarize([first, ...others]: readonly FieldError[]): string {
   const { path = '', message = '', code = '' } = first ?? {};
-  const place = path === '' || code === UNKNOWN_MEMBER ? '' : ` at ${path}`;
+  const place = path === '' || code === UNKNOWN_MEMBER ? '' : ` in ${path}`;
   const text = message.charAt(0).toLowerCase() + message.slice(1);
   if (others.length === 0) return `a fault${place}: ${text}`;
   return `${others.length + 1} faults, the first${place}: ${text}`;

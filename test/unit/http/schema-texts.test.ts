@@ -152,7 +152,7 @@ describe('the texts of faults in requests', () => {
   it('tell the first fault in the detail, but no name that a client has made up', () => {
     const schema = z.strictObject({ name: z.string(), count: z.int() });
     expect(faultsOf(schema, {})[0]?.message).to.equal(
-      'The body has 2 faults, the first at /name: is required',
+      'The body has 2 faults, the first in /name: is required',
     );
     expect(faultsOf(schema, { name: 'x', count: 1, hunter2: 1 })[0]?.message).to.not.contain('hunter2');
   });
