@@ -34,7 +34,7 @@ export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
 
 const PRINTED_PORT = '8443';
 const START_COMMAND = 'npm start';
-const START_TIMEOUT = 60_000;
+const START_TIMEOUT = 180_000;
 /** These are not copied: they hold state, or are large. What the walks need of them is linked or made empty. */
 const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage', 'test']);
 

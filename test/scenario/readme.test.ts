@@ -19,7 +19,7 @@ describe('the README', () => {
   });
 
   it('does what it says, command by command, and so do the pages that continue it', async function () {
-    this.timeout(400_000);
+    this.timeout(600_000);
     // The project itself needs none of these, so a machine without them can still run the tests.
     const missing = README_TOOLS.filter((tool) => spawnSync(tool, ['--help']).error !== undefined);
     if (missing.length > 0) {
