@@ -21,6 +21,8 @@ export interface KnownNode {
   nodeId: string;
   /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
+  /** When the certificate that the node has announced ends, in epoch milliseconds; 0 where it has announced none. */
+  pendingNotAfter: number;
   assignment: Assignment | null;
   generation: number;
 }
@@ -40,6 +42,7 @@ type ScopeRow = [scopeTypeId: string, scopeTypeName: string, precedence: number,
 type Row = [
   nodeId: string,
   certificateNotAfter: number,
+  pendingNotAfter: number,
   configurationId: string | null,
   compositeId: string | null,
   majorVersion: number | null,
@@ -48,9 +51,10 @@ type Row = [
 ];
 
 /** The table of nodes is not needed, because a certificate is deleted with its node. */
-const SELECT = `select c.node_id, c.not_after, a.configuration_id, a.composite_id, a.major_version,
-    a.prerelease_channel, (select value from generation where id = 1)
+const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
+    a.major_version, a.prerelease_channel, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id
+  left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
 
 const SELECT_ANNOUNCED = `select 1 from node_certificates
@@ -134,13 +138,13 @@ export class NodeLookup {
 }
 
 function toKnownNode(row: Row): KnownNode {
-  const [nodeId, certificateNotAfter, configurationId, compositeId] = row;
-  const [, , , , majorVersion, prereleaseChannel, generation] = row;
+  const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
+  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, certificateNotAfter, assignment, generation };
+  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation };
 }
 
 function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: ScopeRow): ScopeLink {

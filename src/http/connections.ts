@@ -62,6 +62,11 @@ export function isProxied(socket: Socket): boolean {
   return connections.get(socket)?.isProxied ?? false;
 }
 
+/** Makes this answer the last on its connection, unless that is a proxy's, which carries many clients. */
+export function endAfterAnswer(response: ServerResponse): void {
+  if (!isProxied(response.req.socket)) response.shouldKeepAlive = false;
+}
+
 function proxiedClientOf(request: IncomingMessage, { address, table }: Connection): ProxiedClient {
   const known = proxiedClients.get(request);
   if (known !== undefined) return known;

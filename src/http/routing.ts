@@ -40,9 +40,17 @@ export function answerUnrouted(routes: readonly Route[]): Middleware {
   const methods = new Set(['HEAD', ...routes.map((route) => route.method)]);
   return (ctx) => {
     // It asks about the server as a whole (RFC 9110 9.3.7).
-    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound('Nothing has this address');
+    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound(noSuchAddress(ctx.path));
     answerWithMethods(ctx as Context & Exchange, methods);
   };
+}
+
+/** Clients add a path that begins with a slash to the server URL that they are given. */
+function noSuchAddress(path: string): string {
+  const nothing = 'Nothing has this address';
+  return path.startsWith('//')
+    ? `${nothing}: the server URL of the client ends in a slash; remove it`
+    : nothing;
 }
 
 function answerWithMethods(ctx: Exchange, methods: Iterable<string>): void {

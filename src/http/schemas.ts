@@ -60,6 +60,10 @@ export const Description = z
   .nullish()
   .transform((text) => text ?? null);
 
+/** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
+export const orUnchanged = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** The body of a change of the description alone. @param id of the API description */
 export const descriptionChange = (id: string, example: string) =>
   z.strictObject({ description: Description }).meta({ id, examples: [{ description: example }] });

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { DAY } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -119,14 +118,6 @@ describe('a certificate that was only announced', () => {
     expect(await call(inPathOf(thief)), 'not as announced').to.equal(401);
     expect(await call(next)).to.equal(200);
     await expectHolds(thief, thief.identity.thumbprint);
-  });
-
-  it('does not come to the one whose announcement has lapsed, though another’s has not', async () => {
-    await expectAnnounced(thief, announce(next.identity));
-    hawser.clock.advance(DAY);
-    await expectAnnounced(owner, announce(next.identity));
-    expect(await call(inPathOf(thief))).to.equal(401);
-    expect(await call(next)).to.equal(200);
   });
 
   for (const [form, write] of Object.entries(forms)) {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
@@ -237,34 +238,46 @@ describe('a node rotates its certificate', () => {
     expect(await call(next)).to.equal(401);
   });
 
-  it('forgets one that does not come within 24 hours; the old one stays', async () => {
-    for (const announcement of [announce(next.identity), { certificate: next.identity.cert }]) {
+  it('keeps one until it has expired, however long that takes; the old one stays', async () => {
+    const { notAfter } = await certificateOf(old);
+    const longer = await withNewCertificate(hawser, old, { notAfter: Date.parse(notAfter ?? '') + DAY });
+    for (const announcement of [announce(longer.identity), { certificate: longer.identity.cert }]) {
       await rotate(old, announcement);
-      hawser.clock.advance(DAY - MINUTE);
+      hawser.clock.advance(10 * DAY);
       expect((await certificateOf(old))['pendingThumbprint']).to.not.equal(null);
-      hawser.clock.advance(MINUTE);
-      expect((await certificateOf(old))['pendingThumbprint']).to.equal(null);
-      expect(await call(next)).to.equal(401);
-      await expectUnchanged();
     }
-    // It may be announced again, by another node too.
-    await rotate(old, { certificate: next.identity.cert });
-    hawser.clock.advance(DAY);
-    const other = await hawser.registerNode(`later-${nodes}.example.org`);
-    expect((await rotate(other, { certificate: next.identity.cert })).status).to.equal(200);
-    expect(await call(withCertificate(hawser, other, next.identity))).to.equal(200);
-    expect(await call(other)).to.equal(401);
-    expect(await call(old)).to.equal(200);
+    const short = await withNewCertificate(hawser, old, { notAfter: hawser.clock.now() + HOUR });
+    await rotate(old, announce(short.identity));
+    hawser.clock.advance(HOUR);
+    expect(await call(short)).to.equal(401);
+    expect(await call(longer), 'one that was replaced').to.equal(401);
+    await expectUnchanged();
   });
 
-  it('takes one just in time, and by a clock that was set back', async () => {
+  it('serves a machine that slept for two days with one, beyond the end of its old one', async () => {
+    const fqdn = `sleeper-${nodes}.example.org`;
+    const identity = await makeClientCertificate({ commonName: fqdn, notAfter: hawser.clock.now() + HOUR });
+    const registrationKey = await createKey(hawser.admin);
+    const body = { registrationKey, fqdn };
+    const reply = await hawser.client(identity).post('/api/v1/nodes/register', body);
+    const awake = withCertificate(hawser, { ...old, nodeId: reply.json.nodeId, fqdn }, identity);
+    const sleeper = await withNewCertificate(hawser, awake);
+    expect((await rotate(awake, announce(sleeper.identity))).status).to.equal(200);
+    hawser.clock.advance(2 * DAY);
+    expect(await call(awake), 'by the old one, which has expired').to.equal(401);
+    await hawser.restart();
+    expect(await call(withCertificate(hawser, sleeper, sleeper.identity))).to.equal(200);
+    const { thumbprint, pendingThumbprint } = await certificateOf(awake);
+    expect({ thumbprint, pendingThumbprint }).to.deep.equal({
+      thumbprint: sleeper.identity.thumbprint,
+      pendingThumbprint: null,
+    });
+  });
+
+  it('takes one by a clock that was set back', async () => {
     await rotate(old, announce(next.identity));
-    hawser.clock.advance(DAY - MINUTE);
-    await expectSwitched();
-    const newer = await withNewCertificate(hawser, old);
-    await rotate(next, announce(newer.identity));
     hawser.clock.advance(-HOUR);
-    await expectSwitched(newer);
+    await expectSwitched();
   });
 
   it('takes one that a machine has made whose clock is ahead', async () => {

@@ -59,6 +59,9 @@ describe('groups', () => {
     ]);
     for (const [index, { id, roleId: held }] of BUILT_IN_GROUPS.entries()) {
       expect(groups[index]).to.have.all.keys(MEMBERS);
+      expect(groups[index].description)
+        .to.be.a('string')
+        .and.match(/^[A-Z].+[a-z]$/);
       const group = await shown(id);
       expect(group).to.deep.include({ ...groups[index], members: [] });
       expect(group.roles.map((role: { id: string }) => role.id)).to.deep.equal([held]);

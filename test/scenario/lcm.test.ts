@@ -238,7 +238,7 @@ describe("a node's LCM", () => {
         await node.client.put(pathOf('lcm-status'), { lcmStatus: 'Idle' });
       });
       expect(entries).to.deep.equal([]);
-      expect(await details()).to.include({ desiredConfigurationMode: null, configurationSource: null });
+      expect(await details()).to.include({ desiredConfigurationMode: null, configurationSource: 'Pull' });
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
     });
 

@@ -74,7 +74,7 @@ describe('operators list and read nodes', () => {
       lcmStatus: 'Unknown',
       isStale: false,
       lastCheckIn: null,
-      configurationSource: null,
+      configurationSource: 'Pull',
       configurationMode: null,
       configurationModeInterval: null,
       reportCompliance: null,

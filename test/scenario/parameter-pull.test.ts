@@ -131,6 +131,24 @@ parameters:
 `);
   });
 
+  it('of its own name with an underscore, over a restart, in whichever spelling the name is given', async () => {
+    const windows = await hawser.registerNode('WIN_APP_01.Example.ORG.');
+    await start('underscored');
+    await assign(hawser, windows, 'underscored');
+    const own = { configuration: 'underscored', scopeType: 'Node', content: 'parameters: {own: 1}\n' };
+    await saveParameters(hawser, { ...own, value: 'win_app_01.example.org.' });
+    await saveParameters(hawser, { ...own, value: 'WIN_APP_01.example.org', version: '1.1.0' });
+    expect(await pullParameters(windows)).to.equal('parameters:\n  own: 1\n');
+    await hawser.restart();
+    const anew = (known: NodeUnderTest) => ({ ...known, client: hawser.client(known.identity) });
+    node = anew(node);
+    expect(await pullParameters(anew(windows))).to.equal('parameters:\n  own: 1\n');
+    expect(hawser.git('parameters/underscored.git', 'tag').trim().split('\n')).to.deep.equal([
+      'Node/win_app_01.example.org/v1.0.0',
+      'Node/win_app_01.example.org/v1.1.0',
+    ]);
+  });
+
   it('without those that are skipped on purpose, and with no file where that leaves none', async () => {
     const save = await start('skipped');
     await save({ scopeType: 'Site', value: 'berlin', content: null });

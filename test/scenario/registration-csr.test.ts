@@ -47,6 +47,19 @@ describeWithOpenssl('a node registers with a certificate signing request', () =>
       secret.startsWith(row.keyPrefix),
     ).currentUses;
 
+  it('gets one for a name with an underscore, which openssl verifies, and polls with it', async () => {
+    const { csr, key: privateKey } = makeRequest('underscore', ...(KEYS['P-256'] ?? []));
+    const reply = await register('WIN_APP_01.example.org.', csr);
+    expect(reply.status, reply.text).to.equal(200);
+    const { certificate, nodeId } = reply.json;
+    expect(new X509Certificate(certificate).subject).to.equal('CN=win_app_01.example.org');
+    space.write('underscore.crt', certificate);
+    const verdict = space.openssl('verify', '-CAfile', 'ca.crt', '-purpose', 'sslclient', 'underscore.crt');
+    expect(verdict).to.equal('underscore.crt: OK\n');
+    const client = hawser.client({ cert: certificate, key: privateKey });
+    expect((await client.get(`/api/v1/nodes/${nodeId}/lcm-config`)).status).to.equal(200);
+  });
+
   for (const [name, options] of Object.entries(KEYS)) {
     it(`gets a certificate for its ${name} key that openssl verifies, and polls with it`, async () => {
       const fqdn = `${name.toLowerCase()}.example.org`;

@@ -20,8 +20,8 @@ interface Group {
 
 const each = (name: string, ...values: unknown[]) => values.map((value) => ({ [name]: value }));
 /** 2147483647 is the highest that clients with 32-bit numbers can send. */
-const NO_COUNTS = [-1, 1.5, 2_147_483_648, '5', null, true, [], {}];
-const NO_FLAGS = ['true', 1, 0, null, [], {}];
+const NO_COUNTS = [-1, 1.5, 2_147_483_648, '5', true, [], {}];
+const NO_FLAGS = ['true', 1, 0, [], {}];
 
 const GROUPS: Record<string, Group> = {
   server: {
@@ -35,8 +35,9 @@ const GROUPS: Record<string, Group> = {
     ],
     bad: [
       ...each('certificateRotationInterval', '00:00:00', '-00:15:00', '', 'soon', '25:00:00', 'P1M', 60),
-      ...each('certificateRotationInterval', null, [], '99999999.00:00:00'),
-      ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', null, true, []),
+      ...each('certificateRotationInterval', [], '99999999.00:00:00'),
+      ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', true, []),
+      ...each('acceptNodes', -1, 1.5, '2', true, []),
     ],
   },
   'lcm-defaults': {

@@ -8,7 +8,7 @@ import { isVersion, isVersionName } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
@@ -35,6 +35,22 @@ export const SemVerVersion = z
 /** A version of a configuration that may allow versions that are no SemVer. */
 export const anyVersion = (message: string) =>
   z.string().refine((text) => isVersion(text) || isVersionName(text), message);
+
+/**
+ * The member `isDraft`, which clients of OpenDSC send with an upload. Whatever is uploaded is a draft, so true says
+ * nothing new. False is refused, because such a client would take the version for published.
+ * @param flag a flag of a form or of JSON, which may be absent
+ * @param publish the path of the PUT that publishes
+ */
+export const draftFlag = (flag: z.ZodType<boolean | null | undefined>, publish: string) =>
+  flag
+    .transform((isDraft): undefined => {
+      if (isDraft !== false) return;
+      const message = `What is uploaded is a draft; publish it by PUT ${publish}`;
+      const errors = [{ path: '/isDraft', message, code: 'not_allowed' }];
+      throw invalid('publish_separately', message, errors);
+    })
+    .meta({ description: `True at most: publish by PUT ${publish}` });
 
 /** The members that views of configurations and composites end with. */
 export const VERSION_COUNTS = {

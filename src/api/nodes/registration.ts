@@ -56,7 +56,7 @@ export async function registerNode(
 ): Promise<RegistrationResult> {
   const fqdn = normalizeHostName(request.fqdn);
   try {
-    if (fqdn === null) throw invalidField('/fqdn', 'Not a host name', 'invalid_host_name');
+    if (fqdn === null) throw invalidField('/fqdn', faultOfName(request.fqdn), 'invalid_host_name');
     const result = await register(options, request, fqdn);
     options.onRegistration(null);
     return result;
@@ -64,6 +64,12 @@ export async function registerNode(
     if (error instanceof HawserError) await recordRefusal(options, request.actor, fqdn, error);
     throw error;
   }
+}
+
+function faultOfName(name: string): string {
+  const rule = 'Not a host name: labels of letters, digits, hyphens and underscores, with dots between them';
+  const isAscii = /^\p{ASCII}*$/u.test(name);
+  return isAscii ? rule : 'Not a host name in ASCII: write it in punycode, such as xn--bcher-kva.example';
 }
 
 async function register(
