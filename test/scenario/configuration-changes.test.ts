@@ -66,7 +66,6 @@ describe('somebody changes a configuration', () => {
       ['', { id: 'x' }],
       ['/description', { description: 7 }],
       ['/useServerManagedParameters', { useServerManagedParameters: 'false' }],
-      ['/useServerManagedParameters', { useServerManagedParameters: null }],
       ['', []],
       ['', null],
       ['', 'text'],
