@@ -6,8 +6,9 @@ import { expect } from 'chai';
 import { forgetDeleted, type Owner, type Snapshot, takeSnapshot } from '../../src/db/snapshot.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
 import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';
-import { CONFIGURATIONS, create, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 import { unzip } from '../support/unzip.ts';
 
 /** A backup taken apart, so that things happen between its steps that would have to be lucky otherwise. */

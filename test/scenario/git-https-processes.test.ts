@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectProblem } from '../support/configurations.ts';
 import {
   fetchRequest,
   filesIn,
@@ -17,6 +16,7 @@ import {
   until,
 } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const SCOPES = ['configurations.admin-override'];
 /** More than all the buffers between git and its client hold together. */
