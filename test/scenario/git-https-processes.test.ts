@@ -15,7 +15,13 @@ import {
   processesIn,
   until,
 } from '../support/git-client.ts';
-import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import {
+  createToken,
+  type Hawser,
+  publishConfiguration,
+  REAL_HASHES,
+  startHawser,
+} from '../support/hawser.ts';
 import { expectProblem } from '../support/replies.ts';
 
 const SCOPES = ['configurations.admin-override'];
@@ -133,7 +139,8 @@ describe('/git without a git binary', () => {
   let hawser: Hawser;
 
   before(async () => {
-    hawser = await startHawser({ PATH: '/nonexistent' });
+    // The server warns of cheap hashes, and only one warning is expected.
+    hawser = await startHawser({ PATH: '/nonexistent', ...REAL_HASHES });
   });
 
   after(() => hawser.close());
