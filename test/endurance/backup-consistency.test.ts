@@ -18,9 +18,10 @@ import { DISK, type Disk } from '../../src/git/disk.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
 import { backUp } from '../../src/operations/backup/backup.ts';
 import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';
-import { CONFIGURATIONS, create, MAIN, ok, publish } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { unzip } from '../support/unzip.ts';
 

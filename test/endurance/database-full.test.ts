@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { CONFIGURATIONS, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { databaseWrites } from '../support/database-writes.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FailingDatabase, failingDatabase, rowsOf } from '../support/failing-database.ts';
 import { sweep } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
 

@@ -8,15 +8,7 @@ import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
 import { type Client, type Identity, makeClient, type Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  MAIN,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { databaseWrites } from '../support/database-writes.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
@@ -36,6 +28,7 @@ import {
 } from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';

@@ -2,11 +2,12 @@ import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
-import { CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { type Errno, FailingDisk } from '../support/failing-disk.ts';
 import { expectRefusal, type Fault, sweep, type Write } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 
 const FULL = { status: 507, code: 'insufficient_storage' };

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
-import { expectProblem, MAIN } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
 import { schemaOf } from '../support/parameter-schemas.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const MIB = 1024 * 1024;
 
@@ -58,7 +59,7 @@ describe('what takes long to be read', function () {
     // A thread is there, so that the order is not that of its start.
     expect((await validate(admin)).status).to.equal(200);
     const { checksum } = (await poll(other)).json;
-    const person = await addUser(hawser, 'second', 'Administrator');
+    const person = await makeUser(hawser, { username: 'second', roles: ['Administrator'] });
     const many = times(16, () => validate(admin));
     const polls = times(3, async (at) => {
       await new Promise((resolve) => setTimeout(resolve, 20 * at));

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { REPOSITORY_KINDS } from '../../src/git/types.ts';
-import { MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { databaseWrites } from '../support/database-writes.ts';
 import { testOutput } from '../support/dsc-results.ts';
 import { expectRefusal, type Write } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 

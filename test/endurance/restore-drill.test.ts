@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Load, type Site, type Written } from '../support/backup-load.ts';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { CONFIGURATIONS, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import {
   ADMIN_PASSWORD,
   createKey,
@@ -16,6 +16,7 @@ import {
   publishConfiguration,
   signIn,
 } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { type Ended, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { unzipTexts } from '../support/unzip.ts';

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { ADMIN_PASSWORD, type Hawser, REAL_HASHES, startHawser } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const GOOD = 'a-password-of-a-test-user';

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   createToken,
   type Hawser,
@@ -12,9 +13,9 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
 /** The required interface, where the machine has it. */

@@ -2,17 +2,11 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Reply } from '../support/client.ts';
 import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const SERVER = '/api/v1/settings/validation';
 
@@ -25,7 +19,7 @@ describe('while no entry can be written to the audit trail', () => {
 
   before(async () => {
     hawser = await startHawser();
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, createComposite(hawser.admin, 'site'));
     await run(`create trigger no_entries before insert on audit_entries

@@ -14,14 +14,14 @@ import {
   CONFIGURATIONS,
   create,
   MAIN,
-  ok,
   post,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const configurationOf = (name: string) => `${CONFIGURATIONS}/${name}`;
 const settingsOf = (name: string) => `${configurationOf(name)}/settings`;
@@ -37,8 +37,8 @@ describe('the audit trail of changes', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
   });
 
   after(() => hawser.close());

@@ -11,10 +11,11 @@ import {
   createComposite,
   publishComposite,
 } from '../support/composites.ts';
-import { create, MAIN, ok } from '../support/configurations.ts';
+import { create, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 describe('the audit trail of composites', () => {
   let hawser: Hawser;
@@ -23,8 +24,8 @@ describe('the audit trail of composites', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     for (const name of ['a', 'b']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
       for (const person of [ada, bob]) await grant(hawser, person, name, 'Read');

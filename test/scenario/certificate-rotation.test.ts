@@ -5,6 +5,7 @@ import { auditEntries } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a node rotates its certificate', () => {
@@ -28,10 +29,6 @@ describe('a node rotates its certificate', () => {
 
   const certificateOf = async ({ nodeId }: NodeUnderTest): Promise<Record<string, string | null>> =>
     (await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.certificate;
-
-  function expectProblem(reply: Reply, status: number, code: string): void {
-    expect(`${reply.status} ${reply.json.code}`, reply.text).to.equal(`${status} ${code}`);
-  }
 
   async function expectSwitched(to = next): Promise<void> {
     expect(await call(to)).to.equal(200);
@@ -64,11 +61,11 @@ describe('a node rotates its certificate', () => {
     });
     await expectSwitched();
     const refused = await old.client.get(`/api/v1/nodes/${old.nodeId}/lcm-config`);
-    expectProblem(refused, 401, 'unauthenticated');
+    await expectProblem(refused, 401, 'unauthenticated');
     expect(refused.headers['connection']).to.equal('close');
     expect(await call(withCertificate(hawser, old, old.identity))).to.equal(401);
     // The old one cannot bring itself back either.
-    expectProblem(await rotate(old, announce(old.identity)), 401, 'unauthenticated');
+    await expectProblem(await rotate(old, announce(old.identity)), 401, 'unauthenticated');
     expect(await certificateOf(next)).to.deep.include({ subject: `CN=${old.fqdn}`, pendingThumbprint: null });
   });
 
@@ -173,7 +170,7 @@ describe('a node rotates its certificate', () => {
     it(`answers 400 to ${fault} and changes nothing`, async () => {
       const isWhole = fault === 'nothing' || fault.endsWith('alone');
       const reply = await rotate(old, isWhole ? change : { ...announce(next.identity), ...change });
-      expectProblem(reply, 400, 'validation_failed');
+      await expectProblem(reply, 400, 'validation_failed');
       await expectUnchanged();
     });
   }
@@ -190,20 +187,20 @@ describe('a node rotates its certificate', () => {
     };
     for (const [fault, certificate] of Object.entries(faults)) {
       const reply = await rotate(old, { certificate });
-      expectProblem(reply, 400, 'validation_failed');
+      await expectProblem(reply, 400, 'validation_failed');
       expect(reply.json.errors[0], fault).to.include({ path: '/certificate', code: 'invalid_certificate' });
       expect(reply.text).to.not.include(key.slice(40, 80));
     }
     const unread = await rotate(old, { csr: 'nothing' });
-    expectProblem(unread, 400, 'validation_failed');
+    await expectProblem(unread, 400, 'validation_failed');
     expect(unread.json.errors[0]).to.include({ path: '/csr', code: 'invalid_csr' });
     await expectUnchanged();
   });
 
   it('answers 400 certificate_expired to one that has expired', async () => {
     const late = await withNewCertificate(hawser, old, { notAfter: Date.now() - MINUTE });
-    expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
-    expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
+    await expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
+    await expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
     await expectUnchanged();
   });
 
@@ -223,7 +220,7 @@ describe('a node rotates its certificate', () => {
       { ...announce(other.identity), certificateThumbprint: fingerprint256 },
       { certificate: other.identity.cert },
     ];
-    for (const form of forms) expectProblem(await rotate(old, form), 409, 'certificate_in_use');
+    for (const form of forms) await expectProblem(await rotate(old, form), 409, 'certificate_in_use');
     await expectUnchanged();
     expect(await call(other)).to.equal(200);
   });
@@ -384,9 +381,13 @@ describe('a node rotates its certificate', () => {
   it('is for the node alone, and for its own id', async () => {
     const other = await hawser.registerNode(`foreign-${nodes}.example.org`);
     const foreign = { ...old, client: other.client };
-    expectProblem(await rotate(foreign, announce(next.identity)), 403, 'forbidden');
-    expectProblem(await rotate({ ...old, client: hawser.admin }, announce(next.identity)), 403, 'forbidden');
-    expectProblem(await rotate(next, announce(next.identity)), 401, 'unauthenticated');
+    await expectProblem(await rotate(foreign, announce(next.identity)), 403, 'forbidden');
+    await expectProblem(
+      await rotate({ ...old, client: hawser.admin }, announce(next.identity)),
+      403,
+      'forbidden',
+    );
+    await expectProblem(await rotate(next, announce(next.identity)), 401, 'unauthenticated');
     await expectUnchanged();
   });
 

@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import {
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks, tryPublish, uploadSchema } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
 
 const text = { type: 'string', defaultValue: 'abcd' };

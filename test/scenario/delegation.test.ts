@@ -6,11 +6,12 @@ import { GRANT_RULES, type GrantKind, type GrantLevel } from '../../src/domain/p
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { createComposite } from '../support/composites.ts';
-import { expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { give, type Holder, type Holding, insertGroup, insertUser, takeAll } from '../support/holdings.ts';
 import { configurationId } from '../support/parameter-files.ts';
-import { addUser, type Person } from '../support/people.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const USERS = '/api/v1/users';
 const GROUPS = '/api/v1/groups';
@@ -115,7 +116,7 @@ describe('what somebody hands out they must hold themselves', function () {
     ids.configuration = await configurationId(hawser.admin, 'zebra');
     ids.parameters = ids.configuration;
     ids.composite = (await ok(201, createComposite(hawser.admin, 'quagga'))).id;
-    giver = await addUser(hawser, 'giver');
+    giver = await makeUser(hawser, { username: 'giver' });
     giversGroup = await insertGroup(database, 'givers', giver.userId);
   });
   after(async () => {

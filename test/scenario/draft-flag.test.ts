@@ -6,9 +6,10 @@ import {
   compositeVersionsOf,
   createComposite,
 } from '../support/composites.ts';
-import { CONFIGURATIONS, create, expectProblem, MAIN, ok, versionsOf } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };

@@ -6,9 +6,10 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import type { Client, Form } from '../support/client.ts';
-import { addVersion, CONFIGURATIONS, create, expectProblem, ok, publish } from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, publish } from '../support/configurations.ts';
 import { ALL_SCOPES, createToken, type Hawser, startHawser } from '../support/hawser.ts';
 import { openSocket } from '../support/raw-tls.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';

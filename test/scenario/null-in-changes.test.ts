@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { create, ok } from '../support/configurations.ts';
+import { create } from '../support/configurations.ts';
 import { DOCUMENT_FILE } from '../support/contract.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 /** A change of some members at once, and for each member what null makes of it: `unchanged`, or the value answered. */
 interface Change {

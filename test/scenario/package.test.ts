@@ -16,8 +16,9 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { makeClient } from '../support/client.ts';
-import { CONFIGURATIONS, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const SOURCES = [

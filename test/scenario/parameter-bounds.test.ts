@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
-import { addVersion, create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import {
@@ -13,6 +13,7 @@ import {
   saveParameters,
 } from '../support/parameter-files.ts';
 import { filesOf, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
 
 const MAX_LEAVES = 20_000;

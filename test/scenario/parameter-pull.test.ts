@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Wish as Child, publishWithChildren } from '../support/composites.ts';
-import { addVersion, create, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   assign,
@@ -10,6 +10,7 @@ import {
   pullParameters,
   saveParameters,
 } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };

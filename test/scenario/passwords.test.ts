@@ -9,6 +9,7 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -17,7 +18,7 @@ import {
   startHawser,
   TestClock,
 } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
 const ME = '/api/v1/auth/me';

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { expectProblem } from '../support/configurations.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 

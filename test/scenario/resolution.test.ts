@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
-import { create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { create, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
-import { makeUser } from '../support/users.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const DECLARING = {

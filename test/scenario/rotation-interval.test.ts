@@ -8,8 +8,8 @@ import { type Database, openDatabase } from '../../src/db/open.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { expectProblem, ok } from '../support/configurations.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const SETTINGS = '/api/v1/settings';
 

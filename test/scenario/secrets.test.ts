@@ -19,7 +19,7 @@ import {
   startHawser,
   TestClock,
 } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
 const LOGIN = '/api/v1/auth/login';

@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Form } from '../support/client.ts';
-import {
-  addVersion,
-  create,
-  expectProblem,
-  fileOf,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, create, fileOf, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { git, type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const MOST = 20_000;

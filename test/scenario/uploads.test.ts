@@ -1,16 +1,9 @@
 import { expect } from 'chai';
 import { type Call, encodeForm, type Form } from '../support/client.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
 const LIMIT = 100 * 1024;

@@ -64,7 +64,7 @@ describe('a server of two workers', function () {
   const admin = (at: number): Client => admins[at % CONNECTIONS] as Client;
   const statuses = (replies: readonly { status: number }[]) => replies.map(({ status }) => status).sort();
   const workers = (): number[] =>
-    execFileSync('pgrep', ['-f', 'main.ts', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
+    execFileSync('pgrep', ['-f', 'main.[jt]s', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
       .split('\n')
       .filter(Boolean)
       .map(Number);
