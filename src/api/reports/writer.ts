@@ -1,5 +1,6 @@
 /** Stores reports: the row, the node's status and the event of its change, in one commit with reports of other nodes. */
 
+import { CompiledQuery, sql } from 'kysely';
 import { GroupCommit } from '../../db/group-commit.ts';
 import type { Database, Db } from '../../db/open.ts';
 import type { ReportsTable } from '../../db/schema.ts';
@@ -25,21 +26,32 @@ export function openReportWriter(database: Database, onCommit?: (reports: number
   });
 }
 
+interface Reporter {
+  id: string;
+  fqdn: string;
+  status: string;
+}
+
+/** One statement for each row, always the same, is prepared once. A statement for all rows would be compiled each time. */
+const INSERT = `insert into reports (id, node_id, timestamp, operation, in_desired_state, had_errors, result)
+  values (?, ?, ?, ?, ?, ?, ?)`;
+
+function insertionOf(row: ReceivedReport['row']): CompiledQuery {
+  const { id, node_id, timestamp, operation, in_desired_state, had_errors, result } = row;
+  return CompiledQuery.raw(INSERT, [id, node_id, timestamp, operation, in_desired_state, had_errors, result]);
+}
+
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
 export async function writeReports(
   trx: Db,
   reports: readonly ReceivedReport[],
 ): Promise<(ReportRow | HawserError)[]> {
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
-  const nodes = await trx
-    .selectFrom('nodes')
-    .select(['id', 'fqdn', 'status'])
-    .where('id', 'in', nodeIds)
-    .execute();
+  const { rows: nodes } = await sql<Reporter>`select id, fqdn, status from nodes
+    where id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  const rows = accepted.map(({ row }) => row);
-  if (rows.length > 0) await trx.insertInto('reports').values(rows).execute();
+  for (const { row } of accepted) await trx.executeQuery(insertionOf(row));
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;
