@@ -32,13 +32,29 @@ interface Reporter {
   status: string;
 }
 
-/** One statement for each row, always the same, is prepared once. A statement for all rows would be compiled each time. */
-const INSERT = `insert into reports (id, node_id, timestamp, operation, in_desired_state, had_errors, result)
-  values (?, ?, ?, ?, ?, ?, ?)`;
+/**
+ * So many rows are inserted by one statement, and those that are left by a statement each. Both are prepared once. A
+ * statement for any number of rows would be prepared each time, which takes longer than to run it.
+ */
+const ROWS_AT_ONCE = 16;
 
-function insertionOf(row: ReceivedReport['row']): CompiledQuery {
-  const { id, node_id, timestamp, operation, in_desired_state, had_errors, result } = row;
-  return CompiledQuery.raw(INSERT, [id, node_id, timestamp, operation, in_desired_state, had_errors, result]);
+async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): Promise<void> {
+  for (let at = 0; at < rows.length; ) {
+    const count = rows.length - at < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
+    await trx.executeQuery(insertionOf(rows.slice(at, at + count)));
+    at += count;
+  }
+}
+
+/** It is not made by the query builder, which takes some 20 µs for each row. */
+function insertionOf(rows: readonly ReceivedReport['row'][]): CompiledQuery {
+  const places = Array(rows.length).fill('(?, ?, ?, ?, ?, ?, ?)').join(', ');
+  const values = rows.flatMap((row) => [
+    ...[row.id, row.node_id, row.timestamp, row.operation],
+    ...[row.in_desired_state, row.had_errors, row.result],
+  ]);
+  const columns = 'id, node_id, timestamp, operation, in_desired_state, had_errors, result';
+  return CompiledQuery.raw(`insert into reports (${columns}) values ${places}`, values);
 }
 
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
@@ -51,7 +67,10 @@ export async function writeReports(
     where id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  for (const { row } of accepted) await trx.executeQuery(insertionOf(row));
+  await insertReports(
+    trx,
+    accepted.map(({ row }) => row),
+  );
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;
