@@ -15,8 +15,8 @@ export type CheckpointResult = [isBusy: number, frames: number, copied: number];
 
 export type CheckpointTasks = { checkpoint(file: string): CheckpointResult | undefined };
 
-/** So many frames that are not copied yet make a checkpoint due. */
-const DUE = 1_000;
+/** So many frames that are not copied yet make a checkpoint due. The flush of a longer one holds up the flush of a commit. */
+const DUE = 250;
 /** With more frames than this the log must begin anew, which happens once all of its frames are copied. */
 const LONG = 10_000;
 /** SQLite makes a checkpoint within a commit if the log has so many frames, which happens only if the thread fails. */
