@@ -11,9 +11,11 @@ import { Kysely, type LogEvent, SqliteDialect, type Transaction } from 'kysely';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { ChangeFeed } from './change-feed.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, Writer } from './writer.ts';
 import { UNWATCHED, WriterDialect, type WriteWatch } from './writer-dialect.ts';
@@ -29,6 +31,11 @@ export interface Database {
   write: Kysely<Schema>;
   /** Like `write`, but fails at once while another process holds the database. It is for notes that can be written later. */
   writeNow: Kysely<Schema>;
+  /**
+   * Like `write`, but a commit is not flushed when it returns. A power cut may undo it, and nothing that was written before
+   * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
+   */
+  writeUnflushed: Kysely<Schema>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
@@ -65,28 +72,33 @@ export async function openDatabase(
   refuseLostDatabase(file);
   const handle = openWriter(file);
   const writer = new Writer(handle, locks);
+  const checkpoints = new Checkpoints(file, handle, writer.locks);
   const health = new WriteHealth();
   let changes: ChangeFeed | undefined;
-  const writing = (patience: number) =>
+  const writing = (patience: number, isFlushed = true) =>
     new Kysely<Schema>({
-      dialect: new WriterDialect(writer, { patience, watch }),
+      dialect: new WriterDialect(writer, { patience, isFlushed, watch }),
       // Kysely calls this after each statement, and after each commit.
       log(event) {
         health.note(event, handle.inTransaction);
         changes?.markStale();
+        checkpoints.note();
       },
     });
   const write = writing(PATIENCE);
   const writeNow = writing(0);
+  const writeUnflushed = writing(PATIENCE, false);
   await migrate(write);
   const openReader = () => tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
   const lookupHandle = openReader();
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
-  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: openReader() }) });
+  const statements = new PreparedStatements(openReader());
+  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
     writeNow,
+    writeUnflushed,
     read,
     nodeLookup,
     changes,
@@ -100,8 +112,10 @@ export async function openDatabase(
     },
     writeFault: () => health.faultOf(writeNow),
     close: async () => {
+      await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      await writeUnflushed.destroy();
       await writeNow.destroy();
       await write.destroy();
       handle.close();
