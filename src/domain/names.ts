@@ -42,6 +42,9 @@ const MAX_HOST_NAME = 253;
  */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
+/** A registration key or a token, which somebody has put into the field of the name. The audit trail shows names. */
+const SECRET = /^(?:reg|pat)_[a-z0-9_-]{32,}$/;
+
 /**
  * The host name in lower case, or null if the text is no host name. Names with a single label are accepted. The dot of
  * the root at the end is cut off, so that a node has one spelling. `.lock` at the end is refused, because the name
@@ -51,6 +54,6 @@ export function normalizeHostName(raw: string): string | null {
   // The length is checked first, to bound the work, and ASCII before lower case, which turns the Kelvin sign into `k`.
   if (raw.length > MAX_HOST_NAME + 1 || !/^[A-Za-z0-9._-]+$/.test(raw)) return null;
   const name = raw.toLowerCase().replace(/\.$/, '');
-  if (name.length > MAX_HOST_NAME || name.endsWith('.lock')) return null;
+  if (name.length > MAX_HOST_NAME || name.endsWith('.lock') || SECRET.test(name)) return null;
   return name.split('.').every((label) => LABEL.test(label)) ? name : null;
 }

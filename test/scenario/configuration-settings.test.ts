@@ -299,9 +299,7 @@ describe('the server has settings of validation', () => {
 
   it('but of no other names or values', async () => {
     const bad = [
-      { requireSemVer: null },
       { requireSemVer: 'no' },
-      { defaultParameterValidationMode: null },
       { defaultParameterValidationMode: 'Loose' },
       { parameterValidationMode: 'Warn' },
       { allowConfigurationOverride: 1 },

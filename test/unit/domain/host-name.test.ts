@@ -48,6 +48,8 @@ describe('normalizeHostName', () => {
     `${longest}a`,
     `${longest}..`,
     'a'.repeat(100_000),
+    `reg_${'aB-_'.repeat(10)}x`,
+    `pat_${'aB-_'.repeat(10)}x`,
   ];
   for (const raw of refused) {
     it(`refuses ${JSON.stringify(raw.slice(0, 30))}`, () => expect(normalizeHostName(raw)).to.equal(null));
