@@ -99,7 +99,9 @@ describe('what takes long to be read', function () {
     for (const [name, body] of wrong) {
       const small = await expectProblem(send(node, body), 400, 'validation_failed', name);
       const large = await expectProblem(send(node, body + filler), 400, 'validation_failed', name);
-      expect(large.json, name).to.deep.equal(small.json);
+      // The place of a fault in JSON is only looked for in short texts.
+      const withoutPlace = JSON.stringify(small.json).replaceAll(/\. Line [^"]*/g, '');
+      expect(large.json, name).to.deep.equal(JSON.parse(withoutPlace));
     }
     const bytes = Buffer.concat([Buffer.from(`{"operation":"Test${filler}`), Buffer.from([0xff])]);
     const headers = { 'Content-Type': 'application/json' };
