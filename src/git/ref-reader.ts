@@ -85,9 +85,19 @@ export function readLooseRef(fs: AtomicFs, gitdir: string, name: string): string
   }
 }
 
+/** The file that was read last. A publish needs it several times, and with thousands of versions it is large. */
+const lastPacked = new WeakMap<AtomicFs, { path: string; stamp: Stamp | null; data: Buffer }>();
+
 /** The bytes of `packed-refs`; none when the file is absent. */
 export function readPackedRefs(fs: AtomicFs, gitdir: string): Buffer {
-  return fs.readNow(join(gitdir, PACKED_REFS)) ?? Buffer.alloc(0);
+  const path = join(gitdir, PACKED_REFS);
+  // Taken before the file is read, so that a change meanwhile shows as a difference at the next look.
+  const stamp = stampOf(fs, path);
+  const last = lastPacked.get(fs);
+  if (stamp && last?.path === path && isUnchanged(last.stamp, stamp)) return last.data;
+  const data = fs.readNow(path) ?? Buffer.alloc(0);
+  lastPacked.set(fs, { path, stamp, data });
+  return data;
 }
 
 /** The oid of one packed ref, found without parsing or decoding the whole file; null when it is not in the file. */

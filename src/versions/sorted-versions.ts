@@ -109,8 +109,11 @@ function isPublished({ status }: VersionRef): boolean {
 
 /** Puts a ref at its place in the list, instead of the one of the same version. */
 function place(list: VersionRef[], version: string, ref: VersionRef | null): void {
-  const before = list.findIndex((other) => other.version === version);
-  if (before >= 0) list.splice(before, 1);
+  // A version that is no SemVer has its place by a time, which may have been another.
+  const before = isVersion(version)
+    ? firstNotAbove(list, { version })
+    : list.findIndex((other) => other.version === version);
+  if (list[before]?.version === version) list.splice(before, 1);
   if (ref) list.splice(firstNotAbove(list, ref), 0, ref);
 }
 
