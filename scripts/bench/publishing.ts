@@ -93,7 +93,7 @@ export async function measurePublishing(
   progress('measuring: publishing');
   const bare = new BareFlushes(join(folder, 'bare-flushes'));
   const git = new StockGit(join(folder, 'stock-git'));
-  await git.begin();
+  await git.begin(contentOf(0));
   const gitTimes: number[] = [];
   const samples = ACTS.map(() => ({ few: [] as Sample[], many: [] as Sample[] }));
   const polls = { few: [] as number[], many: [] as number[] };
@@ -232,7 +232,7 @@ function growthOf(what: string, { few, many }: Record<Side, readonly Sample[]>):
 function besideGit(git: readonly number[], [drafts = [], publishes = []]: readonly number[][]): ScaleRow[] {
   const both = publishes.map((ms, round) => ms + (drafts[round] ?? 0));
   const row = (what: string, many: readonly number[], target: number | null) =>
-    scaleRow(what, `add, commit, tag -a : ${what}`, { few: git, many }, target);
+    scaleRow(what, `commit -a, tag -a : ${what}`, { few: git, many }, target);
   return [row('publish', publishes, STOCK_TARGET), row('draft and publish', both, null)];
 }
 

@@ -10,6 +10,9 @@ const run = promisify(execFile);
 const FLUSHED = ['-c', 'core.fsync=all', '-c', 'core.fsyncMethod=fsync'];
 const PERSON = { NAME: 'bench', EMAIL: 'bench@localhost' };
 
+/** Contents by path. */
+type Files = Readonly<Record<string, Buffer>>;
+
 /** An author's own repository, in which stock git commits and tags. */
 export class StockGit {
   private readonly folder: string;
@@ -25,25 +28,32 @@ export class StockGit {
     this.env = { PATH: process.env['PATH'], ...own, ...Object.fromEntries(people) };
   }
 
-  async begin(): Promise<void> {
+  /** @param files the files that every version has, under other contents */
+  async begin(files: Files): Promise<void> {
     mkdirSync(this.folder);
     await this.git('init', '--quiet');
+    this.write(files);
+    await this.git('add', '-A');
+    await this.git('commit', '--quiet', '-m', 'Begin');
   }
 
   /**
    * Makes a version of these files and tags it.
-   * @returns milliseconds of `git add -A`, `git commit` and `git tag -a` together
+   * @returns milliseconds of `git commit -a` and `git tag -a` together
    */
-  async publish(version: string, files: Readonly<Record<string, Buffer>>): Promise<number> {
+  async publish(version: string, files: Files): Promise<number> {
+    this.write(files);
+    const start = performance.now();
+    await this.git('commit', '--quiet', '-a', '-m', `Version ${version}`);
+    await this.git('tag', '-a', `v${version}`, '-m', `Version ${version}`);
+    return performance.now() - start;
+  }
+
+  private write(files: Files): void {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(this.folder, path)), { recursive: true });
       writeFileSync(join(this.folder, path), content);
     }
-    const start = performance.now();
-    await this.git('add', '-A');
-    await this.git('commit', '--quiet', '-m', `Version ${version}`);
-    await this.git('tag', '-a', `v${version}`, '-m', `Version ${version}`);
-    return performance.now() - start;
   }
 
   remove(): void {
