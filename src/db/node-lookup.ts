@@ -19,19 +19,14 @@ export interface Assignment {
 
 export interface KnownNode {
   nodeId: string;
-  /** A node has the same name for as long as it exists. */
-  fqdn: string;
   /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
   /** When the certificate that the node has announced ends, in epoch milliseconds; 0 where it has announced none. */
   pendingNotAfter: number;
   assignment: Assignment | null;
   generation: number;
-  /**
-   * The scopes as nodes with the same tags share them, so without the name of this node; null until they are asked for.
-   * `scopesOf` gives the scopes of the node.
-   */
-  sharedScopes: readonly ScopeLink[] | null;
+  /** Null until they are asked for. `scopesOf` gives the scopes of the node. */
+  scopes: KnownScopes | null;
 }
 
 /** A scope that applies to a node: Default, one of its tagged values, or the node itself. */
@@ -43,13 +38,20 @@ export interface ScopeLink {
   precedence: number;
 }
 
+interface KnownScopes {
+  /** The scopes as nodes with the same tags share them, so without the name of this node. */
+  shared: readonly ScopeLink[];
+  /** A node has the same name for as long as it exists. */
+  fqdn: string;
+}
+
 /** The value is null for Default and for Node. */
-type ScopeRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
+type SharedRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
+type ScopeRow = [fqdn: string, ...shared: SharedRow];
 
 /** A row is an array, because making an object with as many names costs as much as finding the row. */
 type Row = [
   nodeId: string,
-  fqdn: string,
   certificateNotAfter: number,
   pendingNotAfter: number,
   configurationId: string | null,
@@ -59,9 +61,10 @@ type Row = [
   generation: number,
 ];
 
-const SELECT = `select c.node_id, n.fqdn, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
+/** The table of nodes is not needed, because a certificate is deleted with its node. */
+const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
     a.major_version, a.prerelease_channel, (select value from generation where id = 1)
-  from node_certificates c join nodes n on n.id = c.node_id left join assignments a on a.node_id = c.node_id
+  from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
 
@@ -69,11 +72,11 @@ const SELECT_ANNOUNCED = `select 1 from node_certificates
   where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
 
 /** The enabled scope types that apply to a node, in the order of merging. */
-const SELECT_SCOPES = `select t.id, t.name, t.precedence, v.value
-  from scope_types t
-  left join node_tags g on g.node_id = ? and g.scope_type_id = t.id
+const SELECT_SCOPES = `select n.fqdn, t.id, t.name, t.precedence, v.value
+  from nodes n cross join scope_types t
+  left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id
   left join scope_values v on v.id = g.scope_value_id
-  where t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)
+  where n.id = ? and t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)
   order by t.precedence`;
 
 /**
@@ -139,13 +142,19 @@ export class NodeLookup {
 
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
   scopesOf(node: KnownNode): ScopeLink[] {
-    node.sharedScopes ??= this.share(this.scopes.all(node.nodeId));
-    return node.sharedScopes.map((link) =>
-      link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: node.fqdn } : link,
+    node.scopes ??= this.readScopes(node.nodeId);
+    const { shared: links, fqdn } = node.scopes;
+    return links.map((link) =>
+      link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link,
     );
   }
 
-  private share(rows: readonly ScopeRow[]): readonly ScopeLink[] {
+  private readScopes(nodeId: string): KnownScopes {
+    const rows = this.scopes.all(nodeId);
+    return { shared: this.share(rows.map(([, ...row]) => row)), fqdn: rows[0]?.[0] ?? '' };
+  }
+
+  private share(rows: readonly SharedRow[]): readonly ScopeLink[] {
     return shared(this.lists, rows.join(), () =>
       rows.map((row) => shared(this.links, row.join(), () => toScopeLink(row))),
     );
@@ -176,21 +185,21 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
 }
 
 function toKnownNode(row: Row): KnownNode {
-  const [nodeId, fqdn, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
-  const [, , , , , , majorVersion, prereleaseChannel, generation] = row;
+  const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
+  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, generation, sharedScopes: null };
+  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
 }
 
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
 function withGeneration(node: KnownNode, generation: number): KnownNode {
-  const { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, sharedScopes } = node;
-  return { nodeId, fqdn, certificateNotAfter, pendingNotAfter, assignment, generation, sharedScopes };
+  const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
+  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes };
 }
 
-function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: ScopeRow): ScopeLink {
+function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: SharedRow): ScopeLink {
   return { scopeTypeId, scopeTypeName, scopeValue, precedence };
 }

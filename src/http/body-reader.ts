@@ -1,20 +1,15 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Middleware } from 'koa';
+import { koaBody } from 'koa-body';
 import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { endOf } from './facts.ts';
-import {
-  type BodyPace,
-  bodyParser,
-  discardBody,
-  MeteredBody,
-  paceOfWhole,
-  parseBody,
-} from './metered-body.ts';
+import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec } from './route.ts';
 import { openBody } from './stream-body.ts';
@@ -52,9 +47,9 @@ export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
   private readonly uploads = uploadPlaces();
-  private readonly parseJson: ReturnType<typeof bodyParser>;
+  private readonly parseJson: Middleware;
   /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
-  private readonly parseForm = bodyParser({
+  private readonly parseForm = koaBody({
     textTypes: [FORM_TYPE],
     urlencoded: false,
     textLimit: FORM_BYTES,
@@ -63,7 +58,7 @@ export class BodyReader {
   constructor(limits: RequestLimits) {
     this.limits = limits;
     this.budget = new BodyBudget(Math.max(limits.jsonBytes, limits.reportBytes));
-    this.parseJson = bodyParser({ jsonStrict: false, jsonLimit: limits.jsonBytes });
+    this.parseJson = koaBody({ jsonStrict: false, jsonLimit: limits.jsonBytes });
   }
 
   /** @throws HawserError for a body that is refused, too large, too slow or not what the schema says */

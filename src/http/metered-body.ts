@@ -3,7 +3,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
-import type { koaBody } from 'koa-body';
 import { SECOND } from '../lib/clock.ts';
 import { HawserError, invalid } from '../lib/errors.ts';
 import { MinimumRate } from '../lib/minimum-rate.ts';
@@ -217,30 +216,20 @@ export function discardBody(request: IncomingMessage): void {
   request.resume();
 }
 
-/** Loads koa-body when it is first called, with the first body that needs it: no start and no poll does. */
-export function bodyParser(options: Parameters<typeof koaBody>[0]): () => Promise<Middleware> {
-  let made: Promise<Middleware> | undefined;
-  return () => {
-    made ??= import('koa-body').then((loaded) => loaded.koaBody(options));
-    return made;
-  };
-}
-
 /**
  * Has a middleware of koa-body parse a body. It gets what it asks of Koa's context: to derive that from the real one, or to
  * wait by `finished` of node:stream, would take longer than all else about a small body.
  * @returns what it makes of the body
  * @throws HawserError of the rule that the body breaks; else what the parser throws
  */
-export async function parseBody(parser: () => Promise<Middleware>, body: MeteredBody): Promise<unknown> {
+export async function parseBody(parse: Middleware, body: MeteredBody): Promise<unknown> {
   const request = { body: undefined };
   const is = (types: readonly string[]) => types.includes(body.mediaType);
   const context = { req: body, request, method: 'POST', is } as unknown as Context;
   const ended = new Promise((resolve, reject) => body.once('end', resolve).once('error', reject));
   try {
     // A form may be understood before its body has come to the end.
-    const parsed = parser().then((parse) => parse(context, async () => undefined));
-    await Promise.all([parsed, ended]);
+    await Promise.all([parse(context, async () => undefined), ended]);
     return request.body;
   } finally {
     body.destroy();

@@ -5,13 +5,14 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
 import { type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
-import { bodyParser, discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
+import { discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
 import { type Disposition, malformed, type PartSink, partReader, readBoundary } from './multipart.ts';
 import { decodeUtf8 } from './validation.ts';
 
@@ -95,7 +96,7 @@ export async function readUpload(
         tooLong: () => bodyTooLarge(limits),
         cutOff: (cause) => malformed('it was cut off', cause),
       });
-      await parseBody(bodyParser({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
+      await parseBody(koaBody({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
       return await form.finish();
     } finally {
       leave();

@@ -4,7 +4,7 @@ import { executionAsyncResource } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 /** How far garbage may grow, in percent of what is alive. */
-const HEAP_GROWTH = 25;
+const HEAP_GROWTH = 20;
 
 const kept: object[] = [];
 

@@ -119,7 +119,7 @@ describe('the change feed', () => {
     const nodes = [await seenThere('AB'), await seenThere('EF')];
     const values = nodes.map((node) => node && there.nodeLookup.scopesOf(node).at(-1)?.scopeValue);
     expect(values).to.deep.equal(['web-01', 'web-02']);
-    expect(nodes[0]?.sharedScopes).to.equal(nodes[1]?.sharedScopes);
+    expect(nodes[0]?.scopes?.shared).to.equal(nodes[1]?.scopes?.shared);
   });
 
   it('names the repositories whose refs moved, in order', async () => {
