@@ -1,20 +1,18 @@
 /**
- * Runs the README's commands and names the one that does not do what it says:
- * `node --import tsx scripts/run-readme.ts`.
+ * Runs the commands of the README and of the pages that continue it, and names the one that does not do what it says:
+ * `node --import tsx scripts/run-readme.ts`. With names of pages (`README.md docs/tokens.md`) it runs only these.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PROJECT, runReadme } from './readme/run.ts';
+import { readPages, runPages, WALKS } from './readme/run.ts';
 import { exitOnSignals } from './support/cleanup.ts';
 
 exitOnSignals();
 try {
-  const markdown = readFileSync(join(PROJECT, 'README.md'), 'utf8');
-  const count = await runReadme(markdown, ({ line, code }) =>
-    console.log(`line ${line}: ${code.split('\n', 1)[0]}`),
+  const names = process.argv.slice(2);
+  const count = await runPages(readPages(names.length > 0 ? names : WALKS), ({ page, line, code }) =>
+    console.log(`${page} line ${line}: ${code.split('\n', 1)[0]}`),
   );
-  console.log(`README: ${count} blocks do what they say`);
+  console.log(`${count} blocks do what they say`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -22,6 +22,8 @@ export interface Config {
   nodeCaFile: string | null;
   nodeCrlFile: string | null;
   adminPassword: string | null;
+  /** The binary logarithm of scrypt's N, for the hashes of passwords. */
+  scryptCost: number;
   /** The token that opens `/metrics`; null means that nothing does. */
   metricsToken: string | null;
   logLevel: LogLevel;
@@ -48,6 +50,12 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
+
+/**
+ * The bounds of `scryptCost`; the least is the default. A hash takes 2^cost KiB of memory, so three of the greatest
+ * cost, which may be made at once, take 768 MiB.
+ */
+export const SCRYPT_COST = { least: 15, greatest: 18 };
 
 type Environment = Record<string, string | undefined>;
 
@@ -183,6 +191,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     nodeCaFile: read.text('HAWSER_NODE_CA'),
     nodeCrlFile: read.text('HAWSER_NODE_CRL'),
     adminPassword: read.secret('HAWSER_ADMIN_PASSWORD'),
+    scryptCost: readScryptCost(read),
     metricsToken: readMetricsToken(read),
     logLevel: read.choice<LogLevel>('HAWSER_LOG_LEVEL', LOG_LEVELS, 'info'),
     limits: {
@@ -211,6 +220,13 @@ function readMetricsToken(read: Reader): string | null {
   if (token !== null && !/^[\x21-\x7e]{16,512}$/.test(token))
     throw new ConfigError(name, 'not fit for a token', '16 to 512 printable ASCII characters without blanks');
   return token;
+}
+
+/** A lower cost would make stolen hashes easy to guess, so it is allowed for this project's own tests alone. */
+function readScryptCost(read: Reader): number {
+  const isTest = read.choice('HAWSER_TESTING', ['on', 'off'], 'off') === 'on';
+  const { least, greatest } = SCRYPT_COST;
+  return read.integer('HAWSER_SCRYPT_COST', isTest ? 1 : least, greatest, least);
 }
 
 function refuseHalves(config: Config): void {

@@ -13,13 +13,14 @@ import { serve } from './serve-command.ts';
 const COMMANDS = [serve, ...OPERATIONS];
 
 async function main(): Promise<void> {
-  keepHeapSmall();
   keepTicksFast();
   const request = readCommandLine(COMMANDS, process.argv.slice(2));
   if (request.kind === 'help') process.stdout.write(describeCommands(COMMANDS));
   else if (request.kind === 'version') process.stdout.write(`hawser ${readVersion()}\n`);
   else {
     const config = readConfig(process.env);
+    // A server does this itself, once it has started.
+    if (request.command !== serve) keepHeapSmall();
     process.exitCode = await request.command.run({ ...request.given, config, clock: systemClock });
   }
 }
@@ -39,7 +40,7 @@ function exitCodeOf(error: unknown): number {
 
 function describe(error: unknown): string {
   if (error instanceof HawserError && error.cause instanceof Error)
-    return `${error.message}: ${error.cause.message}`;
+    return `${error.message.replace(/\.$/, '')}: ${error.cause.message}`;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,13 +1,15 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
-import { type Config, ConfigError } from './config.ts';
-import { type Database, openDatabase } from './db/open.ts';
+import { join } from 'node:path';
+import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
+import { describeFault } from './db/errors.ts';
+import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import type { Clock } from './lib/clock.ts';
-import { makePrivateFolder } from './lib/folders.ts';
+import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import { LocalLocks, type Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
@@ -17,6 +19,7 @@ import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
+import { setPasswordCost } from './security/passwords.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { reconcile } from './versions/reconcile.ts';
 import { GitStore } from './versions/store.ts';
@@ -71,30 +74,38 @@ export interface Stores {
 
 export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
+  setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
-  await requireFolder('HAWSER_DATA_DIR', config.dataDir);
-  await requireFolder('HAWSER_REPOS_DIR', config.reposDir);
+  const { dataDir, reposDir } = config;
+  await requireFolder('HAWSER_DATA_DIR', dataDir);
+  await requireFolder('HAWSER_REPOS_DIR', reposDir);
+  // Of several processes the first has seen to it.
+  if (part === undefined) for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
   const locks = part?.locks ?? new LocalLocks();
-  const database = await openDatabase(config.dataDir, { watch: metrics.work, locks: part?.locks ?? null });
+  const database = await namingDatabase(config, () =>
+    openDatabase(dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
+  );
   const store = new GitStore({
-    root: config.reposDir,
+    root: reposDir,
     log,
     cacheBytes: config.cacheBytes / 2,
     ...(fs && { fs }),
     locks,
     ...(part && { leftBefore: part.leftBefore }),
-    onRefsMoved: (repository, isAwaited) =>
-      noteRefsMoved(isAwaited ? database.write : database.writeNow, repository, clock.now()),
+    onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
+      noteRefsMoved(trx, repository, clock.now()),
     beforeWrite: () => database.requireWritable(),
     onOperation: metrics.work.onGitOperation,
   });
   // A process that has the stores to itself knows of its own moves.
   if (part !== undefined)
     database.changes.subscribe({
-      onChange: (kind, name) => kind !== 'certificates' && store.invalidate({ kind, name }),
+      onChange: (kind, name) => {
+        if (kind !== 'certificates' && kind !== 'scopes') store.invalidate({ kind, name });
+      },
       onLost: () => store.invalidate(),
     });
   metrics.addCaches(() => store.caches);
@@ -108,9 +119,24 @@ export async function closeStores({ store, database }: Stores): Promise<void> {
 }
 
 /** What is done once before the stores serve: by a server of one process, or for all processes of one of several. */
-export async function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+export function prepareStores(options: ServerOptions, stores: Stores): Promise<void> {
+  return namingDatabase(options.config, () => prepare(options, stores));
+}
+
+/** Names the database in an error of its file. A damaged page is found by whatever reads it first. */
+async function namingDatabase<T>({ dataDir }: Config, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw describeFault(error, join(dataDir, DATABASE_FILE));
+  }
+}
+
+async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   const { config, clock, log } = options;
   const { database, store, locks } = stores;
+  if (config.scryptCost < SCRYPT_COST.least)
+    log.warn('HAWSER_TESTING is on: passwords are hashed so weakly that stolen hashes are easy to guess');
   await store.prepare();
   await sweepBundleFiles(config.dataDir);
   // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.

@@ -1,8 +1,13 @@
 /** Reads a V8 CPU profile: microseconds per request, by function and by place. */
 
+import { existsSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
 interface ProfileNode {
   id: number;
-  callFrame: { functionName: string; url: string; lineNumber: number };
+  /** Lines and columns count from 0. */
+  callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number };
   children?: number[];
 }
 
@@ -56,10 +61,25 @@ function sampledTimes(profile: CpuProfile, { from, to }: { from: number; to: num
   return times;
 }
 
-function nameOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
-  const place = url
+function nameOf({ callFrame: { functionName, url, lineNumber, columnNumber } }: ProfileNode): string {
+  const origin = mapOf(url)?.findEntry(lineNumber, columnNumber);
+  const isMapped = origin !== undefined && 'originalSource' in origin;
+  const [source, line] = isMapped ? [origin.originalSource, origin.originalLine] : [url, lineNumber];
+  const place = source
     .replace(/^file:\/\//, '')
-    .replace(/^.*\/node_modules\//, '')
+    .replace(/^.*node_modules\//, '')
     .replace(/^.*\/src\//, 'src/');
-  return `${functionName || '(anonymous)'}${place === '' ? '' : ` ${place}:${lineNumber + 1}`}`;
+  return `${functionName || '(anonymous)'}${place === '' ? '' : ` ${place}:${line + 1}`}`;
+}
+
+const maps = new Map<string, SourceMap | null>();
+
+/** The source map of a file of the build; null for files that have none, such as Node's own. */
+function mapOf(url: string): SourceMap | null {
+  const known = maps.get(url);
+  if (known !== undefined) return known;
+  const path = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
+  const map = existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : null;
+  maps.set(url, map);
+  return map;
 }

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'no
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { DISK, type Disk, type DiskFile } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk, type DiskFile } from '../../src/git/disk.ts';
 
 /** What one operation flushed, in order. */
 export interface Flushes {

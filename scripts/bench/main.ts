@@ -1,7 +1,7 @@
 /**
  * The bench compares Hawser with a bare `node:https` handler, on a small and a large fleet, in one run:
  * `npm run bench [-- --quick] [-- --only PART] [-- --rows NAME,...] [-- --server FILE] [-- --json FILE]`.
- * docs/benchmarks.md explains the parts and the numbers.
+ * docs/benchmark-method.md explains the parts and the numbers.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Measures what it takes to publish a version of ten files over HTTP: compared with the flushes that it needs, and
- * with few and with many versions in the repository.
+ * Measures what it takes to publish a version of ten files over HTTP: compared with the flushes that it needs, with
+ * stock git, and with few and with many versions in the repository.
  */
 
 import { join } from 'node:path';
@@ -17,10 +17,13 @@ import type { Processes } from './processes.ts';
 import { formatRange, table, verdict } from './report.ts';
 import { formatScale, inTurn, type ScaleRow, type Side, scaleRow } from './scale.ts';
 import { type Effort, GROWTH_TARGET } from './scenarios.ts';
+import { StockGit } from './stock-git.ts';
 import { MANY, makeSite, type Site, timed } from './versions.ts';
 
 /** The most time allowed, as a multiple of the bare flushes. */
 const FLUSH_TARGET = 3;
+/** The most time allowed for a publish, as a multiple of what stock git takes to commit and tag the same files. */
+const STOCK_TARGET = 0.3;
 const CONFIGURATIONS = '/api/v1/configurations';
 const METRICS_TOKEN = 'a-token-for-the-metrics';
 /** The first versions of a repository flush more than later ones, so they do not count. */
@@ -69,6 +72,7 @@ interface PublishRow {
 export interface PublishResults {
   rows: PublishRow[];
   growth: ScaleRow[];
+  stock: ScaleRow[];
 }
 
 /** @param progress is called with what begins */
@@ -88,6 +92,9 @@ export async function measurePublishing(
   for (const { client } of Object.values(sites)) await warmUp({ client, name: 'warm-up' });
   progress('measuring: publishing');
   const bare = new BareFlushes(join(folder, 'bare-flushes'));
+  const git = new StockGit(join(folder, 'stock-git'));
+  await git.begin(contentOf(0));
+  const gitTimes: number[] = [];
   const samples = ACTS.map(() => ({ few: [] as Sample[], many: [] as Sample[] }));
   const polls = { few: [] as number[], many: [] as number[] };
   await inTurn(manyRounds(effort), async (side, counts) => {
@@ -99,9 +106,14 @@ export async function measurePublishing(
     }
     const ms = await pollAfter(site);
     if (counts) polls[side].push(ms);
+    if (side === 'few') {
+      const gitTime = await git.publish(`1.${site.nextMinor}.0`, contentOf(site.nextMinor));
+      if (counts) gitTimes.push(gitTime);
+    }
     site.nextMinor += 1;
   });
   bare.close();
+  git.remove();
   for (const { client } of Object.values(sites)) client.close();
   const rowsOf = (side: Side, versions: number) =>
     ACTS.map(({ what }, at) => rowOf(what, versions, flushes[at] as Flushes, samples[at]?.[side] ?? []));
@@ -111,6 +123,10 @@ export async function measurePublishing(
       ...ACTS.flatMap(({ what }, at) => growthOf(what, samples[at] ?? { few: [], many: [] })),
       scaleRow('first poll after', COMPARED, polls, SCALE_TARGET),
     ],
+    stock: besideGit(
+      gitTimes,
+      samples.map(({ few }) => few.map(({ ms }) => ms)),
+    ),
   };
 }
 
@@ -212,6 +228,14 @@ function growthOf(what: string, { few, many }: Record<Side, readonly Sample[]>):
   ];
 }
 
+/** @param times milliseconds of the drafts and of the publishes, by round */
+function besideGit(git: readonly number[], [drafts = [], publishes = []]: readonly number[][]): ScaleRow[] {
+  const both = publishes.map((ms, round) => ms + (drafts[round] ?? 0));
+  const row = (what: string, many: readonly number[], target: number | null) =>
+    scaleRow(what, `commit -a, tag -a : ${what}`, { few: git, many }, target);
+  return [row('publish', publishes, STOCK_TARGET), row('draft and publish', both, null)];
+}
+
 const COLUMNS = [
   'publishing',
   'flushes',
@@ -225,7 +249,7 @@ const COLUMNS = [
   '',
 ];
 
-export function formatPublishing({ rows, growth }: PublishResults): string {
+export function formatPublishing({ rows, growth, stock }: PublishResults): string {
   const cells = rows.map(({ what, versions, flushes, ms, cpu, bare, ratio, ratioRange, met }) => [
     what,
     formatFlushes(flushes),
@@ -236,7 +260,11 @@ export function formatPublishing({ rows, growth }: PublishResults): string {
     `${FLUSH_TARGET.toFixed(2)} x`,
     verdict(met),
   ]);
-  return [...table([COLUMNS, ...cells]), '', formatScale('publishing, as versions grow', growth)].join('\n');
+  return [
+    ...[...table([COLUMNS, ...cells]), ''],
+    ...[formatScale('publishing, as versions grow', growth), ''],
+    formatScale('publishing, beside stock git', stock, ['git', 'Hawser']),
+  ].join('\n');
 }
 
 function formatFlushes({ files, commits }: Flushes): string {

@@ -72,24 +72,25 @@ async function insertReports(trx: Db, nodeIds: readonly string[], timestamp: num
 }
 
 /** Milliseconds from the begin of each transaction to the end of its commit. */
-function watchTransactions(watched: Database): number[] {
+function watchTransactions({ write, writeUnflushed }: Database): number[] {
   const held: number[] = [];
-  const { write } = watched;
-  const transaction = write.transaction.bind(write);
-  write.transaction = () => {
-    const builder = transaction();
-    const execute = builder.execute.bind(builder);
-    builder.execute = async (work) => {
-      let start = 0;
-      const done = await execute((trx) => {
-        start = performance.now();
-        return work(trx);
-      });
-      held.push(performance.now() - start);
-      return done;
+  for (const watched of [write, writeUnflushed]) {
+    const transaction = watched.transaction.bind(watched);
+    watched.transaction = () => {
+      const builder = transaction();
+      const execute = builder.execute.bind(builder);
+      builder.execute = async (work) => {
+        let start = 0;
+        const done = await execute((trx) => {
+          start = performance.now();
+          return work(trx);
+        });
+        held.push(performance.now() - start);
+        return done;
+      };
+      return builder;
     };
-    return builder;
-  };
+  }
   return held;
 }
 

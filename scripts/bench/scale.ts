@@ -54,7 +54,12 @@ export function scaleRow(
   return { what, compared, ...medians, ratio, ratioRange: middleHalf(ratios), target, met };
 }
 
-export function formatScale(title: string, rows: readonly ScaleRow[]): string {
+/** @param sides the names of what is compared */
+export function formatScale(
+  title: string,
+  rows: readonly ScaleRow[],
+  [few, many]: readonly [string, string] = ['few', 'many'],
+): string {
   const cells = rows.map((row) => [
     row.what,
     row.compared,
@@ -65,7 +70,8 @@ export function formatScale(title: string, rows: readonly ScaleRow[]): string {
     row.target === null ? '-' : `${row.target.toFixed(2)} x`,
     row.met === null ? '' : verdict(row.met),
   ]);
-  const columns = [title, 'few : many', 'ms few', 'ms many', 'ratio', 'half within', 'target', ''];
+  const sides = [`${few} : ${many}`, `ms ${few}`, `ms ${many}`];
+  const columns = [title, ...sides, 'ratio', 'half within', 'target', ''];
   return [...table([columns, ...cells]), '', summaryOf(rows)].join('\n');
 }
 

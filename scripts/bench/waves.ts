@@ -12,7 +12,7 @@ import { summaryOf } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 
 /** The least rate in the first second after a publish, as a share of the steady rate. */
-const WAVE_TARGET = 1 / 3;
+const WAVE_TARGET = 0.4;
 
 /** The polls after a publish that concerns this many nodes. */
 export interface WaveRow {

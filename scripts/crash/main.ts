@@ -1,5 +1,5 @@
 /**
- * `npm run test:crash -- --rounds N [--seed S] [--minutes M]` plays the rounds of test/scenario/crash.test.ts: N of
+ * `npm run test:crash -- --rounds N [--seed S] [--minutes M]` plays the rounds of test/endurance/crash.test.ts: N of
  * them, or as many as fit into the time. Exits with 1 at the first loss.
  */
 

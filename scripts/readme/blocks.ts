@@ -1,11 +1,14 @@
-/** Finds the blocks of a README that are executed: fences marked `bash`, each with the output shown right after it. */
+/** Finds the blocks of a page that are executed: fences marked `bash`, each with the output shown right after it. */
 
 export interface Block {
-  /** The line of the README with the first command. */
+  page: string;
+  /** The line of the page with the first command. */
   line: number;
   code: string;
   /** True for `bash fails`: the last command is there to show how it fails. */
   fails: boolean;
+  /** True for `bash last`: the block is run after all others, when the server is stopped. */
+  isLast: boolean;
   /** The `text` fence that follows with only blank lines between; null if no output is shown. */
   expected: string | null;
 }
@@ -18,16 +21,17 @@ interface Fence {
 }
 
 /** Ignores fences with other marks, such as `sh`. */
-export function readBlocks(markdown: string): Block[] {
+export function readBlocks(page: string, markdown: string): Block[] {
   const lines = markdown.split('\n');
   const fences = readFences(lines);
   return fences.flatMap((fence, index) => {
-    if (!/^bash(?: fails)?$/.test(fence.info)) return [];
+    if (!/^bash(?: fails| last)?$/.test(fence.info)) return [];
     const next = fences[index + 1];
     const follows =
       next?.info === 'text' && lines.slice(fence.end, next.line - 2).every((line) => line.trim() === '');
-    const { line, text, info } = fence;
-    return [{ line, code: text, fails: info === 'bash fails', expected: follows ? next.text : null }];
+    const { line, text: code, info } = fence;
+    const expected = follows ? next.text : null;
+    return [{ page, line, code, fails: info === 'bash fails', isLast: info === 'bash last', expected }];
   });
 }
 

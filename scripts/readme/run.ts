@@ -1,12 +1,14 @@
 /**
- * Plays the README as a reader would: every `bash` block as printed, in order, in one bash, in a fresh copy of the
- * project. A block that is only `npm start` is the first terminal: it runs beside the others until the end.
+ * Plays the README and the pages of docs that continue it, as a reader would: every `bash` block as printed, in order,
+ * in a fresh copy of the project, with a home folder of its own. Each page has a terminal (bash) of its own. A block
+ * that is only `npm start` is the terminal of the server: it runs beside the others. At the end the server is stopped,
+ * and the blocks marked `bash last`, which remove everything, are run. Then the server must start as at first.
  *
  * One thing differs from what is printed: 8443 is replaced by a free port, so that a server of yours can go on
  * running.
  */
 
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -17,19 +19,35 @@ import { matches } from './expectation.ts';
 import { Shell } from './shell.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '../..');
-/** Commands that the README uses in addition to those that the project itself needs. */
+/** The README, and the pages that hold walks. Each of these continues the README, and needs none of the others. */
+export const WALKS = [
+  'README.md',
+  'docs/versions.md',
+  'docs/tokens.md',
+  'docs/parameters.md',
+  'docs/agent.md',
+  'docs/protocol.md',
+  'docs/troubleshooting.md',
+];
+/** Commands that the walks use in addition to those that the project itself needs. */
 export const README_TOOLS = ['bash', 'curl', 'openssl', 'unzip', 'git'];
 
 const PRINTED_PORT = '8443';
 const START_COMMAND = 'npm start';
-const START_TIMEOUT = 60_000;
-/** These are not copied: they hold state, or are too large. What the tutorial needs of them is linked or made empty. */
-const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage']);
+const START_TIMEOUT = 180_000;
+/** These are not copied: they hold state, or are large. What the walks need of them is linked or made empty. */
+const NOT_COPIED = new Set(['node_modules', 'data', 'repos', '.git', 'coverage', 'test']);
 
-/** Says which block of the README does not do what it says, and why. */
+export interface Page {
+  /** The path in the project. */
+  name: string;
+  markdown: string;
+}
+
+/** Says which block of a page does not do what it says, and why. */
 export class ReadmeError extends Error {
   constructor(block: Block, fault: string, outcome: { output: string; failed?: string }) {
-    const parts = [`README.md line ${block.line}: ${fault}`, '', block.code];
+    const parts = [`${block.page} line ${block.line}: ${fault}`, '', block.code];
     if (outcome.failed) parts.push('', '--- the command that failed', outcome.failed);
     if (block.expected !== null) parts.push('', '--- expected (... stands for anything)', block.expected);
     super([...parts, '', '--- printed', outcome.output].join('\n'));
@@ -37,13 +55,16 @@ export class ReadmeError extends Error {
   }
 }
 
+export function readPages(names: readonly string[] = WALKS): Page[] {
+  return names.map((name) => ({ name, markdown: readFileSync(join(PROJECT, name), 'utf8') }));
+}
+
 /**
- * @param markdown for instance the content of README.md
  * @returns how many blocks were run
  * @throws ReadmeError at the first block that does not do what it says
  */
-export async function runReadme(
-  markdown: string,
+export async function runPages(
+  pages: readonly Page[],
   onBlock: (block: Block) => void = () => undefined,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-readme-'));
@@ -54,49 +75,56 @@ export async function runReadme(
     rmSync(folder, { recursive: true, force: true });
   });
   try {
-    const blocks = readBlocks(markdown.replaceAll(PRINTED_PORT, port));
-    for (const block of blocks) {
-      onBlock(block);
-      await terminals.run(block);
+    const blocks = pages.map(({ name, markdown }) =>
+      readBlocks(name, markdown.replaceAll(PRINTED_PORT, port)),
+    );
+    for (const page of blocks) {
+      const walk = page.filter(({ isLast }) => !isLast);
+      await terminals.play(walk, onBlock);
     }
     await terminals.stopServer();
-    return blocks.length;
+    const last = blocks.flat().filter(({ isLast }) => isLast);
+    await terminals.play(last, onBlock);
+    if (last.length > 0) await terminals.startAgain();
+    return blocks.flat().length;
   } finally {
     cleanUp();
   }
 }
 
 class Terminals {
+  private readonly folder: string;
   private readonly clone: string;
+  private readonly own: Record<string, string>;
   private readonly env: Record<string, string>;
-  private readonly shell: Shell;
+  private shell: Shell | null = null;
   private server: { program: Program; block: Block } | null = null;
 
   constructor(folder: string, port: string) {
+    this.folder = folder;
     this.clone = join(folder, 'hawser');
     const tmp = join(folder, 'tmp');
     mkdirSync(tmp);
     copyProject(this.clone);
     const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
     // The environment has nothing from the user who runs this: no proxy, no settings of curl or git, no npm notices.
-    const own = { PATH: path, HOME: folder, TMPDIR: tmp, LC_ALL: 'C', npm_config_update_notifier: 'false' };
-    this.env = { ...own, HAWSER_PORT: port };
-    this.shell = new Shell(this.clone, folder, own);
+    this.own = { PATH: path, HOME: folder, TMPDIR: tmp, LC_ALL: 'C', npm_config_update_notifier: 'false' };
+    this.env = { ...this.own, HAWSER_PORT: port };
   }
 
-  async run(block: Block): Promise<void> {
-    if (block.code.trim() === START_COMMAND) return this.startServer(block);
-    const outcome = await this.shell.run(block.code, block.fails);
-    if (outcome.status === null) throw new ReadmeError(block, 'it ended before its end', outcome);
-    if ((outcome.status !== 0) !== block.fails) {
-      throw new ReadmeError(block, `the last command ended with ${outcome.status}`, outcome);
+  /** Runs the blocks one after the other in a new terminal, in the folder of the project. */
+  async play(blocks: readonly Block[], onBlock: (block: Block) => void): Promise<void> {
+    const shell = new Shell(this.clone, this.folder, this.own);
+    this.shell = shell;
+    for (const block of blocks) {
+      onBlock(block);
+      if (block.code.trim() === START_COMMAND) await this.startServer(block);
+      else await run(shell, block);
     }
-    if (block.expected !== null && !matches(block.expected, outcome.output)) {
-      throw new ReadmeError(block, 'the output is not the one shown', outcome);
-    }
+    shell.close();
   }
 
-  /** Stops the server as a service manager would. The tutorial ends without error only if the server does. */
+  /** Stops the server as a service manager would. The walks end without error only if the server does. */
   async stopServer(): Promise<void> {
     if (this.server === null) return;
     const { program, block } = this.server;
@@ -104,8 +132,15 @@ class Terminals {
     if (code !== 0) throw new ReadmeError(block, `stopped with SIGTERM it ended with ${code}`, program);
   }
 
+  /** Starts the server once more, with the output that the first start has shown, and stops it. */
+  async startAgain(): Promise<void> {
+    if (this.server === null) return;
+    await this.startServer(this.server.block);
+    await this.stopServer();
+  }
+
   close(): void {
-    this.shell.close();
+    this.shell?.close();
     this.server?.program.kill();
   }
 
@@ -118,6 +153,17 @@ class Terminals {
     if (!(await program.waitFor(started, START_TIMEOUT))) {
       throw new ReadmeError(block, 'the output shown did not come', program);
     }
+  }
+}
+
+async function run(shell: Shell, block: Block): Promise<void> {
+  const outcome = await shell.run(block.code, block.fails);
+  if (outcome.status === null) throw new ReadmeError(block, 'it ended before its end', outcome);
+  if ((outcome.status !== 0) !== block.fails) {
+    throw new ReadmeError(block, `the last command ended with ${outcome.status}`, outcome);
+  }
+  if (block.expected !== null && !matches(block.expected, outcome.output)) {
+    throw new ReadmeError(block, 'the output is not the one shown', outcome);
   }
 }
 

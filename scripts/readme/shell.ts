@@ -14,7 +14,7 @@ export interface Outcome {
   failed: string;
 }
 
-const BLOCK_TIMEOUT = 60_000;
+const BLOCK_TIMEOUT = 120_000;
 
 export class Shell {
   private readonly bash: ChildProcessWithoutNullStreams;

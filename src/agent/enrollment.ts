@@ -153,7 +153,7 @@ export class Enrollment {
     await api.announce(next.certificate);
   }
 
-  /** If the answer is lost, the server expects a certificate that nobody has. It forgets that after a day. */
+  /** If the answer is lost, the server expects a certificate that nobody has, until the next cycle requests another. */
   private async requestNext(api: NodeApi): Promise<void> {
     const { state, name } = this.options;
     const { csr, key } = await makeRequest(name);

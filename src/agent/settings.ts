@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { normalizeHostName } from '../domain/names.ts';
+import { describeIssue } from '../lib/issue-text.ts';
 import { LOG_LEVELS } from '../lib/log.ts';
 
 const PREFIX = 'HAWSER_AGENT_';
@@ -88,7 +89,7 @@ export function readSettings(
 ): Readonly<AgentSettings> {
   const { values, names } = collect(env, given.configFile ?? env[`${PREFIX}CONFIG`]);
   if (given.csr) values['csr'] = true;
-  const parsed = Settings.safeParse(values);
+  const parsed = Settings.safeParse(values, { error: describeIssue });
   if (!parsed.success) throw faultOf(parsed.error, names);
   const settings = parsed.data;
   const { registrationKey, registrationKeyFile, caFile } = settings;

@@ -2,7 +2,7 @@
 
 import SqliteDatabase from 'better-sqlite3';
 import { diskFull, unavailableFor } from '../lib/disk-faults.ts';
-import { HawserError } from '../lib/errors.ts';
+import { HawserError, internal } from '../lib/errors.ts';
 
 /**
  * Runs a write.
@@ -44,6 +44,37 @@ export function isHeld(error: unknown): boolean {
 export function databaseHeld(): HawserError {
   const message = 'HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again';
   return new HawserError('unavailable', 'unavailable', message);
+}
+
+/** What is wrong with the file, by the beginning of the result code, and what to do. */
+const FAULTS_AT_START: readonly [RegExp, fault: string][] = [
+  [
+    /^SQLITE_(?:CORRUPT|NOTADB)/,
+    'is damaged, or is no SQLite database. Keep a copy of the folder, run "hawser doctor", and bring back a backup with ' +
+      '"hawser restore"',
+  ],
+  [/^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/, 'must be a file that this user may read and write'],
+];
+
+/**
+ * Names the file in an error that ends a start. Only the operator sees it, so it may hold the path.
+ * @returns any other error unchanged
+ */
+export function describeFault(error: unknown, file: string): unknown {
+  const cause = error instanceof HawserError ? error.cause : error;
+  if (!(cause instanceof SqliteDatabase.SqliteError)) return error;
+  const [, fault] = FAULTS_AT_START.find(([codes]) => codes.test(cause.code)) ?? [];
+  return fault === undefined
+    ? error
+    : internal('database_damaged', `HAWSER_DATA_DIR: ${file} ${fault}`, cause);
+}
+
+/** The error for a log of changes whose database is gone. SQLite would begin an empty database and delete the log. */
+export function databaseGone(file: string): HawserError {
+  const message =
+    `HAWSER_DATA_DIR: ${file} is missing or empty, but its log ${file}-wal holds changes. Keep a copy of the folder, ` +
+    'and bring back a backup with "hawser restore"';
+  return internal('database_damaged', message);
 }
 
 /** Result codes, with their extended forms (sqlite.org/rescode.html), of faults that pass or can be repaired meanwhile. */

@@ -14,6 +14,8 @@ import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
 import { changesMigration } from './migrations/0009-changes.ts';
 import { announcedCertificatesMigration } from './migrations/0010-announced-certificates.ts';
 import { accessChangesMigration } from './migrations/0011-access-changes.ts';
+import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
+import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -28,6 +30,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0009-changes': changesMigration,
   '0010-announced-certificates': announcedCertificatesMigration,
   '0011-access-changes': accessChangesMigration,
+  '0012-scope-changes': scopeChangesMigration,
+  '0013-certificate-rotation': certificateRotationMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -1,11 +1,11 @@
 /**
- * What a poll reads from the database: the node that holds a certificate, its assignment, and the generation. A node is
- * read once and remembered until the change feed names its certificate. The statements are prepared once and run on the
- * bare handle, because Kysely prepares a statement each time (some 50 µs).
+ * What a poll reads from the database: the node that holds a certificate, its assignment, its scopes, and the generation.
+ * A node is read once and remembered until the change feed names its certificate. The statements are prepared once and
+ * run on the bare handle, because Kysely prepares a statement each time (some 50 µs).
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
-import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
@@ -21,8 +21,12 @@ export interface KnownNode {
   nodeId: string;
   /** The time is in epoch milliseconds. */
   certificateNotAfter: number;
+  /** When the certificate that the node has announced ends, in epoch milliseconds; 0 where it has announced none. */
+  pendingNotAfter: number;
   assignment: Assignment | null;
   generation: number;
+  /** Null until they are asked for. `scopesOf` gives the scopes of the node. */
+  scopes: KnownScopes | null;
 }
 
 /** A scope that applies to a node: Default, one of its tagged values, or the node itself. */
@@ -34,12 +38,22 @@ export interface ScopeLink {
   precedence: number;
 }
 
-type ScopeRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
+interface KnownScopes {
+  /** The scopes as nodes with the same tags share them, so without the name of this node. */
+  shared: readonly ScopeLink[];
+  /** A node has the same name for as long as it exists. */
+  fqdn: string;
+}
+
+/** The value is null for Default and for Node. */
+type SharedRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
+type ScopeRow = [fqdn: string, ...shared: SharedRow];
 
 /** A row is an array, because making an object with as many names costs as much as finding the row. */
 type Row = [
   nodeId: string,
   certificateNotAfter: number,
+  pendingNotAfter: number,
   configurationId: string | null,
   compositeId: string | null,
   majorVersion: number | null,
@@ -48,17 +62,17 @@ type Row = [
 ];
 
 /** The table of nodes is not needed, because a certificate is deleted with its node. */
-const SELECT = `select c.node_id, c.not_after, a.configuration_id, a.composite_id, a.major_version,
-    a.prerelease_channel, (select value from generation where id = 1)
+const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
+    a.major_version, a.prerelease_channel, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id
+  left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
 
 const SELECT_ANNOUNCED = `select 1 from node_certificates
   where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
 
 /** The enabled scope types that apply to a node, in the order of merging. */
-const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
-    when '${DEFAULT_SCOPE_TYPE_ID}' then null when '${NODE_SCOPE_TYPE_ID}' then n.fqdn else v.value end
+const SELECT_SCOPES = `select n.fqdn, t.id, t.name, t.precedence, v.value
   from nodes n cross join scope_types t
   left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id
   left join scope_values v on v.id = g.scope_value_id
@@ -67,9 +81,12 @@ const SELECT_SCOPES = `select t.id, t.name, t.precedence, case t.id
 
 /**
  * This is more than a fleet has, because in a smaller cache nodes that poll in turn would push each other out. A node
- * takes some 400 bytes here.
+ * takes some 500 bytes here.
  */
 export const MAX_NODES = 250_000;
+
+/** The number of recent scopes, and of combinations of them, that nodes share. Nodes with others have their own. */
+const MAX_SHARED = 5_000;
 
 export class NodeLookup {
   private readonly feed: ChangeFeed;
@@ -79,6 +96,9 @@ export class NodeLookup {
   private readonly scopes: Statement<[string], ScopeRow>;
   /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
+  /** Scopes and lists of them by their rows as text, so that equal ones are in memory once. */
+  private readonly links = new RecentMap<string, ScopeLink>(MAX_SHARED);
+  private readonly lists = new RecentMap<string, readonly ScopeLink[]>(MAX_SHARED);
 
   /** @param handle must not write */
   constructor(handle: SqliteHandle, feed: ChangeFeed) {
@@ -88,8 +108,11 @@ export class NodeLookup {
     this.announced = handle.prepare(SELECT_ANNOUNCED);
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     feed.subscribe({
-      onChange: (kind, key) => kind === 'certificates' && this.known.delete(key),
-      onLost: () => this.known.clear(),
+      onChange: (kind, key) => {
+        if (kind === 'certificates') this.known.delete(key);
+        if (kind === 'scopes') this.forgetAll();
+      },
+      onLost: () => this.forgetAll(),
     });
   }
 
@@ -102,7 +125,7 @@ export class NodeLookup {
     const known = this.known.get(thumbprint);
     if (known?.generation === this.feed.generation) return known;
     return known
-      ? this.remember(thumbprint, { ...known, generation: this.feed.generation })
+      ? this.remember(thumbprint, withGeneration(known, this.feed.generation))
       : this.find(thumbprint);
   }
 
@@ -117,9 +140,28 @@ export class NodeLookup {
     return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
   }
 
-  /** The scopes of a node in the order of merging. An unknown node has none. */
-  scopesOf(nodeId: string): ScopeLink[] {
-    return this.scopes.all(nodeId).map(toScopeLink);
+  /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
+  scopesOf(node: KnownNode): ScopeLink[] {
+    node.scopes ??= this.readScopes(node.nodeId);
+    const { shared: links, fqdn } = node.scopes;
+    return links.map((link) =>
+      link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link,
+    );
+  }
+
+  private readScopes(nodeId: string): KnownScopes {
+    const rows = this.scopes.all(nodeId);
+    return { shared: this.share(rows.map(([, ...row]) => row)), fqdn: rows[0]?.[0] ?? '' };
+  }
+
+  private share(rows: readonly SharedRow[]): readonly ScopeLink[] {
+    return shared(this.lists, rows.join(), () =>
+      rows.map((row) => shared(this.links, row.join(), () => toScopeLink(row))),
+    );
+  }
+
+  private forgetAll(): void {
+    for (const map of [this.known, this.links, this.lists]) map.clear();
   }
 
   private find(thumbprint: string): KnownNode | null {
@@ -133,16 +175,31 @@ export class NodeLookup {
   }
 }
 
+/** The value that is in the map under this key, or else a new one. */
+function shared<V extends object>(map: RecentMap<string, V>, key: string, make: () => V): V {
+  const known = map.get(key);
+  if (known) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 function toKnownNode(row: Row): KnownNode {
-  const [nodeId, certificateNotAfter, configurationId, compositeId] = row;
-  const [, , , , majorVersion, prereleaseChannel, generation] = row;
+  const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
+  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel };
-  return { nodeId, certificateNotAfter, assignment, generation };
+  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
 }
 
-function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: ScopeRow): ScopeLink {
+/** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
+function withGeneration(node: KnownNode, generation: number): KnownNode {
+  const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
+  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes };
+}
+
+function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: SharedRow): ScopeLink {
   return { scopeTypeId, scopeTypeName, scopeValue, precedence };
 }

@@ -4,16 +4,18 @@
  * process that holds the database.
  */
 
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, type LogEvent, SqliteDialect, type Transaction } from 'kysely';
 import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, Writer } from './writer.ts';
 import { UNWATCHED, WriterDialect, type WriteWatch } from './writer-dialect.ts';
@@ -29,6 +31,11 @@ export interface Database {
   write: Kysely<Schema>;
   /** Like `write`, but fails at once while another process holds the database. It is for notes that can be written later. */
   writeNow: Kysely<Schema>;
+  /**
+   * Like `write`, but a commit is not flushed when it returns. A power cut may undo it, and nothing that was written before
+   * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
+   */
+  writeUnflushed: Kysely<Schema>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
@@ -53,7 +60,8 @@ export const DATABASE_FILE = 'hawser.db';
  * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
  * @param watch is told of each write, including those of the migrations
  * @param locks are given if other processes of this server write to the database too
- * @throws HawserError unavailable if another process has held the database for 5 s, or what `migrate` throws
+ * @throws HawserError unavailable if another process has held the database for 5 s; `database_damaged` if its log alone
+ *   is left; what `migrate` throws; or the driver's error, see `describeFault`
  */
 export async function openDatabase(
   dataDir: string,
@@ -61,30 +69,36 @@ export async function openDatabase(
 ): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, DATABASE_FILE);
+  refuseLostDatabase(file);
   const handle = openWriter(file);
   const writer = new Writer(handle, locks);
+  const checkpoints = new Checkpoints(file, handle, writer.locks);
   const health = new WriteHealth();
   let changes: ChangeFeed | undefined;
-  const writing = (patience: number) =>
+  const writing = (patience: number, isFlushed = true) =>
     new Kysely<Schema>({
-      dialect: new WriterDialect(writer, { patience, watch }),
+      dialect: new WriterDialect(writer, { patience, isFlushed, watch }),
       // Kysely calls this after each statement, and after each commit.
       log(event) {
         health.note(event, handle.inTransaction);
         changes?.markStale();
+        checkpoints.note();
       },
     });
   const write = writing(PATIENCE);
   const writeNow = writing(0);
+  const writeUnflushed = writing(PATIENCE, false);
   await migrate(write);
   const openReader = () => tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
   const lookupHandle = openReader();
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
-  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: openReader() }) });
+  const statements = new PreparedStatements(openReader());
+  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
     writeNow,
+    writeUnflushed,
     read,
     nodeLookup,
     changes,
@@ -98,8 +112,10 @@ export async function openDatabase(
     },
     writeFault: () => health.faultOf(writeNow),
     close: async () => {
+      await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      await writeUnflushed.destroy();
       await writeNow.destroy();
       await write.destroy();
       handle.close();
@@ -112,6 +128,12 @@ export async function openDatabase(
  * another process that is just recovering the log after a crash.
  */
 const READERS_PATIENCE = 20;
+
+/** @throws HawserError `database_damaged` if there are changes in the log and no database to which they belong */
+function refuseLostDatabase(file: string): void {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) throw databaseGone(file);
+}
 
 /** @throws HawserError unavailable if another process has held the database for 5 s */
 function openWriter(file: string): SqliteHandle {

@@ -11,6 +11,14 @@ import type { RepositoryRemovalsTable } from './schema.ts';
 /** A configuration or composite, and a repository that its row needs. */
 export type Owner = RepositoryRemovalsTable & { id: string };
 
+/** An audit entry of a change to a version, or of the adoption of a repository. */
+export interface VersionEntry {
+  resourceId: string;
+  action: string;
+  /** JSON. */
+  details: string;
+}
+
 /** What the copy says about the repositories that belong to it. */
 export interface Snapshot {
   /** The name of its newest migration. */
@@ -21,6 +29,8 @@ export interface Snapshot {
   hasFirstPassword: boolean;
   /** Repositories whose rows are deleted, and which are to be deleted too. */
   removals: readonly RepositoryRemovalsTable[];
+  /** The changes to versions since a given audit entry, oldest first. */
+  changes: readonly VersionEntry[];
 }
 
 /** The handle is not read-only, because a read-only one could not delete the WAL files again if no server runs. */
@@ -32,21 +42,54 @@ const OWNERS = `
   SELECT 'configurations' AS kind, name, id FROM configurations
   UNION ALL SELECT 'parameters', name, id FROM configurations WHERE has_parameters = 1
   UNION ALL SELECT 'composites', name, id FROM composites`;
+/** Every entry about one version names its commit. */
+const CHANGES = `
+  SELECT resource_id AS resourceId, action, details FROM audit_entries
+  WHERE seq > ? AND resource_type IN ('Configuration', 'CompositeConfiguration', 'Parameters')
+    AND (action LIKE '%.adopted' OR (details ->> 'version' IS NOT NULL AND details ->> 'commit' IS NOT NULL))
+  ORDER BY seq`;
 
 /**
  * Copies `hawser.db` of the folder to `target`, a new file. Sessions are left out, because a restore brings back an old
  * state, in which sessions that have ended since must not be open again.
+ * @param since the number of the audit entry after which changes to versions are listed
  * @throws HawserError `database_missing`, `database_damaged`, or what `translateDatabaseError` makes of a fault
  */
-export async function takeSnapshot(dataDir: string, target: string): Promise<Snapshot> {
-  const file = join(dataDir, DATABASE_FILE);
-  if (!existsSync(file)) throw notFound('HAWSER_DATA_DIR: there is no database in it', 'database_missing');
+export async function takeSnapshot(dataDir: string, target: string, since: number): Promise<Snapshot> {
+  const file = fileIn(dataDir);
   try {
     await copyDatabase(file, target);
-    return readCopy(target);
+    return readCopy(target, since);
   } catch (error) {
     throw translateDatabaseError(error);
   }
+}
+
+/**
+ * The number of the newest audit entry, 0 without any.
+ * @throws HawserError as `takeSnapshot`
+ */
+export function newestAuditEntry(dataDir: string): number {
+  const file = fileIn(dataDir);
+  try {
+    return withDatabase(file, SOURCE, (source) => {
+      source.pragma('query_only = ON');
+      return source.prepare('SELECT COALESCE(MAX(seq), 0) FROM audit_entries').pluck().get() as number;
+    });
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
+}
+
+/** Whether a server has the database open. The last process that closes a database removes its WAL. */
+export function isDatabaseInUse(dataDir: string): boolean {
+  return existsSync(join(dataDir, `${DATABASE_FILE}-wal`));
+}
+
+function fileIn(dataDir: string): string {
+  const file = join(dataDir, DATABASE_FILE);
+  if (!existsSync(file)) throw notFound('HAWSER_DATA_DIR: there is no database in it', 'database_missing');
+  return file;
 }
 
 /**
@@ -102,7 +145,7 @@ async function copyDatabase(file: string, target: string): Promise<void> {
   }
 }
 
-function readCopy(target: string): Snapshot {
+function readCopy(target: string, since: number): Snapshot {
   return withDatabase(target, {}, (copy) => {
     // This makes one file without a WAL beside it. The server changes the mode back.
     copy.pragma('journal_mode = DELETE');
@@ -114,6 +157,7 @@ function readCopy(target: string): Snapshot {
       hasFirstPassword: copy.prepare(FIRST_PASSWORD).pluck().get() === 1,
       owners: readRows<Owner>(copy, OWNERS),
       removals: readRows<RepositoryRemovalsTable>(copy, 'SELECT kind, name FROM repository_removals'),
+      changes: copy.prepare(CHANGES).all(since) as VersionEntry[],
     };
   });
 }

@@ -21,6 +21,8 @@ export const UNWATCHED: WriteWatch = { onWriteWaited: () => undefined, onWritten
 export interface WriterOptions {
   /** Milliseconds for which a write is repeated while another process holds the database. */
   patience: number;
+  /** Whether a commit is on the disk when it returns. */
+  isFlushed: boolean;
   watch: WriteWatch;
 }
 
@@ -63,7 +65,7 @@ class WriterDriver implements Driver {
 
   /** Kysely acquires a connection for a single statement or a whole transaction. */
   acquireConnection(): Promise<Turn> {
-    return this.writer.begin(this.options.patience);
+    return this.writer.begin(this.options.patience, this.options.isFlushed);
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {

@@ -10,6 +10,7 @@ import { DATABASE_WRITES } from '../domain/lock-names.ts';
 import { LocalLocks, type Locks, type Release } from '../lib/locks.ts';
 import { TurnBudget } from '../lib/pace.ts';
 import { isHeld } from './errors.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 
 /** Milliseconds for which a write is repeated, counted from when it was asked for. */
 export const PATIENCE = 5_000;
@@ -33,15 +34,16 @@ export class Writer {
   constructor(handle: SqliteHandle, locks: Locks | null) {
     this.handle = handle;
     this.locks = locks ?? new LocalLocks();
-    this.driver = new SqliteDriver({ database: handle });
+    this.driver = new SqliteDriver({ database: new PreparedStatements(handle) });
   }
 
   /**
    * Waits for a turn. The caller must end it.
    * @param patience is the time in milliseconds for which statements are repeated while another process holds the database
+   * @param isFlushed tells whether its commits are on the disk when they return
    */
-  async begin(patience: number): Promise<Turn> {
-    const turn = new Turn(this, performance.now() + patience);
+  async begin(patience: number, isFlushed = true): Promise<Turn> {
+    const turn = new Turn(this, performance.now() + patience, isFlushed);
     await turn.take();
     return turn;
   }
@@ -102,12 +104,14 @@ export class Turn implements DatabaseConnection {
   held = 0;
   private readonly writer: Writer;
   private readonly until: number;
+  private readonly isFlushed: boolean;
   private since = performance.now();
   private release: Release | null = null;
 
-  constructor(writer: Writer, until: number) {
+  constructor(writer: Writer, until: number, isFlushed: boolean) {
     this.writer = writer;
     this.until = until;
+    this.isFlushed = isFlushed;
   }
 
   async take(): Promise<void> {
@@ -120,11 +124,13 @@ export class Turn implements DatabaseConnection {
     }
     await this.writer.giveWay();
     this.waited += this.lap();
+    if (!this.isFlushed) this.writer.handle.pragma('synchronous = NORMAL');
   }
 
   /** Ends the turn. A second call does nothing. */
   end(): void {
     if (this.release === null) return;
+    if (!this.isFlushed) this.writer.handle.pragma('synchronous = FULL');
     this.release();
     this.release = null;
     const held = this.lap();

@@ -1,5 +1,6 @@
 /** Reads and writes JSON (RFC 8259) exactly. `JSON` would lose large integers, `1.0`, and keys that occur twice. */
 
+import { type FieldError, HawserError } from '../lib/errors.ts';
 import {
   excerpt,
   isList,
@@ -26,6 +27,23 @@ const WORDS: Record<string, Value> = { true: true, false: false, null: null };
 export function readJson(text: string): Mapping {
   return new JsonReader(text).readDocument();
 }
+
+/**
+ * Where a text is no JSON and what JSON has there, such as `Line 3, column 5: Expected a value.` It repeats none of the
+ * text, which may hold secrets. Null if the text is JSON, or is more than 100 levels deep before its fault.
+ */
+export function jsonFault(text: string): string | null {
+  try {
+    new JsonReader(text, true).readAll();
+    return null;
+  } catch (error) {
+    if (error instanceof HawserError && faultCode(error) === 'invalid_json') return error.message;
+    if (error instanceof HawserError) return null;
+    throw error;
+  }
+}
+
+const faultCode = ({ data }: HawserError) => (data['errors'] as FieldError[])[0]?.code;
 
 /**
  * Writes exact JSON, with all digits of integers and floats. Values for which JSON has no number become strings in the
@@ -55,19 +73,27 @@ function print(value: Value, newline: string, step: string): string {
 
 class JsonReader {
   private readonly text: string;
+  /** Only the syntax is checked. Values are not kept, and may be what only the rules for documents refuse. */
+  private readonly syntaxOnly: boolean;
   private at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, syntaxOnly = false) {
     this.text = text;
+    this.syntaxOnly = syntaxOnly;
   }
 
   readDocument(): Mapping {
+    const { value, start } = this.readAll();
+    return requireMapping(this.text, start, value);
+  }
+
+  readAll(): { value: Value; start: number } {
     this.skipSpace();
     const start = this.at;
     const value = this.readValue(1);
     this.skipSpace();
     if (this.at < this.text.length) this.refuseHere('the end of the document');
-    return requireMapping(this.text, start, value);
+    return { value, start };
   }
 
   private readValue(depth: number): Value {
@@ -86,7 +112,7 @@ class JsonReader {
       const start = this.at;
       if (this.text[start] !== '"') this.refuseHere('a key in double quotes');
       const key = this.readString();
-      if (mapping.has(key))
+      if (mapping.has(key) && !this.syntaxOnly)
         this.refuseAt(start, 'duplicate_key', `The key ${excerpt(key)} stands here again.`);
       this.skipSpace();
       if (!this.take(':')) this.refuseHere('":"');
@@ -135,7 +161,7 @@ class JsonReader {
     }
     this.at = end + 1;
     const value = hasEscapes ? this.unescape(start) : this.text.slice(start + 1, end);
-    return requireWellFormed(this.text, start, value);
+    return this.syntaxOnly ? value : requireWellFormed(this.text, start, value);
   }
 
   private unescape(start: number): string {
@@ -150,6 +176,8 @@ class JsonReader {
     const start = this.at;
     const match = this.match(NUMBER);
     if (!match) return this.refuseHere('a value');
+    // To make an integer of its digits takes more than linear time.
+    if (this.syntaxOnly) return null;
     const digits = requireShortNumber(this.text, start, match[0]);
     const isInteger = match[1] === undefined && match[2] === undefined;
     return isInteger ? BigInt(digits) : new Float(Number(digits), digits);
@@ -173,7 +201,9 @@ class JsonReader {
   }
 
   private refuseHere(expected: string): never {
-    const found = this.at < this.text.length ? excerpt(this.text[this.at] ?? '') : 'the end of the document';
+    const isAtEnd = this.at >= this.text.length;
+    if (this.syntaxOnly && !isAtEnd) return this.refuseAt(this.at, 'invalid_json', `Expected ${expected}.`);
+    const found = isAtEnd ? 'the end of the document' : excerpt(this.text[this.at] ?? '');
     return this.refuseAt(this.at, 'invalid_json', `Expected ${expected}, found ${found}.`);
   }
 

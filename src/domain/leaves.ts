@@ -20,6 +20,14 @@ export class LeafCount {
     return this.leaves > MAX_LEAVES || this.pointerBytes > MAX_POINTER_BYTES;
   }
 
+  /** The most that two documents can have when they are merged. */
+  plus(other: LeafCount): LeafCount {
+    const sum = new LeafCount();
+    sum.leaves = this.leaves + other.leaves;
+    sum.pointerBytes = this.pointerBytes + other.pointerBytes;
+    return sum;
+  }
+
   /** @param pointerBytes is the length of the leaf's pointer */
   add(pointerBytes: number): void {
     this.leaves += 1;

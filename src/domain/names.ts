@@ -36,18 +36,24 @@ export function isPrintable(text: string, max: number): boolean {
 
 const MAX_HOST_NAME = 253;
 
-/** A label by RFC 1123, 2.1: at most 63 letters, digits and inner hyphens. */
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/**
+ * A label by RFC 1123, 2.1: at most 63 letters, digits and inner hyphens. Underscores are taken too, as names of Windows
+ * machines and of containers have them.
+ */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** A registration key or a token, which somebody has put into the field of the name. The audit trail shows names. */
+const SECRET = /^(?:reg|pat)_[a-z0-9_-]{32,}$/;
 
 /**
- * The host name in lower case, or null if the text is no host name. Names with a single label are accepted. A trailing dot
- * is refused rather than cut, so that a node has one spelling. `.lock` at the end is refused, because the name becomes part
- * of a Git ref. Names outside ASCII must come as A-labels (`xn--...`).
+ * The host name in lower case, or null if the text is no host name. Names with a single label are accepted. The dot of
+ * the root at the end is cut off, so that a node has one spelling. `.lock` at the end is refused, because the name
+ * becomes part of a Git ref. Names outside ASCII must come as A-labels (`xn--...`).
  */
 export function normalizeHostName(raw: string): string | null {
   // The length is checked first, to bound the work, and ASCII before lower case, which turns the Kelvin sign into `k`.
-  if (raw.length > MAX_HOST_NAME || !/^[A-Za-z0-9.-]+$/.test(raw)) return null;
-  const name = raw.toLowerCase();
-  if (name.endsWith('.lock')) return null;
+  if (raw.length > MAX_HOST_NAME + 1 || !/^[A-Za-z0-9._-]+$/.test(raw)) return null;
+  const name = raw.toLowerCase().replace(/\.$/, '');
+  if (name.length > MAX_HOST_NAME || name.endsWith('.lock') || SECRET.test(name)) return null;
   return name.split('.').every((label) => LABEL.test(label)) ? name : null;
 }

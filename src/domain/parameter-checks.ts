@@ -110,7 +110,8 @@ function blockError(code: 'required' | 'type'): FieldError {
   return { path: '/parameters', message: 'Must be there, as a mapping of names to values', code };
 }
 
-const ajv = new Ajv2020({ allErrors: true, $data: true });
+/** It is made when it is first needed, because it takes some 10 ms. */
+let ajv: Ajv2020 | undefined;
 const validators = new Map<ParameterType, ValidateFunction>();
 
 /**
@@ -126,6 +127,7 @@ function validatorOf(type: ParameterType): ValidateFunction {
     type: JSON_TYPES[type],
     ...(isSized && { [least]: { $data: '1/minLength' }, [most]: { $data: '1/maxLength' } }),
   };
+  ajv ??= new Ajv2020({ allErrors: true, $data: true });
   const made = ajv.compile({ type: 'object', properties: { value } });
   validators.set(type, made);
   return made;

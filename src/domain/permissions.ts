@@ -111,6 +111,16 @@ export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
 ];
 
 export const BUILT_IN_GROUPS = [
-  { id: '00000000-0000-0000-0000-000000000021', name: 'Administrators', roleId: ADMINISTRATOR_ROLE_ID },
-  { id: '00000000-0000-0000-0000-000000000022', name: 'Operators', roleId: OPERATOR_ROLE_ID },
+  {
+    id: '00000000-0000-0000-0000-000000000021',
+    name: 'Administrators',
+    description: 'May do everything',
+    roleId: ADMINISTRATOR_ROLE_ID,
+  },
+  {
+    id: '00000000-0000-0000-0000-000000000022',
+    name: 'Operators',
+    description: 'Run the fleet',
+    roleId: OPERATOR_ROLE_ID,
+  },
 ] as const;

@@ -28,7 +28,7 @@ export class UploadTree {
    */
   add(raw: string): string {
     this.files += 1;
-    if (this.files > this.limit) throw tooLarge(`The upload holds more than ${this.limit} files`);
+    if (this.files > this.limit) throw tooManyFiles(this.limit);
     if (this.files > MAX_FILES) throw tooMany(`${MAX_FILES} files`);
     const path = normalizeNewPath(raw);
     this.addFolders(path);
@@ -55,6 +55,11 @@ export function normalizeNewPath(raw: string): string {
   const path = normalizePath(raw);
   if (path.split('/').length <= MAX_SEGMENTS) return path;
   throw invalid('invalid_path', `The path "${showText(raw)}" has more than ${MAX_SEGMENTS} segments`);
+}
+
+/** More files than the setting allows. */
+export function tooManyFiles(limit: number): HawserError {
+  return tooLarge(`The upload holds more than ${limit} files, the limit that HAWSER_UPLOAD_FILES sets`);
 }
 
 export function tooMany(what: string): HawserError {

@@ -30,6 +30,11 @@ export function isVersion(text: string): boolean {
   return parseVersion(text) !== null;
 }
 
+/** What to add to a refusal of `v1.1.0`, which is how Git tags and people write it; empty for any other text. */
+export function leadingVHint(text: string): string {
+  return /^v/i.test(text) && isVersion(text.slice(1)) ? `; drop the v: ${text.slice(1)}` : '';
+}
+
 /** Whether the text may name a version if SemVer is not required. Most SemVer versions are accepted too. */
 export function isVersionName(text: string): boolean {
   return VERSION_NAME.test(text) && isRefComponent(text);

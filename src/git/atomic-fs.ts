@@ -9,24 +9,15 @@ import {
   createReadStream,
   type Dirent,
   lstatSync,
+  readdirSync,
   readFileSync,
   type Stats,
 } from 'node:fs';
-import {
-  appendFile,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  unlink,
-} from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { diskFault } from '../lib/disk-faults.ts';
+import { DISK, type Disk, type DiskFile } from './disk.ts';
 import { errnoOf, isAbsence, unlessAbsent } from './disk-errors.ts';
 
 /** Git takes files of such names for its own unfinished objects: fsck ignores them, and gc removes old ones. */
@@ -40,28 +31,6 @@ const WRITTEN_BACK = 3_600_000;
 
 /** A file's content, as a whole or in pieces. */
 export type FileData = Uint8Array | string | readonly Uint8Array[];
-
-/** A file opened for writing, or a folder opened to be flushed. */
-export interface DiskFile {
-  /** Writes behind what was written before. */
-  writeFile(data: Uint8Array | string): Promise<void>;
-  sync(): Promise<void>;
-  utimes(accessed: Date, modified: Date): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** The system calls that change the disk, as `node:fs/promises` has them, errors included. Tests replace them. */
-export interface Disk {
-  open(path: string, flags: string): Promise<DiskFile>;
-  appendFile(path: string, text: string): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
-  unlink(path: string): Promise<void>;
-  rm(path: string, options: { recursive: boolean; force: boolean }): Promise<void>;
-  mkdir(path: string, options: { mode: number }): Promise<unknown>;
-  rmdir(path: string): Promise<void>;
-}
-
-export const DISK: Disk = { open, appendFile, rename, unlink, rm, mkdir, rmdir };
 
 export class AtomicFs {
   private readonly disk: Disk;
@@ -96,6 +65,16 @@ export class AtomicFs {
       return readFileSync(path);
     } catch (error) {
       if (isAbsence(error)) return null;
+      throw error;
+    }
+  }
+
+  /** What is in a folder; nothing when it is absent. For folders of refs, which are small. */
+  readdirNow(path: string): Dirent[] {
+    try {
+      return readdirSync(path, { withFileTypes: true });
+    } catch (error) {
+      if (isAbsence(error)) return [];
       throw error;
     }
   }

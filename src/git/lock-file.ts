@@ -7,7 +7,8 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { AtomicFs, DiskFile } from './atomic-fs.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import type { DiskFile } from './disk.ts';
 import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
 
 /** Milliseconds until it is checked whether an ended process has left the lock. */

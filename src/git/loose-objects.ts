@@ -55,18 +55,21 @@ async function deflateAside(header: Buffer, content: Uint8Array): Promise<Buffer
 
 /**
  * A loose object, whose hash has been compared with its id; null when there is no such file.
+ * @param isNow whether a small file is read without a promise. That is for writers: a reader who comes after a start may
+ *   have to wait for the disk.
  * @throws Error when the file cannot be read, or does not hold this object
  */
 export async function readLooseObject(
   fs: AtomicFs,
   gitdir: string,
   oid: string,
+  isNow = false,
 ): Promise<ObjectContent | null> {
   const path = loosePath(gitdir, oid);
   const size = fs.lstatNow(path)?.size;
   if (size === undefined) return null;
   // A gc may have moved the object into a pack meanwhile.
-  const inflated = await unlessAbsent(inflateFile(fs, path, size <= SMALL), null);
+  const inflated = await unlessAbsent(inflateFile(fs, path, { isSmall: size <= SMALL, isNow }), null);
   if (inflated === null) return null;
   const { bytes, start } = inflated;
   if ((await hashInBlocks('sha1', bytes)) !== oid)
@@ -81,8 +84,13 @@ interface Inflated {
   start: number;
 }
 
-async function inflateFile(fs: AtomicFs, path: string, isSmall: boolean): Promise<Inflated> {
-  const small = isSmall ? inflateSmall(await fs.readFile(path)) : null;
+async function inflateFile(
+  fs: AtomicFs,
+  path: string,
+  { isSmall, isNow }: { isSmall: boolean; isNow: boolean },
+): Promise<Inflated> {
+  const file = isSmall ? ((isNow ? fs.readNow(path) : null) ?? (await fs.readFile(path))) : null;
+  const small = file && inflateSmall(file);
   return small ?? inflateAside(fs.readStream(path));
 }
 

@@ -139,7 +139,7 @@ export class ObjectStore {
     // isomorphic-git has this one built in, so reading it does not tell whether it is in the repository.
     if (oid === EMPTY_TREE) return loose;
     try {
-      const { pack } = await this.readOnce(gitdir, oid, this.packs.of(gitdir));
+      const { pack } = await this.readOnce(gitdir, oid, this.packs.of(gitdir), true);
       // Git does the same: a gc drops what no ref leads to from a pack that looks old.
       return pack === null || (await this.fs.freshen(join(gitdir, pack)));
     } catch (error) {
@@ -170,8 +170,8 @@ export class ObjectStore {
     }
   }
 
-  private async readOnce(gitdir: string, oid: string, cache: object): Promise<ReadContent> {
-    const loose = oid === EMPTY_TREE ? null : await readLooseObject(this.fs, gitdir, oid);
+  private async readOnce(gitdir: string, oid: string, cache: object, isNow = false): Promise<ReadContent> {
+    const loose = oid === EMPTY_TREE ? null : await readLooseObject(this.fs, gitdir, oid, isNow);
     if (loose) return { ...loose, pack: null };
     const read = await this.readByLibrary(gitdir, oid, 'content', cache);
     if (read.format !== 'content') throw damagedRepository();

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AtomicFs } from './atomic-fs.ts';
-import { errnoOf, missingRepository, unlessAbsent } from './disk-errors.ts';
+import { errnoOf, missingRepository } from './disk-errors.ts';
 
 export const MAIN = 'refs/heads/main';
 
@@ -30,6 +30,8 @@ export interface RefValue {
 /** Tells whether a file or folder has changed since it was looked at. */
 interface Stamp {
   text: string;
+  /** Epoch milliseconds by the machine's clock. */
+  changedAt: number;
   /** Whether the last change was so recent that a later one may leave the text as it is. */
   isRacy: boolean;
 }
@@ -83,9 +85,19 @@ export function readLooseRef(fs: AtomicFs, gitdir: string, name: string): string
   }
 }
 
+/** The file that was read last. A publish needs it several times, and with thousands of versions it is large. */
+const lastPacked = new WeakMap<AtomicFs, { path: string; stamp: Stamp | null; data: Buffer }>();
+
 /** The bytes of `packed-refs`; none when the file is absent. */
 export function readPackedRefs(fs: AtomicFs, gitdir: string): Buffer {
-  return fs.readNow(join(gitdir, PACKED_REFS)) ?? Buffer.alloc(0);
+  const path = join(gitdir, PACKED_REFS);
+  // Taken before the file is read, so that a change meanwhile shows as a difference at the next look.
+  const stamp = stampOf(fs, path);
+  const last = lastPacked.get(fs);
+  if (stamp && last?.path === path && isUnchanged(last.stamp, stamp)) return last.data;
+  const data = fs.readNow(path) ?? Buffer.alloc(0);
+  lastPacked.set(fs, { path, stamp, data });
+  return data;
 }
 
 /** The oid of one packed ref, found without parsing or decoding the whole file; null when it is not in the file. */
@@ -104,12 +116,23 @@ export function parsePackedRefs(text: string): Map<string, string> {
   return refs;
 }
 
-/** The oids of all refs, also of those that are neither branches nor tags, by full name and in the order of the names. */
-export async function listRefs(fs: AtomicFs, gitdir: string): Promise<Map<string, string>> {
-  const { loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
+/** All refs of a repository, also those that are neither branches nor tags. */
+export interface RefList {
+  /** The oids by full name, in the order of the names. */
+  refs: Map<string, string>;
+  /** When the last ref came, went or moved, in epoch milliseconds by the machine's clock. */
+  changedAt: number;
+}
+
+export async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefList> {
+  const { folders, loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
   const refs = new Map(packed.refs);
   for (const [name, { oid }] of loose) refs.set(name, oid);
-  return new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const stamps = [packed.stamp, ...[...folders.values()].map(({ stamp }) => stamp)];
+  return {
+    refs: new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1))),
+    changedAt: Math.max(...stamps.map((stamp) => stamp?.changedAt ?? 0)),
+  };
 }
 
 /**
@@ -125,6 +148,23 @@ export async function readSnapshot(
   const { loose, packed } = snapshot;
   if (loose.size + packed.refs.size === 0 && !fs.lstatNow(join(gitdir, 'refs'))) throw missingRepository();
   return snapshot;
+}
+
+/**
+ * The snapshot with one loose ref as it is on the disk now. The stamp of the ref's folder stays that of the earlier look, so
+ * the next look still notices what else has changed in it.
+ * @returns null when there is no such file any more, so that all refs must be read
+ */
+export function followRef(
+  fs: AtomicFs,
+  gitdir: string,
+  known: RefSnapshot,
+  name: string,
+): RefSnapshot | null {
+  const loose = new Map(known.loose);
+  loose.delete(name);
+  readLooseFile({ fs, gitdir, known, loose }, name);
+  return loose.has(name) ? { ...known, loose } : null;
 }
 
 /** Whether nothing has changed that a move of a ref touches. This costs a system call for each folder, and no promise. */
@@ -191,24 +231,24 @@ async function readFolder(reading: Reading, path: string): Promise<void> {
     }
   } else {
     if (!known) await fs.flushIfRecent(join(gitdir, path));
-    folder = await listFolder(reading, path, stamp);
+    folder = listFolder(reading, path, stamp);
     for (const name of folder.refs) readLooseFile(reading, name);
   }
   folders.set(path, folder);
   await Promise.all(folder.folders.map((inner) => readFolder(reading, inner)));
 }
 
-async function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): Promise<RefFolder> {
+function listFolder({ fs, gitdir }: Reading, path: string, stamp: Stamp | null): RefFolder {
   const refs: string[] = [];
   const folders: string[] = [];
-  for (const entry of await unlessAbsent(fs.readdir(join(gitdir, path)), [])) {
+  for (const entry of fs.readdirNow(join(gitdir, path))) {
     if (entry.name.startsWith('.') || entry.name.endsWith('.lock')) continue;
     (entry.isDirectory() ? folders : refs).push(`${path}/${entry.name}`);
   }
   return { stamp, refs, folders };
 }
 
-function readLooseFile({ fs, gitdir, known, loose }: Reading, name: string): void {
+function readLooseFile({ fs, gitdir, known, loose }: Omit<Reading, 'folders'>, name: string): void {
   const stamp = stampOf(fs, join(gitdir, name));
   // The ref may have been packed or removed since the folder was listed.
   if (stamp === null) return;
@@ -235,9 +275,10 @@ function stampOf(fs: AtomicFs, path: string): Stamp | null {
   const stats = fs.lstatNow(path);
   if (!stats) return null;
   const { mtimeNs, ctimeNs, mtimeMs, ctimeMs, ino, size } = stats;
+  const changedAt = Math.max(Number(mtimeMs), Number(ctimeMs));
   // The times of files come from the machine's clock, and not from one that a test may hold.
-  const age = Date.now() - Math.max(Number(mtimeMs), Number(ctimeMs));
-  return { text: `${mtimeNs}.${ctimeNs}.${ino}.${size}`, isRacy: age <= TIMESTAMP_STEP };
+  const isRacy = Date.now() - changedAt <= TIMESTAMP_STEP;
+  return { text: `${mtimeNs}.${ctimeNs}.${ino}.${size}`, changedAt, isRacy };
 }
 
 function isUnchanged(before: Stamp | null, now: Stamp | null): boolean {

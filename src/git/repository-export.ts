@@ -7,20 +7,18 @@ import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 import { type GitCommand, GitProcess } from './git-process.ts';
 import { readShallow } from './history.ts';
-import { BROKEN_OID, listRefs } from './ref-reader.ts';
+import { BROKEN_OID, listRefs, type RefList } from './ref-reader.ts';
 import type { PackedRef } from './refs.ts';
 import { readSettings } from './repository-layout.ts';
 
 /** All of a repository but its objects, read at one moment. */
-export interface RepositoryState {
+export interface RepositoryState extends Readonly<RefList> {
   /** Stays the same as long as it is the same repository. Another repository of the same name has another. */
   identity: string;
   /** The id in its settings, or in those of the repository that it belongs to; null when it was not made here. */
   id: string | null;
   /** The bytes of the files that describe it, each byte as one character (latin1). */
   files: Record<'HEAD' | 'config' | 'description', string>;
-  /** The oids of all refs by full name. */
-  refs: ReadonlyMap<string, string>;
   /** The commits at which history ends. */
   shallow: ReadonlySet<string>;
 }
@@ -43,13 +41,13 @@ export async function readRepositoryState(
       return content?.toString('latin1');
     }),
   );
-  const refs = await listRefs(fs, gitdir);
+  const list = await listRefs(fs, gitdir);
   const shallow = await readShallow(fs, gitdir);
   const after = await identify(fs, gitdir, owner);
   if (after?.identity !== before.identity) return null;
   if (head === undefined || config === undefined) throw damagedRepository();
-  for (const [name, oid] of refs) if (oid === BROKEN_OID) throw damagedRepository(new Error(name));
-  return { ...before, files: { HEAD: head, config, description: description ?? '' }, refs, shallow };
+  for (const [name, oid] of list.refs) if (oid === BROKEN_OID) throw damagedRepository(new Error(name));
+  return { ...before, files: { HEAD: head, config, description: description ?? '' }, ...list, shallow };
 }
 
 async function identify(

@@ -5,7 +5,7 @@ import { sortByBytes } from '../lib/byte-order.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import type { ObjectStore } from './objects.ts';
-import type { FileContent } from './types.ts';
+import type { FileContent, StoredFile } from './types.ts';
 
 const { basename, dirname } = posix;
 
@@ -121,7 +121,7 @@ const AT_ONCE = 8;
 /**
  * Writes files as blobs and their folders as trees, and flushes all of them. The paths have passed `checkPaths`.
  * @param gone once aborted, no more is written
- * @returns the id of the root's tree
+ * @returns the id of the root's tree, and those of the files
  * @throws HawserError `client_gone`, or what the disk says; nothing is under way any more then
  */
 export async function writeTree(
@@ -129,7 +129,8 @@ export async function writeTree(
   gitdir: string,
   files: readonly FileContent[],
   gone?: AbortSignal,
-): Promise<string> {
+): Promise<{ tree: string; files: StoredFile[] }> {
+  const written: StoredFile[] = [];
   const folders = new Map<string, TreeEntry[]>([[ROOT, []]]);
   for (const { path } of files) {
     for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.set(folder, []);
@@ -138,17 +139,18 @@ export async function writeTree(
     refuseGone(gone);
     const oid = await objects.write(gitdir, 'blob', content);
     folders.get(dirname(path))?.push({ mode: '100644', name: basename(path), oid });
+    written.push({ path, oid });
   });
-  let root = '';
+  let tree = '';
   for (const level of levelsOf(folders)) {
     await forEachOf(level, AT_ONCE, async ([path, entries]) => {
       refuseGone(gone);
       const oid = await objects.write(gitdir, 'tree', encodeTree(entries));
-      if (path === ROOT) root = oid;
+      if (path === ROOT) tree = oid;
       else folders.get(dirname(path))?.push({ mode: '40000', name: basename(path), oid });
     });
   }
-  return root;
+  return { tree, files: written };
 }
 
 /** The folders by their depth, the deepest first. */

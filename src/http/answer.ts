@@ -59,6 +59,11 @@ export async function jsonWithList(
   return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
 }
 
+/** Ends the connection with this answer (RFC 9112 9.6), so that the client shakes hands anew. */
+export function lastOnConnection(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
+}
+
 /** Answers with JSON that is text already, because `JSON.stringify` would change its numbers. */
 export function writtenJson(body: string | Buffer): Answer {
   return { status: 200, headers: JSON_TYPE, body };

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
 import { showText } from '../domain/safe-path.ts';
-import { MAX_FILES, normalizeNewPath, tooMany, UploadTree } from '../domain/upload-tree.ts';
-import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { MAX_FILES, normalizeNewPath, tooMany, tooManyFiles, UploadTree } from '../domain/upload-tree.ts';
+import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { inBlocks, Pace } from '../lib/pace.ts';
 
 const inflate = promisify(inflateRaw);
@@ -13,6 +13,8 @@ const inflate = promisify(inflateRaw);
 export interface ArchiveLimits {
   /** The limit in bytes for all inflated files together. */
   bytes: number;
+  /** The setting that has this limit, if it is one. */
+  setting?: string | undefined;
   files: number;
 }
 
@@ -72,7 +74,7 @@ export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Pro
 async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): Promise<PlannedFile[]> {
   if (zip.entryCount > 2 * Math.min(limits.files, MAX_FILES) + SPARE_FOLDERS) {
     throw limits.files < MAX_FILES
-      ? tooLarge(`The archive holds more than ${limits.files} files`)
+      ? tooManyFiles(limits.files)
       : tooMany(`${MAX_FILES} files and as many folders`);
   }
   const tree = new UploadTree(limits.files);
@@ -85,7 +87,8 @@ async function planFiles(zip: ZipFile, archive: Buffer, limits: ArchiveLimits): 
     if (name === null) continue;
     planned.push({ path: tree.add(name), entry });
     bytes += entry.uncompressedSize;
-    if (bytes > limits.bytes) throw tooLarge(`The archive's files exceed ${limits.bytes} bytes`);
+    if (bytes > limits.bytes)
+      throw tooLarge(`The archive's files are ${overLimit(limits.bytes, limits.setting)}`);
   }
   // The count is a field of its own, of 16 bits. A wrong count would drop files silently.
   const cursor = Number(zip.readEntryCursor);

@@ -124,5 +124,8 @@ export function refuseCrossSite(request: IncomingMessage): void {
       ? origin === undefined || (host !== undefined && origin === `https://${host}`)
       : site === 'same-origin' || site === 'none';
   if (!sameOrigin)
-    throw forbidden('Forms, and requests with a session, must come from this site', 'cross_site_request');
+    throw forbidden(
+      'Forms, and requests with a session, must come from this site; scripts send a token',
+      'cross_site_request',
+    );
 }

@@ -1,10 +1,9 @@
 /** Reads the body that a route asks for: within its limits, and within what all bodies together may hold. */
 
 import type { IncomingMessage } from 'node:http';
-import { type Readable, Transform } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import type { Middleware } from 'koa';
 import { koaBody } from 'koa-body';
-import { HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { sourceOf } from '../lib/source-address.ts';
 import { BodyBudget, type BodySender, type BodyShare } from './body-budget.ts';
 import { clientOf } from './connections.ts';
@@ -12,9 +11,10 @@ import type { Exchange } from './exchange.ts';
 import { endOf } from './facts.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
-import type { BodySpec, StreamBody } from './route.ts';
+import type { BodySpec } from './route.ts';
+import { openBody } from './stream-body.ts';
 import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
-import { decodeJson, decodeUtf8, malformedJson, parseJson, validate } from './validation.ts';
+import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
   jsonBytes: number;
@@ -22,6 +22,13 @@ export interface RequestLimits {
   uploadBytes: number;
   uploadFiles: number;
 }
+
+/** The settings that have these limits, which the answer to a larger body names. */
+const LIMIT_SETTINGS = {
+  jsonBytes: 'HAWSER_JSON_LIMIT',
+  reportBytes: 'HAWSER_REPORT_LIMIT',
+  uploadBytes: 'HAWSER_UPLOAD_LIMIT',
+};
 
 /** A body as the route's schema gives it, with what else came in it. */
 export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
@@ -40,9 +47,13 @@ export class BodyReader {
   private readonly limits: RequestLimits;
   private readonly budget: BodyBudget;
   private readonly uploads = uploadPlaces();
-  private readonly parseJson: ReturnType<typeof koaBody>;
+  private readonly parseJson: Middleware;
   /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
-  private readonly parseForm = koaBody({ textTypes: [FORM_TYPE], urlencoded: false, textLimit: FORM_BYTES });
+  private readonly parseForm = koaBody({
+    textTypes: [FORM_TYPE],
+    urlencoded: false,
+    textLimit: FORM_BYTES,
+  });
 
   constructor(limits: RequestLimits) {
     this.limits = limits;
@@ -73,19 +84,23 @@ export class BodyReader {
   }
 
   private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {
-    const { jsonBytes } = this.limits;
+    const ofJson = this.limitOf('jsonBytes');
     if (spec.kind === 'form') return this.readForm(req, share);
     if (spec.kind === 'document') {
       const mediaType = requireType(req, spec.mediaTypes);
-      return { mediaType, bytes: await readBytes(req, { limit: jsonBytes, share }) };
+      return { mediaType, bytes: await readBytes(req, { ...ofJson, share }) };
     }
     if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
     // A request without a body cannot have a wrong media type.
-    if (req.headers['content-type'] === undefined && !hasBody(req)) throw malformedJson();
+    if (req.headers['content-type'] === undefined && !hasBody(req)) throw missingJson();
     if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);
     refuseContentEncoding(req.headers);
-    if (spec.kind === 'jsonBytes') return readBytes(req, { limit: this.limits[spec.limit], share });
-    return this.readJson(req, { limit: jsonBytes, share, check: decodeJson });
+    if (spec.kind === 'jsonBytes') return readBytes(req, { ...this.limitOf(spec.limit), share });
+    return this.readJson(req, { ...ofJson, share, check: decodeJson });
+  }
+
+  private limitOf(name: 'jsonBytes' | 'reportBytes'): Pick<Reading, 'limit' | 'setting'> {
+    return { limit: this.limits[name], setting: LIMIT_SETTINGS[name] };
   }
 
   private async readJson(request: IncomingMessage, reading: Reading): Promise<unknown> {
@@ -98,7 +113,7 @@ export class BodyReader {
       if (error instanceof SyntaxError && 'body' in error) return parseJson(String(error.body));
       throw error;
     }
-    throw malformedJson();
+    throw missingJson();
   }
 
   /**
@@ -127,9 +142,10 @@ export class BodyReader {
     // Routes that take uploads are for users alone.
     const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
+    const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
     const { fields, files, file } = await readUpload(
       ctx.req,
-      { bytes, files: spec.file ? 1 : limits.uploadFiles },
+      { bytes, setting, files: spec.file ? 1 : limits.uploadFiles },
       { fields: spec.fields, file: spec.file?.name },
       { places: this.uploads, userId, over: endOf(ctx) },
     );
@@ -137,62 +153,12 @@ export class BodyReader {
   }
 }
 
-/**
- * Destroying the stream leaves the request's connection alone: what is left of the body is taken off the wire,
- * so that the answer can be read. The stream fails with `payload_too_large` or `malformed_body`.
- * @throws HawserError unsupported_media_type
- */
-export function openBody(
-  request: IncomingMessage,
-  { mediaType, bytes }: StreamBody<unknown>,
-  over: AbortSignal,
-): Readable {
-  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== mediaType) throw unsupported(`The body must be ${mediaType}`);
-  const counted = countUpTo(bytes);
-  const entry = entryTo(counted, request.headers['content-encoding']);
-  request.on('error', () => undefined);
-  request.once('close', () => {
-    if (!request.complete) counted.destroy(invalid('malformed_body', 'The body ended too early'));
-  });
-  // It may fail before anybody listens. A later reader learns of it.
-  counted.on('error', () => undefined);
-  counted.once('close', () => {
-    request.unpipe(entry);
-    if (!request.readableEnded) discardBody(request);
-  });
-  over.addEventListener('abort', () => counted.destroy(), { once: true });
-  // pipeline() would destroy the request, and the connection with it.
-  request.pipe(entry);
-  return counted;
-}
-
-function countUpTo(limit: number): Transform {
-  let size = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      if (size > limit) done(tooLarge(`The body is larger than the limit of ${limit} bytes`));
-      else done(null, chunk);
-    },
-  });
-}
-
-/** The stream into which the body is written. It unpacks the body before it is counted. */
-function entryTo(counted: Transform, encoding = 'identity'): Transform {
-  if (/^identity$/i.test(encoding)) return counted;
-  if (!/^(?:x-)?gzip$/i.test(encoding)) throw unsupported('Of Content-Encodings only gzip is understood');
-  const unpack = createGunzip();
-  unpack.on('error', () => counted.destroy(invalid('malformed_body', 'The body is not valid gzip')));
-  counted.once('close', () => unpack.destroy());
-  unpack.pipe(counted);
-  return unpack;
-}
-
 /** How a body in one block is read. */
 interface Reading {
   /** The limit in bytes. */
   limit: number;
+  /** The setting that has this limit, if it is one. */
+  setting?: string;
   /** The memory that the body holds while it is read. */
   share: Pick<BodyShare, 'reserve'>;
   check?(whole: Buffer): void;
@@ -220,9 +186,9 @@ export async function readBytes(request: IncomingMessage, reading: Reading): Pro
 function meter(
   request: IncomingMessage,
   mediaType: string,
-  { share, pace, ...reading }: Reading,
+  { share, pace, setting, ...reading }: Reading,
 ): MeteredBody {
-  const tooLong = () => tooLarge(`The body is larger than the limit of ${reading.limit} bytes`);
+  const tooLong = () => tooLarge(`The body is ${overLimit(reading.limit, setting)}`);
   if (Number(request.headers['content-length'] ?? 0) > reading.limit) {
     discardBody(request);
     throw tooLong();
@@ -248,7 +214,7 @@ function requireType(request: IncomingMessage, mediaTypes: readonly string[]): s
   return mediaType;
 }
 
-const mustBe = (mediaTypes: readonly string[]) => unsupported(`The body must be ${mediaTypes.join(' or ')}`);
+const mustBe = (types: readonly string[]) => unsupported(`The Content-Type must be ${types.join(' or ')}`);
 
 /** Whether there is a body, or may be (RFC 9112 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {

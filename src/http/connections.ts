@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { chainsTo, isWithinTerm } from '../security/certificates.ts';
-import { PathValidator } from '../security/certification-path.ts';
+import type { PathValidator } from '../security/certification-path.ts';
 import type { NodeTrust } from '../security/tls-settings.ts';
 import { type Client, PeerCertificate, ProxiedClient, type ProxiedTrust } from './client.ts';
 import type { Proxies } from './proxies.ts';
@@ -62,6 +62,11 @@ export function isProxied(socket: Socket): boolean {
   return connections.get(socket)?.isProxied ?? false;
 }
 
+/** Makes this answer the last on its connection, unless that is a proxy's, which carries many clients. */
+export function endAfterAnswer(response: ServerResponse): void {
+  if (!isProxied(response.req.socket)) response.shouldKeepAlive = false;
+}
+
 function proxiedClientOf(request: IncomingMessage, { address, table }: Connection): ProxiedClient {
   const known = proxiedClients.get(request);
   if (known !== undefined) return known;
@@ -88,9 +93,13 @@ export class ConnectionTable implements ProxiedTrust {
   private readonly log: Log;
   /** Accepted sockets by the peer's address. The handshake hands out another object for the same peer. */
   private readonly accepted = new Map<string, { socket: Socket; trust: NodeTrust }>();
-  /** Sockets on which requests can come, which with TLS is after the handshake. */
-  private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** All responses share this listener. */
+  /**
+   * Sockets on which requests can come, which with TLS is after the handshake, with the answers in progress. Most answers
+   * are sent at once, so most sockets never have a set.
+   */
+  private readonly open = new Map<Socket, Set<ServerResponse> | null>();
+  /** All sockets share this listener, and all responses the other one. */
+  private readonly removeSocket: (this: Socket) => void;
   private readonly removeAnswer: (this: ServerResponse) => void;
   private draining = false;
 
@@ -100,6 +109,9 @@ export class ConnectionTable implements ProxiedTrust {
     this.clock = clock;
     this.log = log;
     const table = this;
+    this.removeSocket = function () {
+      table.open.delete(this);
+    };
     this.removeAnswer = function () {
       const { socket } = this.req;
       table.open.get(socket)?.delete(this);
@@ -111,9 +123,14 @@ export class ConnectionTable implements ProxiedTrust {
     const address = addressOf(socket);
     const entry = { socket, trust: this.trust };
     this.accepted.set(address, entry);
-    socket.once('close', () => {
+    socket.on('close', () => {
       if (this.accepted.get(address) === entry) this.accepted.delete(address);
     });
+  }
+
+  /** The accepted socket beneath one of TLS. */
+  acceptedOf(socket: Socket): Socket | undefined {
+    return this.accepted.get(addressOf(socket))?.socket;
   }
 
   addSecured(socket: TLSSocket): void {
@@ -134,14 +151,17 @@ export class ConnectionTable implements ProxiedTrust {
 
   private add(socket: Socket, connection: Connection): void {
     connections.set(socket, connection);
-    this.open.set(socket, new Set());
-    socket.once('close', () => this.open.delete(socket));
+    this.open.set(socket, null);
+    socket.on('close', this.removeSocket);
     if (this.draining) socket.destroySoon();
   }
 
   /** Notes an answer for as long as it is being made or on its way. */
   addAnswer(response: ServerResponse): void {
-    this.open.get(response.req.socket)?.add(response);
+    const { socket } = response.req;
+    const answers = this.open.get(socket);
+    if (answers) answers.add(response);
+    else if (answers === null) this.open.set(socket, new Set([response]));
     response.on('close', this.removeAnswer);
   }
 
@@ -164,9 +184,11 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   validator(): PathValidator | null {
-    if (this.trust.nodeCa === null) return null;
+    const { nodeCa, newValidator } = this.trust;
+    if (nodeCa === null) return null;
     if (this.paths === null) {
-      this.paths = new PathValidator(this.trust);
+      if (newValidator === null) throw new Error('there is a node CA, and nothing that judges by it');
+      this.paths = newValidator();
       if (!this.paths.isComplete)
         this.log.error(
           'a list in HAWSER_NODE_CRL cannot be read: proxied nodes under its issuer are refused',
@@ -187,9 +209,9 @@ export class ConnectionTable implements ProxiedTrust {
    * Takes other authorities and lists. Earlier connections are not trusted from then on, and idle ones end. Connections of
    * proxies stay, because their certificates are checked with every request.
    */
-  changeTrust({ nodeCa, nodeCrl }: NodeTrust): void {
+  changeTrust({ nodeCa, nodeCrl, newValidator }: NodeTrust): void {
     if (nodeCa === this.trust.nodeCa && nodeCrl === this.trust.nodeCrl) return;
-    this.trust = { nodeCa, nodeCrl };
+    this.trust = { nodeCa, nodeCrl, newValidator };
     this.paths = null;
     for (const socket of this.open.keys()) {
       if (connections.get(socket)?.isProxied === false) this.endIfIdle(socket);
@@ -201,7 +223,7 @@ export class ConnectionTable implements ProxiedTrust {
     this.draining = true;
     for (const [socket, responses] of this.open) {
       // This stays where error handlers drop headers that were set before.
-      for (const response of responses) response.shouldKeepAlive = false;
+      for (const response of responses ?? []) response.shouldKeepAlive = false;
       this.endIfIdle(socket);
     }
     const open = new Set([...this.open.keys()].map(addressOf));

@@ -19,6 +19,7 @@ import {
   sessionHolder,
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
+import { endAfterAnswer } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
@@ -190,8 +191,11 @@ export class Dispatcher {
   private admit(ctx: Exchange, route: Route, subject: AnySubject, now: number): void {
     const { principal } = subject;
     if (principal?.kind === 'node') {
-      this.options.onNodeSeen(principal.node.nodeId, now);
-      this.load.admitConnection(principal.node.nodeId, ctx.res);
+      const { nodeId, pendingNotAfter } = principal.node;
+      this.options.onNodeSeen(nodeId, now);
+      this.load.admitConnection(nodeId, ctx.res);
+      // The node has another certificate by now, but shows it only on a new connection.
+      if (pendingNotAfter > now) endAfterAnswer(ctx.res);
     }
     route.admit?.(subject, now, Number(ctx.headers['content-length'] ?? 0));
     refuseUnacceptable(ctx, route);

@@ -19,11 +19,18 @@ import type { Log } from '../lib/log.ts';
 import { splitCrls } from '../security/certificates.ts';
 import type { TlsMaterial } from '../security/tls-files.ts';
 import { ConnectionTable } from './connections.ts';
-import { answerBadHost, answerClientError, answerConnect, countHosts } from './malformed.ts';
+import {
+  answerBadHost,
+  answerClientError,
+  answerConnect,
+  answerPlainHttp,
+  countHosts,
+  isPlainHttp,
+} from './malformed.ts';
 import { Proxies, type ProxySettings } from './proxies.ts';
 
 /** The listener speaks plain HTTP if it has no certificate of the server. */
-export type ListenerMaterial = Pick<TlsMaterial, 'server' | 'nodeCa' | 'nodeCrl'>;
+export type ListenerMaterial = Omit<TlsMaterial, 'ca'>;
 
 export interface ListenerOptions {
   material: ListenerMaterial;
@@ -77,7 +84,9 @@ export function createListener(options: ListenerOptions): Listener {
     answerConnect(socket, connections.openAnswersOf(socket), log);
   });
   server.on('clientError', (error, socket: Socket) => {
-    answerClientError(error, socket, connections.openAnswersOf(socket), log);
+    const accepted = isPlainHttp(error) ? connections.acceptedOf(socket) : undefined;
+    if (accepted !== undefined) answerPlainHttp(accepted, log);
+    else answerClientError(error, socket, connections.openAnswersOf(socket), log);
   });
   server.on('error', (error) => log.error({ err: error }, 'listener failed'));
   let closing: Promise<void> | undefined;

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HawserError } from '../lib/errors.ts';
 import { Tally } from '../lib/tally.ts';
-import { isProxied } from './connections.ts';
+import { endAfterAnswer, isProxied } from './connections.ts';
 
 /** One node may have so many open calls. An agent has one or two. */
 const CALLS_OF_ONE_NODE = 8;
@@ -60,12 +60,12 @@ export class LoadShedder {
     const holder = viaProxy ? response : socket;
     if (holder.closed) return;
     if (this.connections.of(nodeId) >= CONNECTIONS_OF_ONE_NODE) {
-      if (!viaProxy) response.shouldKeepAlive = false;
+      endAfterAnswer(response);
       throw overloaded('The node has as many connections as it may have; come again');
     }
     this.connections.add(nodeId, 1);
     if (!viaProxy) this.nodes.set(socket, nodeId);
-    holder.once('close', () => this.connections.add(nodeId, -1));
+    holder.on('close', () => this.connections.add(nodeId, -1));
   }
 }
 

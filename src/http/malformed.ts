@@ -37,6 +37,21 @@ const NO_PROXY: Fault = {
   detail: 'This server is no proxy and does not answer to CONNECT.',
   headers: { Allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' },
 };
+/**
+ * The address is not written out: the Host header has not been read, and the address of this socket may be one behind a
+ * proxy, which nobody outside should learn.
+ */
+const NO_TLS: Fault = {
+  status: 400,
+  code: 'https_required',
+  detail:
+    'This port speaks HTTPS, and the request came without TLS: write https:// in place of http:// in the URL.',
+};
+/** The codes by which OpenSSL says that a connection begins with a request of HTTP in place of a handshake. */
+const HTTP_WITHOUT_TLS: ReadonlySet<string> = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_HTTPS_PROXY_REQUEST',
+]);
 /** The other side may take so many milliseconds to read the answer before the connection is cut. */
 const LINGER = SECOND;
 
@@ -66,6 +81,22 @@ export function answerConnect(socket: Socket, openAnswers: readonly ServerRespon
   socket.on('error', () => undefined);
   if (openAnswers.length > 0 || !socket.writable) socket.destroy();
   else endWith(NO_PROXY, socket, log, 'CONNECT');
+}
+
+/** Whether the first bytes of a connection of the TLS port were a request of plain HTTP. */
+export function isPlainHttp({ code = '' }: NodeJS.ErrnoException): boolean {
+  return HTTP_WITHOUT_TLS.has(code);
+}
+
+/**
+ * Tells a client of plain HTTP that the port wants HTTPS, and closes. OpenSSL has judged by the first five bytes. Nobody
+ * looks at the rest.
+ * @param socket the one beneath that of TLS, which cannot send any more
+ */
+export function answerPlainHttp(socket: Socket, log: Log): void {
+  socket.on('error', () => undefined);
+  if (socket.writable) endWith(NO_TLS, socket, log, 'plain HTTP');
+  else socket.destroy();
 }
 
 function endWith(fault: Fault, socket: Socket, log: Log, reason: string | undefined): void {

@@ -55,11 +55,12 @@ const EXTENDED_VALUE = /^utf-8'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i;
 export function readBoundary(headers: IncomingHttpHeaders): string {
   const contentType = headers['content-type'] ?? '';
   const type = /^multipart\/form-data(?=[ \t]*(?:;|$))/i.exec(contentType)?.[0];
-  if (type === undefined) throw unsupported('The body must be multipart/form-data');
+  if (type === undefined)
+    throw unsupported('The Content-Type must be multipart/form-data, which curl sends with -F');
   refuseContentEncoding(headers);
   const boundary = parseParameters(contentType.slice(type.length))?.get('boundary');
   if (boundary === undefined || !BOUNDARY.test(boundary))
-    throw malformed('its boundary is missing or not legal');
+    throw malformed('its boundary is missing or not legal; curl sets it by itself with -F');
   return boundary;
 }
 

@@ -16,6 +16,8 @@ export type ProblemName = string | readonly [status: number, code: string];
 const OF_REQUESTS = {
   ...at(400, {
     malformed_request: 'The request is not valid HTTP/1.1, or has no Host header.',
+    https_required:
+      'The request came without TLS to a port that speaks HTTPS. Write https:// in place of http://.',
     malformed_body:
       'The body ended too early, came in thousands of chunks of a byte or two, or is no valid gzip, no form in UTF-8, or ' +
       'no request that Git understands.',
@@ -128,6 +130,9 @@ const OF_NODES = {
   }),
   ...at(409, {
     certificate_in_use: 'Another node holds this certificate.',
+    certificates_too_old:
+      'So long a rotation interval would lock out nodes whose certificates are old; `nodes` says how many. Take a ' +
+      'shorter one, or send that number as `acceptNodes`.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',
@@ -135,7 +140,10 @@ const OF_NODES = {
 };
 
 const OF_VERSIONS = {
-  ...at(400, { nested_composite: 'A composite cannot be a child of a composite.' }),
+  ...at(400, {
+    nested_composite: 'A composite cannot be a child of a composite.',
+    publish_separately: 'What is uploaded is a draft. Publish it by the route that the detail names.',
+  }),
   ...at(409, {
     already_published: 'The version is published already.',
     child_exists: 'The configuration is a child of this version already.',

@@ -4,6 +4,7 @@ import { type Awaitable, thenOrElse } from '../lib/awaitable.ts';
 import type { HawserError } from '../lib/errors.ts';
 import { makeIdCounter } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import { withAddressHint } from './address-hints.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { endOf } from './facts.ts';
@@ -51,7 +52,7 @@ export class RequestScope {
       work,
       () => this.conclude(ctx, start, null),
       (error) => {
-        const failure = toHawserError(error, this.translateError);
+        const failure = withAddressHint(toHawserError(error, this.translateError), ctx);
         answerFailure(ctx, failure);
         this.conclude(ctx, start, failure);
       },

@@ -10,6 +10,8 @@ import { methodNotAllowed } from './problem.ts';
 import { respond } from './respond.ts';
 import type { Route } from './route.ts';
 
+const API = '/api/v1/';
+
 /** Carries out a route for a request that has found it. */
 export type Dispatch = (ctx: Exchange, route: Route) => Awaitable<void>;
 
@@ -40,9 +42,16 @@ export function answerUnrouted(routes: readonly Route[]): Middleware {
   const methods = new Set(['HEAD', ...routes.map((route) => route.method)]);
   return (ctx) => {
     // It asks about the server as a whole (RFC 9110 9.3.7).
-    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound('Nothing has this address');
+    if (ctx.method !== 'OPTIONS' || ctx.path !== '*') throw notFound(noSuchAddress(ctx.path));
     answerWithMethods(ctx as Context & Exchange, methods);
   };
+}
+
+/** Clients add a path that begins with a slash to the server URL that they are given. */
+function noSuchAddress(path: string): string {
+  const nothing = 'Nothing has this address';
+  if (path.startsWith('//')) return `${nothing}: the server URL of the client ends in a slash; remove it`;
+  return path.startsWith(API) ? nothing : `${nothing}; the paths of the API begin with ${API}`;
 }
 
 function answerWithMethods(ctx: Exchange, methods: Iterable<string>): void {

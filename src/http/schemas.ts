@@ -60,6 +60,10 @@ export const Description = z
   .nullish()
   .transform((text) => text ?? null);
 
+/** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
+export const orUnchanged = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** The body of a change of the description alone. @param id of the API description */
 export const descriptionChange = (id: string, example: string) =>
   z.strictObject({ description: Description }).meta({ id, examples: [{ description: example }] });
@@ -79,13 +83,15 @@ export const Label = z
   })
   .meta({ description: '1 to 64 printable characters, trimmed; unique without regard to case' });
 
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, 'Not a whole number')
+function wholeNumber(min: number, max: number) {
+  const error = `Must be a whole number from ${min} to ${max}`;
+  return z
+    .string({ error })
+    .regex(/^\d{1,15}$/, error)
     .transform(Number)
-    .pipe(z.number().min(min).max(max))
+    .pipe(z.number().min(min, error).max(max, error))
     .meta({ published: { type: 'integer', minimum: min, maximum: max } });
+}
 
 /** `?take=&skip=` of every list. */
 export const Paging = z.object({
@@ -96,7 +102,7 @@ export const Paging = z.object({
 /** A flag in a query or form: true or false in any case. */
 export const Flag = z
   .string()
-  .regex(/^(true|false)$/i, 'Neither true nor false')
+  .regex(/^(true|false)$/i, 'Must be true or false')
   .transform((text) => text.toLowerCase() === 'true')
   .meta({ published: { type: 'boolean' } });
 

@@ -8,9 +8,9 @@ import type { IncomingMessage } from 'node:http';
 import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
-import { type HawserError, invalid, invalidField, tooLarge } from '../lib/errors.ts';
+import { type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
-import { type UploadedFile, unpackArchive } from './archive.ts';
+import type { UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
 import { discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
 import { type Disposition, malformed, type PartSink, partReader, readBoundary } from './multipart.ts';
@@ -19,6 +19,8 @@ import { decodeUtf8 } from './validation.ts';
 export interface UploadLimits {
   /** The limit in bytes for all files together, after unpacking. */
   bytes: number;
+  /** The setting that has this limit, if it is one. */
+  setting?: string | undefined;
   files: number;
   /** The limit in bytes for one plain field. The default is 64 KiB. */
   fieldBytes?: number;
@@ -138,7 +140,8 @@ class UploadForm {
     const { fields, file } = this.shape;
     if (file === undefined && name === 'files') return this.openFile(filename);
     if (file === undefined && name === 'archive') return this.openArchive();
-    if (name !== file && !fields.includes(name)) throw unknownPart(name);
+    if (name !== file && !fields.includes(name))
+      throw unknownPart(name, file === undefined ? [...fields, 'files', 'archive'] : [...fields, file]);
     if (this.seen.has(name)) throw invalidField(`/${name}`, `The form has the field ${name} twice`);
     this.seen.add(name);
     if (name === file) return this.openNamedFile(filename ?? '', mediaType);
@@ -152,7 +155,7 @@ class UploadForm {
     const { fields, file, shape } = this;
     if (shape.file !== undefined && file === null)
       throw invalidField(`/${shape.file}`, `The form has no file ${shape.file}`, 'required');
-    const files = this.archive === null ? this.files : await unpackArchive(this.archive, this.limits);
+    const files = this.archive === null ? this.files : await unpack(this.archive, this.limits);
     for (const { path, content } of files) checkGitAttributes(path, content);
     return { fields, files, file };
   }
@@ -215,6 +218,12 @@ class UploadForm {
   }
 }
 
+/** Loads what reads ZIPs when it is first needed. */
+async function unpack(archive: Buffer, limits: UploadLimits): Promise<UploadedFile[]> {
+  const { unpackArchive } = await import('./archive.ts');
+  return unpackArchive(archive, limits);
+}
+
 function decodeField(name: string, bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes);
@@ -224,7 +233,7 @@ function decodeField(name: string, bytes: Uint8Array): string {
 }
 
 function bodyTooLarge(limits: UploadLimits): HawserError {
-  return tooLarge(`The upload is larger than the limit of ${limits.bytes} bytes`);
+  return tooLarge(`The upload is ${overLimit(limits.bytes, limits.setting)}`);
 }
 
 function twoKinds(): HawserError {
@@ -232,8 +241,8 @@ function twoKinds(): HawserError {
 }
 
 /** The name comes from the client, so it is escaped in the message, and in the path as a JSON Pointer. */
-function unknownPart(name: string): HawserError {
+function unknownPart(name: string, known: readonly string[]): HawserError {
   const pointer = `/${showText(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  const message = `The form must not have a part "${showText(name)}"`;
+  const message = `The form has no part "${showText(name)}"; there are ${known.join(', ')}`;
   return invalid('validation_failed', message, [{ path: pointer, message, code: 'unrecognized_keys' }]);
 }

@@ -1,7 +1,15 @@
 /** Reads JSON, and judges untrusted input by a schema. Every fault is reported with a JSON Pointer (RFC 6901). */
 
 import type { core, ZodType } from 'zod';
+import { jsonFault } from '../domain/json-text.ts';
 import { type FieldError, type HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { describeIssue } from '../lib/issue-text.ts';
+
+/** The place of a fault is looked for in at most so many characters, because that takes far longer than JSON.parse. */
+const MAX_SEARCHED = 64 * 1024;
+
+/** The code of zod for a member that the schema does not have. */
+const UNKNOWN_MEMBER = 'unrecognized_keys';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -15,7 +23,7 @@ export function decodeJson(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes);
   } catch {
-    throw malformedJson();
+    throw malformedJson('The body is not UTF-8, in which JSON is written');
   }
 }
 
@@ -24,29 +32,46 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw malformedJson();
+    const fault = text.length > MAX_SEARCHED ? null : jsonFault(text);
+    throw malformedJson(fault === null ? 'The body is not JSON' : `The body is not JSON. ${fault}`);
   }
 }
 
-export function malformedJson(): HawserError {
-  return invalidField('', 'The body is not JSON in UTF-8', 'malformed_json');
+/** The body is missing or empty where a route wants one. */
+export function missingJson(): HawserError {
+  return malformedJson('The body is empty, and must be JSON');
 }
 
-/** @throws HawserError `validation_failed` with one entry per fault; no value of the input is repeated */
+function malformedJson(message: string): HawserError {
+  return invalidField('', message, 'malformed_json');
+}
+
+/** @throws HawserError `validation_failed` with one entry per fault, which repeats no value of the input */
 export function validate<T>(schema: ZodType<T>, input: unknown, part: string): T {
-  const result = schema.safeParse(input);
+  const result = schema.safeParse(input, { error: describeIssue });
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap(toFieldErrors);
-  const count = errors.length === 1 ? 'a fault' : `${errors.length} faults`;
-  throw invalid('validation_failed', `The ${part} has ${count}`, errors.slice(0, 100));
+  throw invalid('validation_failed', `The ${part} has ${summarize(errors)}`, errors.slice(0, 100));
+}
+
+/**
+ * Tells the first fault too, because many clients show the detail alone. The log has the detail, so it does not repeat a
+ * member's name that the client has made up.
+ */
+function summarize([first, ...others]: readonly FieldError[]): string {
+  const { path = '', message = '', code = '' } = first ?? {};
+  const place = path === '' || code === UNKNOWN_MEMBER ? '' : ` in ${path}`;
+  const text = message.charAt(0).toLowerCase() + message.slice(1);
+  if (others.length === 0) return `a fault${place}: ${text}`;
+  return `${others.length + 1} faults, the first${place}: ${text}`;
 }
 
 function toFieldErrors(issue: core.$ZodIssue): FieldError[] {
   const path = toPointer(issue.path);
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, code: codeOf(issue) }];
+  if (issue.code !== UNKNOWN_MEMBER) return [{ path, message: issue.message, code: codeOf(issue) }];
   return issue.keys.slice(0, 100).map((key) => ({
     path: `${path}/${escapeToken(key)}`,
-    message: 'No such member',
+    message: issue.message,
     code: issue.code,
   }));
 }

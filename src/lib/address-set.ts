@@ -35,8 +35,9 @@ export class AddressSet {
 
   /** False if the text is no address. */
   has(address: string): boolean {
+    if (this.isEmpty) return false;
     const plain = plainAddress(address);
-    const version = this.isEmpty ? 0 : isIP(plain);
+    const version = isIP(plain);
     return version !== 0 && this.list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
   }
 }

@@ -78,6 +78,11 @@ export function unauthenticated(message: string, code = 'unauthenticated'): Haws
   return new HawserError('unauthenticated', code, message);
 }
 
+/** Says of a body that it is larger than this. @param setting the name of the setting that has the limit */
+export function overLimit(bytes: number, setting?: string): string {
+  return `larger than ${bytes} bytes, the limit${setting === undefined ? '' : ` that ${setting} sets`}`;
+}
+
 export function tooLarge(message: string): HawserError {
   return new HawserError('too_large', 'payload_too_large', message);
 }

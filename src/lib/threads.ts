@@ -94,6 +94,7 @@ export class Threads<T extends Tasks> {
     return new Promise((resolve, reject) => {
       // A value that cannot be copied throws here, and never reaches the thread.
       thread.worker.postMessage(request);
+      thread.worker.ref();
       thread.job = { resolve, reject };
       thread.lastCaller = caller;
     });
@@ -112,13 +113,15 @@ export class Threads<T extends Tasks> {
     const thread: Thread = { worker, job: null, lastCaller: '' };
     worker.on('message', (reply: Reply) => {
       const job = takeJob(thread);
+      // While it is being ended, the process waits for that.
+      if (!this.isClosed) worker.unref();
       if ('error' in reply) job?.reject(pasteError(reply.error));
       else job?.resolve(reply.value);
     });
     worker.on('error', (error) => this.lose(thread, error));
     worker.on('exit', () => this.lose(thread, null));
-    // A thread must not keep the process alive; a caller that waits for its work does. This comes last, because
-    // adding a listener undoes it.
+    // A thread keeps the process alive only while somebody waits for its work. This comes last, because adding a
+    // listener undoes it.
     worker.unref();
     this.threads.add(thread);
     return thread;

@@ -10,7 +10,7 @@ import { conflict, notFound } from '../lib/errors.ts';
 import { newSecret } from '../lib/ids.ts';
 import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
 import { forgetInitialPassword } from '../security/built-ins.ts';
-import { hashPassword } from '../security/passwords.ts';
+import { hashPassword, setPasswordCost } from '../security/passwords.ts';
 import { UsageError } from './command-line.ts';
 
 export interface PasswordReset {
@@ -20,6 +20,8 @@ export interface PasswordReset {
   passwordFile: string | null;
   /** Called once the password is in force. */
   show(password: string): void;
+  /** The cost of its hash, as in the settings. */
+  scryptCost: number;
   now: number;
 }
 
@@ -31,9 +33,10 @@ export interface PasswordReset {
  * @throws Error where the database is absent or of another release
  */
 export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
-  const { dataDir, username, passwordFile, show, now } = wish;
+  const { dataDir, username, passwordFile, show, scryptCost, now } = wish;
   await requirePresentForm(dataDir);
   const password = newSecret();
+  setPasswordCost(scryptCost);
   const hash = await hashPassword(password);
   const database = await openDatabase(dataDir);
   try {

@@ -5,7 +5,8 @@
 
 import { LRUCache } from 'lru-cache';
 import { compareSchemas, type SchemaChanges } from '../domain/compatibility.ts';
-import { mergeUntraced } from '../domain/merge.ts';
+import { LeafCount } from '../domain/leaves.ts';
+import { mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
 import { type DocumentType, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
@@ -25,6 +26,8 @@ export interface DocumentSource {
   bytes: Uint8Array;
   /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
   isStored: boolean;
+  /** What it costs to read, as the number of bytes of a JSON document that costs the same. */
+  weight: number;
 }
 
 /** What a document declares about parameters. */
@@ -64,6 +67,7 @@ export function documentTasks() {
   const definitions = new ParsedCache((source) => readParameterDefinitions(documents.get(source)));
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
+  const merging = new StepwiseMerging(documents);
   return {
     /** @throws the same errors as `parseParameterDocument` */
     readDocument({ document }: { document: DocumentSource }): void {
@@ -78,7 +82,7 @@ export function documentTasks() {
 
     /** @throws HawserError conflict `parameter_merge_failed` */
     mergeDocuments({ documents: sources }: { documents: readonly DocumentSource[] }): MergedDocuments {
-      const bytes = Buffer.from(printYaml(mergeUntraced(allOf(sources))));
+      const bytes = Buffer.from(printYaml(merging.merge(sources)));
       return { bytes, sha256: sha256Hex(bytes) };
     },
 
@@ -139,6 +143,69 @@ class ParsedCache<V> {
     this.cache.set(source.key, { value, bytes: source.bytes.byteLength });
     return value;
   }
+}
+
+interface CountedMapping {
+  mapping: Mapping;
+  count: LeafCount;
+}
+
+/**
+ * Merges documents one after the other, and remembers all steps but the last. After a publish for all nodes, most nodes
+ * differ in the last of their documents only.
+ */
+class StepwiseMerging {
+  private readonly documents: ParsedCache<Mapping>;
+  private readonly counted: ParsedCache<CountedMapping>;
+  /** Null stands for documents that cannot be merged by themselves. A later one may replace what is too much. */
+  private readonly steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
+  });
+
+  constructor(documents: ParsedCache<Mapping>) {
+    this.documents = documents;
+    this.counted = new ParsedCache((source) => count(documents.get(source)));
+  }
+
+  /** @throws HawserError conflict `parameter_merge_failed` */
+  merge(sources: readonly DocumentSource[]): Mapping {
+    const last = sources.at(-1);
+    const below = sources.length > 1 ? this.step(sources.slice(0, -1)) : null;
+    if (last && below) {
+      const above = this.counted.get(last);
+      if (!below.count.plus(above.count).isBeyond) return mergeOver(below.mapping, above.mapping);
+    }
+    return mergeUntraced(sources.map((source) => this.documents.get(source)));
+  }
+
+  private step(sources: readonly DocumentSource[]): CountedMapping | null {
+    const [first, second] = sources;
+    if (first && !second) return this.counted.get(first);
+    let key = '';
+    for (const source of sources) key += `${source.key} `;
+    const known = this.steps.get(key);
+    if (known) return known.step;
+    const step = this.mergeStep(sources);
+    const bytes = sources.reduce((sum, source) => sum + source.bytes.byteLength, 0);
+    this.steps.set(key, { step, bytes });
+    return step;
+  }
+
+  private mergeStep(sources: readonly DocumentSource[]): CountedMapping | null {
+    try {
+      return count(this.merge(sources));
+    } catch (error) {
+      if (error instanceof HawserError) return null;
+      throw error;
+    }
+  }
+}
+
+function count(mapping: Mapping): CountedMapping {
+  const leaves = new LeafCount();
+  leaves.addKeys(mapping, 0);
+  return { mapping, count: leaves };
 }
 
 /** The leaves of a stored document are counted when it is merged, so that the error reaches the node's users. */

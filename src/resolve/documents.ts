@@ -25,12 +25,17 @@ const ALIAS = '*'.charCodeAt(0);
 
 /** A document that came with a request. */
 export function newSource(bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${sha256Hex(bytes)} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: false };
+  return sourceOf(sha256Hex(bytes), bytes, type, false);
 }
 
 /** A document of a repository, by the id of an object that never changes its content. */
 export function storedSource(oid: string, bytes: Uint8Array, type: DocumentType): DocumentSource {
-  return { key: `${oid} ${type}`, type, bytes: withOwnBuffer(bytes), isStored: true };
+  return sourceOf(oid, bytes, type, true);
+}
+
+function sourceOf(id: string, bytes: Uint8Array, type: DocumentType, isStored: boolean): DocumentSource {
+  const weight = weightOf(type, bytes);
+  return { key: `${id} ${type}`, type, bytes: withOwnBuffer(bytes), isStored, weight };
 }
 
 /** Copies bytes that are a part of a larger buffer, because a thread would get a copy of the whole buffer. */
@@ -57,7 +62,7 @@ export class Documents {
     name: N,
     input: Input<DocumentTasks, N>,
   ): Awaitable<Output<DocumentTasks, N>> {
-    if (isLarge(sourcesIn(input))) return this.threads.run(caller, name, input);
+    if (isLarge(input)) return this.threads.run(caller, name, input);
     if (this.turn.isSpent) return nextTurn().then(() => this.run(caller, name, input));
     const start = performance.now();
     try {
@@ -70,25 +75,21 @@ export class Documents {
   }
 }
 
-/** The documents that a task is given, alone or in lists. */
-function sourcesIn(input: object): DocumentSource[] {
-  return Object.values(input)
-    .flat()
-    .filter((value): value is DocumentSource => value?.bytes instanceof Uint8Array);
-}
-
-function isLarge(sources: readonly DocumentSource[]): boolean {
+/** Whether the documents in the input of a task, alone or in lists, are too large to be read at once. */
+function isLarge(input: object): boolean {
   let together = 0;
-  for (const source of sources) {
-    const weight = weightOf(source);
-    together += weight;
-    if (weight > SMALL_DOCUMENT || together > SMALL_TOGETHER) return true;
+  for (const value of Object.values(input)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const weight: number = item?.weight ?? 0;
+      together += weight;
+      if (weight > SMALL_DOCUMENT || together > SMALL_TOGETHER) return true;
+    }
   }
   return false;
 }
 
 /** Aliases can make a short text a large document. */
-function weightOf({ type, bytes }: DocumentSource): number {
+function weightOf(type: DocumentType, bytes: Uint8Array): number {
   if (type === 'json') return bytes.byteLength;
   const hasAliases = bytes.includes(ALIAS) && bytes.includes(ANCHOR);
   return hasAliases ? Number.POSITIVE_INFINITY : bytes.byteLength * WEIGHT_OF_YAML;

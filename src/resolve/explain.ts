@@ -119,7 +119,7 @@ export class Explainer {
     const plan = await orNull(async () => this.readers.planner.plan(assignment, generation));
     if (plan === null) return 0;
     const plans = plan.kind === 'composite' ? plan.children : [plan];
-    const links = this.database.nodeLookup.scopesOf(node.nodeId);
+    const links = this.database.nodeLookup.scopesOf(node);
     const { prereleaseChannel } = assignment;
     const counts = await Promise.all(
       plans.map((each) => this.countIn({ plan: each, links, prereleaseChannel }, caller)),
@@ -144,8 +144,8 @@ export class Explainer {
   }
 
   private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
-    const { assignment, generation, nodeId } = node;
-    const links = this.database.nodeLookup.scopesOf(nodeId);
+    const { assignment, generation } = node;
+    const links = this.database.nodeLookup.scopesOf(node);
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;

@@ -63,24 +63,35 @@ export function chooseRefs(
   return refs;
 }
 
-type Chosen = ChosenFile<VersionRef> | null;
+interface Choice extends FileConstraint {
+  chosen: ChosenFile<VersionRef> | null;
+}
+
+/** A poll looks through all choices of a list. Most nodes have one of very few versions and channels. */
+const MAX_CHOICES = 8;
 
 /** What was chosen from a list of versions. A new list replaces it with every change in its scope. */
-const choices = new WeakMap<readonly VersionRef[], Map<string, Chosen>>();
+const choices = new WeakMap<readonly VersionRef[], Choice[]>();
 
 function choose(
   index: SeriesIndex,
   { scopeTypeName, scopeValue }: ScopeLink,
-  constraint: FileConstraint,
-): Chosen {
+  { configurationVersion, prereleaseChannel }: FileConstraint,
+): Choice['chosen'] {
   const published = index.of(seriesOf({ scopeType: scopeTypeName, value: scopeValue })).published;
   if (published.length === 0) return null;
-  const known = choices.get(published) ?? new Map<string, Chosen>();
-  const key = `${constraint.configurationVersion} ${constraint.prereleaseChannel ?? ''}`;
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const chosen = chooseParameterFile(published, constraint);
-  choices.set(published, known.set(key, chosen));
+  const known = choices.get(published) ?? [];
+  for (const choice of known) {
+    if (
+      choice.configurationVersion === configurationVersion &&
+      choice.prereleaseChannel === prereleaseChannel
+    )
+      return choice.chosen;
+  }
+  const chosen = chooseParameterFile(published, { configurationVersion, prereleaseChannel });
+  if (known.length === MAX_CHOICES) known.length = 0;
+  known.push({ configurationVersion, prereleaseChannel, chosen });
+  choices.set(published, known);
   return chosen;
 }
 

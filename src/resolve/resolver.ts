@@ -3,7 +3,6 @@
  * plan that many nodes share and the few files that apply to this node, and many nodes share the manifest as well.
  */
 
-import { LRUCache } from 'lru-cache';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { PARAMETERS_FILE } from '../domain/bundle-paths.ts';
@@ -44,8 +43,8 @@ interface Remembered {
   made: KeyedManifest;
 }
 
-/** The number of manifests kept for nodes to share, beside those that some node has. Each costs some 1 KB. */
-const MAX_MANIFESTS = 10_000;
+/** The number of recent manifests that are kept for nodes to share. At most twice as many are; each costs some 1 KB. */
+const MAX_MANIFESTS = 5_000;
 
 /** A configuration's plan with the parameter files that apply to one node, lowest precedence first. */
 interface Selection {
@@ -67,7 +66,7 @@ export class Resolver {
   private readonly parameters: ParameterReader;
   /** The results of the last polls. A node takes some 200 bytes beside its manifest. */
   private readonly nodes = new RecentMap<string, Remembered>(MAX_NODES);
-  private readonly manifests = new LRUCache<string, KeyedManifest>({ max: MAX_MANIFESTS });
+  private readonly manifests = new RecentMap<string, KeyedManifest>(MAX_MANIFESTS);
   private readonly making = new Map<string, Promise<KeyedManifest>>();
   private readonly onResolved: ResolverTools['onResolved'];
 
@@ -140,7 +139,7 @@ export class Resolver {
   private select(node: AssignedNode, plan: Plan): Selection[] {
     const plans = plan.kind === 'composite' ? plan.children : [plan];
     const links = plans.some(({ parameters }) => parameters !== null)
-      ? this.database.nodeLookup.scopesOf(node.nodeId)
+      ? this.database.nodeLookup.scopesOf(node)
       : [];
     const { prereleaseChannel } = node.assignment;
     return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));

@@ -2,7 +2,7 @@
 
 import type { KnownNode } from '../db/node-lookup.ts';
 import type { Database, Db } from '../db/open.ts';
-import { type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
+import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -73,7 +73,10 @@ async function authorizeUser(
 function checkCredential(access: Access, principal: UserPrincipal): void {
   const user = access.kind === 'user' ? access : null;
   if (principal.requirePasswordChange && !user?.duringPasswordChange) {
-    throw forbidden('The password must be changed first', 'password_change_required');
+    throw forbidden(
+      'The password must be changed first: POST /api/v1/auth/change-password',
+      'password_change_required',
+    );
   }
   if (user?.session && principal.authMethod !== 'Session') {
     throw forbidden('This needs a session; a token may not do it', 'session_required');
@@ -138,9 +141,16 @@ export async function grantedResource(
   const [column, value] = 'id' in named ? (['id', named.id] as const) : (['name', named.name] as const);
   const row = await db.selectFrom(table).select(['id', 'name']).where(column, '=', value).executeTakeFirst();
   const level = row ? await heldLevel(db, principal, on, row.id) : null;
-  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this ${column}`);
+  if (!row || level === null) throw notFound(`No ${LABELS[on]} of this ${column}${scopeHint(principal, on)}`);
   if (!reaches(level, needed)) throw forbidden(`This needs ${needed} on the ${LABELS[on]}`);
   return { ...row, level };
+}
+
+/** Says of a token that may use no grants why it finds nothing. It is the same whether the resource exists or not. */
+function scopeHint({ scopes, permissions }: UserPrincipal, on: GrantKind): string {
+  const { scope, override } = GRANT_RULES[on];
+  if (scopes === null || scopes.has(scope) || permissions.has(override)) return '';
+  return `; the scopes of this token do not include ${scope}`;
 }
 
 const LABELS: Record<GrantKind, string> = {

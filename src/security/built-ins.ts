@@ -37,9 +37,9 @@ async function ensureRole(trx: Db, role: BuiltInRole, exists: boolean, now: numb
 }
 
 async function createGroups(trx: Db, now: number): Promise<void> {
-  for (const { id, name, roleId } of BUILT_IN_GROUPS) {
+  for (const { id, name, description, roleId } of BUILT_IN_GROUPS) {
     const times = { created_at: now, modified_at: now };
-    const row = { id, name, name_key: name.toLowerCase(), description: null, ...times };
+    const row = { id, name, name_key: name.toLowerCase(), description, ...times };
     await trx.insertInto('groups').values(row).execute();
     await trx.insertInto('group_roles').values({ group_id: id, role_id: roleId }).execute();
   }

@@ -13,10 +13,10 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
-import { domainToASCII } from 'node:url';
 import * as x509 from '@peculiar/x509';
 import { DAY, MINUTE } from '../lib/clock.ts';
-import { type HawserError, invalid, invalidField } from '../lib/errors.ts';
+import { type HawserError, invalidField } from '../lib/errors.ts';
+import { toAsciiName } from './certificate-names.ts';
 import { type CertificateDescription, describeCertificate } from './certificates.ts';
 
 /** A certificate and its private key (PKCS#8). */
@@ -45,8 +45,6 @@ const MAX_RSA_BITS = 8192;
 const MAX_RSA_EXPONENT = 2n ** 32n;
 /** For the operator's own revocation lists. The limits of the parser are for strangers, and too low for a large list. */
 export const UNLIMITED = { berOptions: { maxNodes: Infinity, maxContentLength: Infinity } };
-/** A first label may be a wildcard. */
-const HOST_NAME = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 /**
@@ -104,12 +102,6 @@ export async function issueNodeCertificate(
     ...{ now, lifetime: NODE_LIFETIME },
   });
   return { certificate, ...describeCertificate(new X509Certificate(certificate)) };
-}
-
-/** Whether the certificate (PEM) has exactly these names, in any order. */
-export function hasNames(certificate: string, names: readonly string[]): boolean {
-  const present = new x509.X509Certificate(certificate).getExtension(x509.SubjectAlternativeNameExtension);
-  return present?.equal(toAlternativeNames(names)) ?? false;
 }
 
 /** When the next update of a revocation list (PEM) is due; null when the list does not say it or cannot be read. */
@@ -235,19 +227,6 @@ function toAlternativeNames(names: readonly string[]): x509.SubjectAlternativeNa
   return new x509.SubjectAlternativeNameExtension(
     unique.map((name) => ({ type: isIP(name) === 0 ? 'dns' : 'ip', value: name })),
   );
-}
-
-function toAsciiName(name: string): string {
-  const lower = name.toLowerCase();
-  // An address with a zone (fe80::1%eth0) has a meaning on one machine only, and cannot be encoded here.
-  if (isIP(lower) !== 0 && !lower.includes('%')) return lower;
-  if (HOST_NAME.test(lower)) return lower;
-  // Line breaks and tabs are refused here, because the conversion would remove them.
-  const ascii = /[\s\p{Cc}]/u.test(lower) ? '' : domainToASCII(lower);
-  if (!HOST_NAME.test(ascii)) {
-    throw invalid('invalid_tls_name', `'${name}' is neither a host name nor an IP address.`);
-  }
-  return ascii;
 }
 
 /** The name is built from parts and not parsed from text, so that it cannot contain another attribute. */

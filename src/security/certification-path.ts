@@ -17,7 +17,6 @@ import {
   splitCertificates,
   splitCrls,
 } from './certificates.ts';
-import type { NodeTrust } from './tls-settings.ts';
 
 /** Epoch milliseconds. Both ends are included. */
 export interface Term {
@@ -41,9 +40,9 @@ export class PathValidator {
   /** Whether all lists could be read. A list that cannot be read counts as missing. */
   readonly isComplete: boolean;
 
-  /** @param trust checked by `loadNodeTrust` */
-  constructor({ nodeCa, nodeCrl }: NodeTrust) {
-    this.anchors = splitCertificates(nodeCa ?? '').map((pem) => new X509Certificate(pem));
+  /** Takes PEM that `loadNodeTrust` has checked. */
+  constructor({ nodeCa, nodeCrl }: { nodeCa: string; nodeCrl: string | null }) {
+    this.anchors = splitCertificates(nodeCa).map((pem) => new X509Certificate(pem));
     const lists = nodeCrl === null ? null : splitCrls(nodeCrl).map(readList);
     this.lists = lists?.filter((list) => list !== null) ?? null;
     this.isComplete = this.lists?.length === lists?.length;

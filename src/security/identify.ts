@@ -136,7 +136,7 @@ export class Identifier {
   /**
    * Makes an announced certificate the current one of the node in the path.
    * @returns the node that has the certificate now, which is another one if that was faster
-   * @throws HawserError unauthenticated when the node has not announced it, has announced other data, or too long ago
+   * @throws HawserError unauthenticated when the node has not announced it, has announced other data, or it has expired
    */
   async announcedNode(
     presented: PresentedCertificate,

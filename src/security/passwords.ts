@@ -2,13 +2,24 @@
 
 import { availableParallelism } from 'node:os';
 import * as scryptModule from 'scrypt-kdf';
+import { SCRYPT_COST } from '../config.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 
 /** The types of the package declare named exports, but it has a default export with these functions. */
 const scrypt = (scryptModule as unknown as { default: typeof scryptModule }).default;
 
-/** A hash takes 32 MiB and some 250 ms of a processor. OWASP recommends these parameters for scrypt. */
-const PARAMETERS = { logN: 15, r: 8, p: 3 };
+/**
+ * With the default cost a hash takes 32 MiB and some 250 ms of a processor; each step of the cost doubles both. OWASP
+ * recommends these parameters for scrypt.
+ */
+const parametersOf = (cost: number) => ({ logN: cost, r: 8, p: 3 });
+
+let currentCost = SCRYPT_COST.least;
+
+/** Sets the cost of the hashes that this process makes from now on: the binary logarithm of scrypt's N. */
+export function setPasswordCost(cost: number): void {
+  currentCost = cost;
+}
 
 /** Hashing runs on the four threads of libuv. One of them stays free for the disk. */
 const turns = new FairQueue({
@@ -23,20 +34,15 @@ const turns = new FairQueue({
  * @param source who asks; sources take turns, so that sign-ins do not delay somebody who makes users
  */
 export async function hashPassword(password: string, source = 'this server'): Promise<string> {
-  const key = await turns.run(source, () => scrypt.kdf(password.normalize('NFKC'), PARAMETERS));
+  const key = await turns.run(source, () =>
+    scrypt.kdf(password.normalize('NFKC'), parametersOf(currentCost)),
+  );
   return Buffer.from(key).toString('base64');
 }
 
 /**
- * The hash of a forgotten random text, with the parameters above. It is a constant, because the first check of an
- * unknown user after a start would take twice as long if it had to be made.
- */
-export const DECOY =
-  'c2NyeXB0AA8AAAAIAAAAA5+A85Zzq148gYzLxZNRfwOL4zfBwqthDRC1+Jd8NYkTzZZYXfmxbhO8m9srrgqTJGjLPQkm2HYySXlWo4GOVEJcr4U5cemqikZ/Mn6bcpcP';
-
-/**
- * Whether the password belongs to the hash. Without a hash (unknown user, service account) the same work is done with
- * the decoy, so that the time does not show whether the user exists.
+ * Whether the password belongs to the hash, whatever the hash has cost. Without a hash (unknown user, service account)
+ * one is made and forgotten, so that the time does not show whether the user exists.
  * @param source who asks, such as the network of an address; its checks wait for each other first
  * @throws HawserError rate_limited when too many checks of the source wait, unavailable `overloaded` when too many wait
  *   in all; then the password was not checked
@@ -46,7 +52,18 @@ export async function verifyPassword(
   hash: string | null,
   source: string,
 ): Promise<boolean> {
-  const key = Buffer.from(hash ?? DECOY, 'base64');
-  const matches = await turns.runBounded(source, () => scrypt.verify(key, password.normalize('NFKC')));
-  return matches && hash !== null;
+  const text = password.normalize('NFKC');
+  return turns.runBounded(source, async () => {
+    if (hash === null) {
+      await scrypt.kdf(text, parametersOf(currentCost));
+      return false;
+    }
+    const key = Buffer.from(hash, 'base64');
+    const matches = await scrypt.verify(key, text);
+    // Each step doubles the work. So a hash from before the cost was raised, with one more of each cost below the
+    // present one, takes as long as one of the present cost.
+    for (let cost = scrypt.viewParams(key).logN; cost < currentCost; cost += 1)
+      await scrypt.kdf(text, parametersOf(cost));
+    return matches;
+  });
 }

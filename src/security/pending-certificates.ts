@@ -2,14 +2,15 @@
  * Certificates that nodes have announced as their next ones. Several nodes may announce the same certificate, because an
  * announcement proves nothing. The first request that shows the certificate, in the path of a node that announced it,
  * makes it the certificate of this node. It replaces the old one and removes all other announcements of it, in one
- * transaction, so that at every moment the node can authenticate with one of the two.
+ * transaction, so that at every moment the node can authenticate with one of the two. An announcement counts until its
+ * certificate has expired: a machine that was asleep meanwhile may hold no other certificate any more.
  */
 
 import type { Selectable } from 'kysely';
 import type { NodeCertificatesTable } from '../db/node-tables.ts';
 import type { Database, Db } from '../db/open.ts';
 import { isSameName } from '../domain/distinguished-name.ts';
-import { DAY, SECOND } from '../lib/clock.ts';
+import { SECOND } from '../lib/clock.ts';
 import { unauthenticated } from '../lib/errors.ts';
 import { recordAudit } from './audit.ts';
 import type { CertificateDescription } from './certificates.ts';
@@ -20,14 +21,6 @@ type CertificateRow = Selectable<NodeCertificatesTable>;
 export type PinnedCertificate = Omit<CertificateDescription, 'sha1Thumbprint'> & {
   sha1Thumbprint: string | null;
 };
-
-/** How long an announcement is valid. */
-const PENDING_LIFETIME = DAY;
-
-/** Announcements that were made before this moment (epoch milliseconds) are no longer valid. */
-export function lapsedBefore(now: number): number {
-  return now - PENDING_LIFETIME;
-}
 
 interface Circumstances {
   /** The id in the path of the request that shows the certificate. */
@@ -43,18 +36,14 @@ export const unknownCertificate = () => unauthenticated('No node is registered w
 /**
  * Makes an announced certificate the only one of the node. Does nothing if it is the certificate of a node already.
  * @param certificate shown by the connection, and trusted if a node CA is configured
- * @throws HawserError unauthenticated when the node has not announced it, or too long ago, or with other data, or when it
- *   has expired
+ * @throws HawserError unauthenticated when the node has not announced it, or with other data, or when it has expired
  */
 export async function activateCertificate(
   database: Database,
   certificate: CertificateDescription,
   circumstances: Circumstances,
 ): Promise<void> {
-  const isInTime = await database.write
-    .transaction()
-    .execute((trx) => switchCertificate(trx, certificate, circumstances));
-  if (!isInTime) throw unknownCertificate();
+  await database.write.transaction().execute((trx) => switchCertificate(trx, certificate, circumstances));
 }
 
 /** Makes this the node's only certificate, and removes all announcements of it, because a node has shown it now. */
@@ -92,22 +81,16 @@ export async function insertCertificate(
   await trx.insertInto('node_certificates').values(row).execute();
 }
 
-/** @returns false for a missing or an old announcement. An old one is removed, and this must be committed. */
 async function switchCertificate(
   trx: Db,
   certificate: CertificateDescription,
   circumstances: Circumstances,
-): Promise<boolean> {
+): Promise<void> {
   const { nodeId, now } = circumstances;
   // Another request was faster. The caller finds out which node has the certificate now.
-  if (await isInUse(trx, certificate)) return true;
+  if (await isInUse(trx, certificate)) return;
   const announced = await findAnnounced(trx, nodeId, certificate);
-  if (announced === undefined) return false;
-  if (announced.created_at <= lapsedBefore(now)) {
-    const own = trx.deleteFrom('node_certificates').where('node_id', '=', nodeId);
-    await own.where('state', '=', 'pending').execute();
-    return false;
-  }
+  if (announced === undefined) throw unknownCertificate();
   if (certificate.notAfter <= now) throw unauthenticated('The certificate has expired');
   if (!matchesAnnouncement(announced, certificate)) {
     throw unauthenticated('The certificate differs from its announcement in subject or notAfter');
@@ -117,7 +100,6 @@ async function switchCertificate(
   const actor = { type: 'Node', id: nodeId, name: null, tokenId: null, address, requestId, at: now } as const;
   const details = { thumbprint: certificate.thumbprint };
   await recordAudit(trx, actor, { action: 'node.certificate_rotated', resourceId: nodeId, details });
-  return true;
 }
 
 async function isInUse(trx: Db, { thumbprint }: CertificateDescription): Promise<boolean> {

@@ -33,5 +33,9 @@ export type Principal = UserPrincipal | NodePrincipal;
 
 /** @throws HawserError forbidden when the permission is not among the effective ones */
 export function requirePermission(principal: UserPrincipal, permission: Permission): void {
-  if (!principal.permissions.has(permission)) throw forbidden(`This needs the permission ${permission}`);
+  const { permissions, scopes } = principal;
+  if (permissions.has(permission)) return;
+  const reason =
+    scopes === null || scopes.has(permission) ? '' : ', which is not among the scopes of this token';
+  throw forbidden(`This needs the permission ${permission}${reason}`);
 }

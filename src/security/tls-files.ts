@@ -4,19 +4,15 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY } from '../lib/clock.ts';
 import { type HawserError, internal } from '../lib/errors.ts';
-import { flushFolder } from '../lib/folders.ts';
+import { flushFolder, tighten } from '../lib/folders.ts';
 import type { Log } from '../lib/log.ts';
 import { readIfPresent, writeSecretFile } from '../lib/secret-file.ts';
-import {
-  createAuthority,
-  hasNames,
-  issueServerCertificate,
-  type KeyedCertificate,
-} from './certificate-authority.ts';
+import type { KeyedCertificate } from './certificate-authority.ts';
+import { hasNames } from './certificate-names.ts';
 import { describeCertificate, isWithinTerm } from './certificates.ts';
 import { loadGivenCertificate, loadNodeTrust, type NodeTrust, type TlsSettings } from './tls-settings.ts';
 
@@ -37,6 +33,9 @@ export interface TlsMaterial extends NodeTrust {
 }
 
 const RENEW_BEFORE = 30 * DAY;
+
+/** Loads what makes certificates. Its library takes a tenth of a second, and most starts make no certificate. */
+export const certificateMaker = () => import('./certificate-authority.ts');
 
 /**
  * Loads everything, and makes or renews what the operator does not give.
@@ -86,6 +85,7 @@ async function loadAuthority(folder: string, { now, log }: TlsFiles): Promise<Ke
 
 async function makeAuthority(now: number, key: string | null): Promise<KeyedCertificate> {
   try {
+    const { createAuthority } = await certificateMaker();
     return await createAuthority(now, key ?? undefined);
   } catch (error) {
     throw damaged('data/tls/ca.key: not a P-256 private key', error);
@@ -121,6 +121,7 @@ async function loadMadeCertificate(
   const key = (await readKeyIfPresent(paths.key, log)) ?? '';
   const reason = reasonToRenew({ certificate, key }, ca, names, now);
   if (reason === null) return { certificate, key };
+  const { issueServerCertificate } = await certificateMaker();
   const made = await issueServerCertificate(ca, names, now);
   // The key is written first. After a crash in between the two do not match, and the next start makes both again.
   await writeSecretFile(paths.key, made.key);
@@ -143,7 +144,7 @@ function reasonToRenew(
     if (!parsed.checkIssued(issuer) || !parsed.verify(issuer.publicKey)) return 'another authority signed it';
     const term = describeCertificate(parsed);
     if (!isWithinTerm({ ...term, notAfter: term.notAfter - RENEW_BEFORE }, now)) return 'its term ends';
-    return hasNames(certificate, names) ? null : 'the names have changed';
+    return hasNames(parsed, names) ? null : 'the names have changed';
   } catch {
     return 'it cannot be read';
   }
@@ -153,11 +154,4 @@ async function readKeyIfPresent(path: string, log: Log): Promise<string | null> 
   const content = await readIfPresent(path);
   if (content !== null) await tighten(path, 0o600, log);
   return content;
-}
-
-async function tighten(path: string, mode: number, log: Log): Promise<void> {
-  const present = (await stat(path)).mode & 0o777;
-  if ((present & ~mode) === 0) return;
-  await chmod(path, mode);
-  log.warn({ path, mode: present.toString(8) }, 'others could read this; its permissions are tightened now');
 }

@@ -5,8 +5,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type HawserError, invalid } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { type KeyedCertificate, nextUpdateOf } from './certificate-authority.ts';
+import type { KeyedCertificate } from './certificate-authority.ts';
 import { describeCertificate, isWithinTerm, splitCertificates, splitCrls } from './certificates.ts';
+import type { PathValidator } from './certification-path.ts';
 
 export interface TlsSettings {
   /** `HAWSER_TLS_CERT` and `HAWSER_TLS_KEY`. With both null the built-in authority makes the certificate. */
@@ -25,6 +26,8 @@ export interface NodeTrust {
   nodeCa: string | null;
   /** PEM of their revocation lists; null when there are none. */
   nodeCrl: string | null;
+  /** Makes what judges the certificates that proxies pass on. It is null if and only if `nodeCa` is. */
+  newValidator: (() => PathValidator) | null;
 }
 
 /**
@@ -63,14 +66,16 @@ export async function loadNodeTrust(settings: TlsSettings): Promise<NodeTrust> {
   const { nodeCaFile, nodeCrlFile } = settings;
   if (nodeCaFile === null) {
     if (nodeCrlFile !== null) throw badSetting('HAWSER_NODE_CRL', 'has no effect without HAWSER_NODE_CA');
-    return { nodeCa: null, nodeCrl: null };
+    return { nodeCa: null, nodeCrl: null, newValidator: null };
   }
   const nodeCa = await readSetting('HAWSER_NODE_CA', nodeCaFile);
   if (!parseCertificates('HAWSER_NODE_CA', nodeCa).every((certificate) => certificate.ca)) {
     throw badSetting('HAWSER_NODE_CA', 'holds a certificate that is not one of an authority');
   }
-  if (nodeCrlFile === null) return { nodeCa, nodeCrl: null };
-  return { nodeCa, nodeCrl: await loadRevocations(nodeCrlFile, settings) };
+  const nodeCrl = nodeCrlFile === null ? null : await loadRevocations(nodeCrlFile, settings);
+  // Without a node CA nobody needs it, and loading it takes a tenth of a second.
+  const { PathValidator } = await import('./certification-path.ts');
+  return { nodeCa, nodeCrl, newValidator: () => new PathValidator({ nodeCa, nodeCrl }) };
 }
 
 async function loadRevocations(path: string, { now, log }: TlsSettings): Promise<string> {
@@ -78,6 +83,7 @@ async function loadRevocations(path: string, { now, log }: TlsSettings): Promise
   const lists = splitCrls(nodeCrl);
   if (lists.length === 0) throw badSetting('HAWSER_NODE_CRL', 'holds no revocation list in PEM form');
   tryContext('HAWSER_NODE_CRL', { crl: lists });
+  const { nextUpdateOf } = await import('./certificate-authority.ts');
   if (lists.some((list) => (nextUpdateOf(list) ?? Number.POSITIVE_INFINITY) < now)) {
     log.error('a list in HAWSER_NODE_CRL is past its next update: nodes under its issuer are refused');
   }

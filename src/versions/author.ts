@@ -1,8 +1,7 @@
 /**
  * The author of versions: every draft, replacement, publishing and deletion that is asked of this server, of every kind.
- * Each goes the same way under the lock of the repository: it is checked, Git is written (which is the change), the
- * store notes the new generation, and the audit trail gets its entry. Where the entry cannot be written, the ref goes
- * back.
+ * Each goes the same way under the lock of the repository: it is checked, Git is written (which is the change), and one
+ * transaction notes the new generation and the audit entry. Where that cannot be written, the ref goes back.
  */
 
 import type { Database } from '../db/open.ts';
@@ -188,8 +187,9 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { version } = before;
     const { author: committer, ...when } = this.writing;
     const made = await this.writer.replaceDraft(series, version, { ...content, ...when, committer });
-    const { replaced: action } = this.facts.actions;
-    await this.record(series, version, told ?? { action, details: this.facts.draftDetails(made, before) });
+    const { replaced } = this.facts.actions;
+    const details = { ...told?.details, ...this.facts.draftDetails(made, before) };
+    await this.record(series, version, { action: told?.action ?? replaced, details });
     return made;
   }
 
@@ -210,10 +210,8 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author, at } = this.writing;
     const made = await this.writer.publish(series, version, author, at);
     const { commit } = made;
-    await this.record(series, version, {
-      action: `${this.facts.audited}.version_published`,
-      details: { commit },
-    });
+    const action = `${this.facts.audited}.version_published` as const;
+    await this.record(series, version, { action, details: { commit } });
     return made;
   }
 
@@ -221,10 +219,8 @@ export class VersionAuthor<K extends RepositoryKind> {
   async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
     await this.writer.deleteDraft(series, version);
-    await this.record(series, version, {
-      action: `${this.facts.audited}.version_deleted`,
-      details: { commit },
-    });
+    const action = `${this.facts.audited}.version_deleted` as const;
+    await this.record(series, version, { action, details: { commit } });
   }
 
   /**
@@ -254,7 +250,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
     const entry = { action, details: { ...scope, version, ...details } };
-    return recordAll(this.database, { kind, resource }, actor, [entry]);
+    return recordAll(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
   }
 }
 
@@ -279,20 +275,23 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
     onGone(gone);
     const action = `${KINDS[owner.kind].audited}.version_deleted` as const;
     const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordAll(database, owner, actor, entries);
+    if (gone.length > 0) await recordAll(database, owner, { writer, actor }, entries);
   }
 }
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
-async function recordAll(
+function recordAll(
   { write }: Database,
   { kind, resource: { id: resourceId, name } }: Owner,
-  actor: Actor,
+  { writer, actor }: { writer: LockedRepository; actor: Actor },
   entries: readonly AuditChange[],
 ): Promise<void> {
-  await write.transaction().execute(async (trx) => {
-    if (kind === 'parameters') await noteParameters(trx, resourceId);
-    for (const { action, details } of entries)
-      await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
-  });
+  return writer.note((note) =>
+    write.transaction().execute(async (trx) => {
+      await note(trx);
+      if (kind === 'parameters') await noteParameters(trx, resourceId);
+      for (const { action, details } of entries)
+        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
+    }),
+  );
 }

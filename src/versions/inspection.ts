@@ -4,7 +4,8 @@
  */
 
 import { join } from 'node:path';
-import { AtomicFs, DISK, type Disk } from '../git/atomic-fs.ts';
+import { AtomicFs } from '../git/atomic-fs.ts';
+import { DISK, type Disk } from '../git/disk.ts';
 import { guardDisk, isCorruption, unlessAbsent } from '../git/disk-errors.ts';
 import { readShallow } from '../git/history.ts';
 import type { ObjectContent } from '../git/loose-objects.ts';
@@ -98,7 +99,7 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
     const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
     const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
-    const refs = await listRefs(fs, gitdir);
+    const { refs } = await listRefs(fs, gitdir);
     const shallow = await readShallow(fs, gitdir);
     const { seen, faults } = await walkObjects({ objects, gitdir, shallow }, refs);
     return {

@@ -15,7 +15,7 @@ import { Pace } from '../lib/pace.ts';
 import type { DraftContent, VersionRef } from './types.ts';
 
 /** Raise this number with every change of a rule in this file. What was checked by other rules is checked again. */
-export const RULES = 3;
+export const RULES = 4;
 
 export type Status = VersionRef['status'];
 

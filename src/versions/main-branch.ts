@@ -3,7 +3,7 @@
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
-import { MAIN, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
+import { MAIN, oidOf, type RefSnapshot, readRef } from '../git/ref-reader.ts';
 import { updateRef } from '../git/refs.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
@@ -33,13 +33,15 @@ export class MainBranch implements BranchUpkeep {
     dropDraft: (left: LeftOver) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean> {
-    const [stable, main] = [stableCommitOf(state), this.mainOf(state)];
+    const stable = stableCommitOf(state);
     const dropDrafts = async () => {
       for (const left of state.index.leftOvers) await dropDraft(left);
     };
     const moveMain = async () => {
-      if (stable === null || stable === main) return;
-      await updateRef(this.folder, MAIN, main, stable);
+      if (stable === null || stable === this.mainOf(state)) return;
+      // The branch may have moved since the refs were read, because a write of our own reads only what it wrote.
+      const main = readRef(this.folder.fs, this.folder.gitdir, MAIN);
+      if (stable !== main) await updateRef(this.folder, MAIN, main, stable);
       this.moved = { snapshot: state.snapshot, oid: stable };
     };
     try {

@@ -8,7 +8,7 @@ import { isVersion } from '../domain/version-order.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { damagedRepository, isCorruption, missingRepository } from '../git/disk-errors.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { changedRefs, oidOf, type RefSnapshot, readSnapshot } from '../git/ref-reader.ts';
+import { changedRefs, followRef, oidOf, type RefSnapshot, readSnapshot } from '../git/ref-reader.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
@@ -196,10 +196,13 @@ export class RefReader {
 
   /**
    * Reads all refs. `previous` saves reading those that did not change.
+   * @param moved the only ref to be looked at, which the caller has just made or moved
    * @returns undefined where there is no repository, of a kind that is made on demand
    * @throws HawserError `repository_missing`, `repository_damaged`
    */
-  async readRefs(previous: RefSnapshot | undefined): Promise<RefSnapshot | undefined> {
+  async readRefs(previous: RefSnapshot | undefined, moved?: string): Promise<RefSnapshot | undefined> {
+    const followed = previous && moved !== undefined && followRef(this.fs, this.gitdir, previous, moved);
+    if (followed) return followed;
     try {
       return await readSnapshot(this.fs, this.gitdir, previous);
     } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { RepositoryRef } from '../git/types.ts';
 import type { Log } from '../lib/log.ts';
-import type { GitStoreOptions } from './types.ts';
+import type { GitStoreOptions, NotingWrite } from './types.ts';
 
 export class RefNotifier {
   private readonly repository: RepositoryRef;
@@ -20,11 +20,20 @@ export class RefNotifier {
   }
 
   /** Notifies and waits until that is done. If it fails it stays due, and the watch tries again. */
-  async notify(isAwaited = true): Promise<void> {
+  notify(isAwaited = true): Promise<void> {
+    return this.notifyBy(() => this.onRefsMoved(this.repository, isAwaited));
+  }
+
+  /** Notifies in a transaction that `write` makes, and that holds what else belongs to the moves. If it fails it stays due. */
+  notifyWith(write: NotingWrite): Promise<void> {
+    return this.notifyBy(() => write((trx) => this.onRefsMoved(this.repository, true, trx)));
+  }
+
+  private async notifyBy(note: () => Promise<void>): Promise<void> {
     // This is reset before the call: a change that is noticed while it runs needs another notification.
     this.isDue = false;
     try {
-      await this.onRefsMoved(this.repository, isAwaited);
+      await note();
       this.isDelayed = false;
     } catch (error) {
       this.isDue = true;

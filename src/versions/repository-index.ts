@@ -29,6 +29,8 @@ export class RepositoryIndex implements SeriesIndex {
   /** The candidates without those that have no file at the entry point that they inherit. */
   private readonly indexes = new Map<string, SortedVersions>();
   private readonly draftsBesideTags = new Map<string, LeftOver>();
+  /** The full names of the refs whose objects name no entry point, where versions inherit it. */
+  private readonly withoutEntryPoint = new Set<string>();
   private readonly reasons = new Map<string, string>();
   private inheritance: Inheritance = NOTHING_INHERITED;
 
@@ -126,6 +128,8 @@ export class RepositoryIndex implements SeriesIndex {
     else this.checks.delete(name);
     if (check && check.fault !== null) this.reasons.set(name, check.fault);
     else this.reasons.delete(name);
+    if (this.kind.inheritsEntryPoints && check?.facts?.entryPoint === null) this.withoutEntryPoint.add(name);
+    else this.withoutEntryPoint.delete(name);
   }
 
   private changesOf(series: string, before: SortedVersions, versions: Iterable<string>) {
@@ -172,8 +176,7 @@ export class RepositoryIndex implements SeriesIndex {
 
   /** A version whose objects name no entry point takes that of the published version below it. */
   private async inherit(refChecks: RefChecks): Promise<Inheritance> {
-    const isMissing = ({ facts }: RefCheck) => facts?.entryPoint === null;
-    if (![...this.checks.values()].some(isMissing)) return NOTHING_INHERITED;
+    if (this.withoutEntryPoint.size === 0) return NOTHING_INHERITED;
     const inherited = new Map<string, string>();
     const [lacking, faults] = [new Set<string>(), new Map<string, string>()];
     // Null above a version that cannot be read. What it would hand on is unknown and must not be guessed.

@@ -6,11 +6,18 @@ import { readRef } from '../git/ref-reader.ts';
 import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, refNameOf, SCHEMA_SERIES, type Status } from './kinds.ts';
+import { checkDraft, refNameOf, SCHEMA_SERIES, type VersionName } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
-import type { DraftChange, DraftInput, LockedRepository, VersionDetails, VersionRef } from './types.ts';
+import type {
+  DraftChange,
+  DraftInput,
+  LockedRepository,
+  NotingWrite,
+  VersionDetails,
+  VersionRef,
+} from './types.ts';
 import { VersionWriter } from './version-writer.ts';
 
 interface WriterTools extends Pick<RepositoryTools, 'objects' | 'versions' | 'onOperation'> {
@@ -25,6 +32,8 @@ export class RepositoryWriter implements LockedRepository {
   private readonly objects: VersionWriter;
   private readonly onOperation: OnOperation;
   private held = true;
+  /** Whether refs have moved since the last note. */
+  private isNoteDue = false;
 
   constructor(repository: Repository, tools: WriterTools) {
     this.repository = repository;
@@ -109,7 +118,7 @@ export class RepositoryWriter implements LockedRepository {
       await guardDisk(async () => {
         if (!(await this.move(draft.name, draft.oid, null))) throw draftMoved();
       });
-      await this.announce();
+      await this.refresh();
     });
   }
 
@@ -121,33 +130,44 @@ export class RepositoryWriter implements LockedRepository {
       await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removeVersions(refs)));
     } finally {
       // Some of many may be gone even if the removal has failed.
-      await this.announce();
+      await this.refresh();
     }
   }
 
-  /** After the write the versions in memory follow, others are notified, and the caller gets the version as it is. */
+  async note(write: NotingWrite): Promise<void> {
+    await this.repository.notifier.notifyWith(write);
+    this.isNoteDue = false;
+  }
+
+  /** Notes the moves that the holder has not noted together with something of its own. */
+  async noteRest(): Promise<void> {
+    if (this.isNoteDue) await this.repository.notifier.notify();
+  }
+
+  /** @param moved the only ref that was made or moved; default: read them all */
+  private async refresh(moved?: string): Promise<void> {
+    this.isNoteDue = true;
+    await this.repository.refreshAfterWrite(moved);
+  }
+
+  /** After the write the versions in memory follow, and the caller gets the version as it is. */
   private write(
     operation: GitOperation,
-    { series, version }: { series: string; version: string; status: Status },
+    name: VersionName,
     make: () => Promise<void>,
   ): Promise<VersionDetails> {
+    const { series, version } = name;
     return timed(this.onOperation, operation, async () => {
       await guardDisk(async () => {
         if (this.repository.absent) await this.tools.create();
         await make();
       });
-      await this.repository.refreshAfterWrite();
+      await this.refresh(refNameOf(name));
       // A version that cannot be read back has not been made.
       const made = this.repository.known?.of(series).get(version);
       if (made === undefined) throw damagedRepository();
-      await this.repository.notifier.notify();
       return this.repository.details(made);
     });
-  }
-
-  private async announce(): Promise<void> {
-    await this.repository.refreshAfterWrite();
-    await this.repository.notifier.notify();
   }
 
   private async move(name: string, from: string | null, to: string | null): Promise<boolean> {

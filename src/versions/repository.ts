@@ -152,10 +152,10 @@ export class Repository {
     else await this.reload();
   }
 
-  /** Reads the refs after a write of our own. This must come before anything else that may fail. */
-  async refreshAfterWrite(): Promise<void> {
+  /** Reads all refs after a write of our own, or only `moved`. This must come before anything else that may fail. */
+  async refreshAfterWrite(moved?: string): Promise<void> {
     this.notifier.isDue = true;
-    await this.read();
+    await this.read(undefined, moved);
   }
 
   /** Undoes the moves of a holder whose work has failed. */
@@ -215,7 +215,7 @@ export class Repository {
     const { gitdir } = this.folder;
     const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
     if (!isContent(content)) throw notFound('There is no such version.');
-    const { stated: _stated, tag: _tag, ...details } = content;
+    const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
     return { version, status, ...details, entryPoint: own ?? (await this.inheritedEntryPoint(version)) };
   }
@@ -239,16 +239,16 @@ export class Repository {
   }
 
   /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
-  private read(doubted: ReadonlySet<string> = new Set()): Promise<RepositoryIndex> {
-    const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted)));
+  private read(doubted: ReadonlySet<string> = new Set(), moved?: string): Promise<RepositoryIndex> {
+    const reading = this.lastReading.then(() => guardDisk(() => this.readNow(doubted, moved)));
     this.lastReading = reading.catch(() => undefined);
     return reading;
   }
 
-  private async readNow(doubted: ReadonlySet<string>): Promise<RepositoryIndex> {
+  private async readNow(doubted: ReadonlySet<string>, moved?: string): Promise<RepositoryIndex> {
     const { drops } = this;
     const before = this.state;
-    const snapshot = await this.reader.readRefs(before?.snapshot);
+    const snapshot = await this.reader.readRefs(before?.snapshot, moved);
     // What was read before does not hold for a repository that was made or removed meanwhile.
     const base = before && (before.snapshot === undefined) === (snapshot === undefined) ? before : undefined;
     const index = base?.index ?? new RepositoryIndex(this.kind);

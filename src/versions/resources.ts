@@ -111,11 +111,11 @@ export async function createResource(
     const hasParameters = kind === 'configurations' && (await store.has({ kind: 'parameters', name }));
     if (hasParameters)
       throw conflict('name_taken', 'Parameters of an earlier configuration of this name are still there');
-    await store.create({ kind, name }, settings, draft);
+    const commit = await store.create({ kind, name }, settings, draft);
     try {
       refuseGone(gone);
-      const version = draft?.version;
-      await registerResource(database, { kind, name, settings }, { how: 'created', actor, version });
+      const first = draft && { version: draft.version, commit };
+      await registerResource(database, { kind, name, settings }, { how: 'created', actor, first });
     } catch (error) {
       // The caller was not told of it, as it has no row. If it cannot be removed now, the next start adopts it.
       await store.remove({ kind, name }).catch(() => undefined);
@@ -125,11 +125,16 @@ export async function createResource(
   return settings.id;
 }
 
+interface FirstDraft {
+  version: string;
+  commit: string | null;
+}
+
 /** Makes the row and the creator's grant from the settings of the repository. */
 export async function registerResource(
   database: Database,
   { kind, name, settings }: { kind: ResourceKind; name: string; settings: RepositorySettings },
-  { how, actor, version }: { how: 'created' | 'adopted'; actor: Actor; version?: string | undefined },
+  { how, actor, first }: { how: 'created' | 'adopted'; actor: Actor; first?: FirstDraft | null },
 ): Promise<void> {
   const { id, description, createdAt, createdBy } = settings;
   const { parts, insert, auditDetails } = KINDS[kind];
@@ -140,7 +145,7 @@ export async function registerResource(
       await insert(trx, { ...common, created_at: createdAt, updated_at: createdAt }, settings);
       const on = GRANT_KINDS[kind];
       await grantToCreator(trx, { on, resourceId: id }, createdBy, createdAt);
-      const details = { name, description, ...auditDetails(settings), version };
+      const details = { name, description, ...auditDetails(settings), ...first };
       await recordAudit(trx, actor, { action: `${on}.${how}`, resourceId: id, details });
     }),
   );

@@ -247,8 +247,8 @@ class RepositoryCleanup {
   private auditDetails({ version, commit, ref: { series, status } }: Removal): Record<string, unknown> {
     const { runId: retentionRun, kind } = this.cleanup;
     if (kind !== 'parameters') return { version, commit, retentionRun };
-    const { scopeType: scopeTypeName, value: scopeValue } = scopeOf(series);
-    return { scopeTypeName, scopeValue, version, status, commit, retentionRun };
+    const { scopeType, value: scopeValue } = scopeOf(series);
+    return { scopeType, scopeValue, version, status, commit, retentionRun };
   }
 }
 

@@ -6,8 +6,8 @@
 
 import { PARAMETERS_FILE, takesParametersPlace } from '../domain/bundle-paths.ts';
 import type { CompositeDocument } from '../domain/composite-document.ts';
-import { normalizePath } from '../domain/safe-path.ts';
-import { isVersion, prereleaseChannelOf } from '../domain/version-order.ts';
+import { normalizePath, showText } from '../domain/safe-path.ts';
+import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import type { FileContent } from '../git/types.ts';
 import { conflict, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
@@ -31,18 +31,35 @@ export interface DraftRequest {
 export function checkDraft(request: DraftRequest): { entryPoint: string; files: readonly FileContent[] } {
   const { version, files } = request;
   if (request.requireSemVer && !isVersion(version)) {
-    const message = 'Not a SemVer 2.0 version, which this configuration requires';
+    const message = `Not a SemVer 2.0 version, which this configuration requires${leadingVHint(version)}`;
     throw invalidField('/version', message, 'semver_required');
   }
   checkChannel(version, request.prereleaseChannel);
   if (files.length === 0) throw invalidField('/files', 'A version needs at least one file', 'no_files');
   const entryPoint = normalizePath(request.entryPoint);
   if (!files.some((file) => file.path === entryPoint)) {
-    throw invalidField('/entryPoint', 'None of the files has this path', 'entry_point_missing');
+    throw invalidField('/entryPoint', noEntryPoint(entryPoint, files), 'entry_point_missing');
   }
   if (request.useServerManagedParameters) refuseReservedPaths(files);
   return { entryPoint, files };
 }
+
+/** More files than this are not named where the entry point is missing. */
+const MAX_FOUND = 3;
+
+/** Names the files that were probably meant: of the same name in a folder, as archives have them, or other documents. */
+function noEntryPoint(entryPoint: string, files: readonly FileContent[]): string {
+  const paths = files.map(({ path }) => path);
+  const name = baseName(entryPoint);
+  const alike = paths.filter((path) => baseName(path) === name);
+  const found = alike.length > 0 ? alike : paths.filter((path) => /\.dsc\.(?:ya?ml|json)$/i.test(path));
+  if (found.length === 0)
+    return `No file ${showText(entryPoint)}; set entryPoint to the path of the DSC document`;
+  const more = found.length > MAX_FOUND ? ` and ${found.length - MAX_FOUND} more` : '';
+  return `No file ${showText(entryPoint)}; found ${found.slice(0, MAX_FOUND).map(showText).join(', ')}${more}; set entryPoint`;
+}
+
+const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1).toLowerCase();
 
 /** @throws HawserError invalid for a channel that is given, but is not that of the version */
 export function checkChannel(version: string, channel: string | null | undefined): void {

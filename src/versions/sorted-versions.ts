@@ -19,18 +19,24 @@ interface Key {
 
 /** With more changes than this at once, sorting all versions is faster than placing each. */
 const MANY = 16;
+/** So many versions are looked up by a walk through the list before a map is made, which costs as much as many walks. */
+const WALKS = 8;
+
+type Refs = readonly VersionRef[];
 
 /** An instance never changes: `with` makes another. */
 export class SortedVersions implements VersionIndex {
-  static readonly EMPTY = new SortedVersions([]);
+  static readonly EMPTY = new SortedVersions([], []);
 
-  readonly versions: readonly VersionRef[];
-  readonly published: readonly VersionRef[];
+  readonly versions: Refs;
+  readonly published: Refs;
+  private walks = 0;
   private byVersion: Map<string, VersionRef> | undefined;
+  private stable: VersionRef | null | undefined;
 
-  private constructor(highestFirst: readonly VersionRef[]) {
-    this.versions = highestFirst;
-    this.published = highestFirst.filter(({ status }) => status === 'Published');
+  private constructor(versions: Refs, published: Refs) {
+    this.versions = versions;
+    this.published = published;
   }
 
   /** The same versions, but with another ref for each version in `changes`, or without it where that is null. */
@@ -39,19 +45,21 @@ export class SortedVersions implements VersionIndex {
     if (changes.size > MANY) {
       const rest = this.versions.filter(({ version }) => !changes.has(version));
       const added = [...changes.values()].filter((ref) => ref !== null);
-      return new SortedVersions(sortHighestFirst([...rest, ...added]));
+      const versions = sortHighestFirst([...rest, ...added]);
+      return new SortedVersions(versions, versions.filter(isPublished));
     }
-    const versions = [...this.versions];
+    const [versions, published] = [[...this.versions], [...this.published]];
     for (const [version, ref] of changes) {
-      const before = versions.findIndex((other) => other.version === version);
-      if (before >= 0) versions.splice(before, 1);
-      if (ref) versions.splice(firstNotAbove(versions, ref), 0, ref);
+      place(versions, version, ref);
+      place(published, version, ref && isPublished(ref) ? ref : null);
     }
-    return new SortedVersions(versions);
+    return new SortedVersions(versions, published);
   }
 
   get(version: string): VersionRef | undefined {
-    // The map is made on first use, because most of the many indexes are only walked.
+    // Most of the many indexes are asked for a few versions only, and are then replaced by the next.
+    this.walks += 1;
+    if (this.walks <= WALKS) return this.versions.find((ref) => ref.version === version);
     this.byVersion ??= new Map(this.versions.map((ref) => [ref.version, ref]));
     return this.byVersion.get(version);
   }
@@ -76,8 +84,11 @@ export class SortedVersions implements VersionIndex {
 
   /** The version that a node gets without any constraint, unless that is no SemVer. */
   get highestStable(): VersionRef | undefined {
-    const chosen = chooseVersion(this.published, { majorVersion: null, prereleaseChannel: null });
-    return chosen && isVersion(chosen.version) ? chosen : undefined;
+    if (this.stable === undefined) {
+      const chosen = chooseVersion(this.published, { majorVersion: null, prereleaseChannel: null });
+      this.stable = chosen && isVersion(chosen.version) ? chosen : null;
+    }
+    return this.stable ?? undefined;
   }
 
   equals(other: SortedVersions): boolean {
@@ -90,6 +101,20 @@ export class SortedVersions implements VersionIndex {
       })
     );
   }
+}
+
+function isPublished({ status }: VersionRef): boolean {
+  return status === 'Published';
+}
+
+/** Puts a ref at its place in the list, instead of the one of the same version. */
+function place(list: VersionRef[], version: string, ref: VersionRef | null): void {
+  // A version that is no SemVer has its place by a time, which may have been another.
+  const before = isVersion(version)
+    ? firstNotAbove(list, { version })
+    : list.findIndex((other) => other.version === version);
+  if (list[before]?.version === version) list.splice(before, 1);
+  if (ref) list.splice(firstNotAbove(list, ref), 0, ref);
 }
 
 function sortHighestFirst(refs: readonly VersionRef[]): VersionRef[] {

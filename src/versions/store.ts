@@ -126,12 +126,19 @@ export class GitStore {
     return this.folders.settings(ref);
   }
 
-  /** Makes a repository, with a first draft if there is one, whole or not at all. Conflict `name_taken`. */
-  async create(ref: RepositoryRef, settings: RepositorySettings, draft: DraftInput | null): Promise<void> {
+  /**
+   * Makes a repository, with a first draft if there is one, whole or not at all. Conflict `name_taken`.
+   * @returns the commit of the draft
+   */
+  async create(
+    ref: RepositoryRef,
+    settings: RepositorySettings,
+    draft: DraftInput | null,
+  ): Promise<string | null> {
     const kind = KINDS[ref.kind];
     const named = draft && { series: ONLY_SERIES, version: draft.version, status: 'Draft' as const };
     if (draft && named) await checkDraft(kind, named, draft);
-    await this.tracking(ref, () =>
+    return this.tracking(ref, () =>
       this.pool.locked(ref, async (repository) => {
         // What is there may be the rest of a creation that failed.
         await this.fs.discardAgain();
@@ -147,8 +154,10 @@ export class GitStore {
         try {
           const index = await repository.reload();
           // A version that cannot be read back has not been made.
-          if (draft && index.of(ONLY_SERIES).get(draft.version) === undefined) throw damagedRepository();
+          const made = draft && index.of(ONLY_SERIES).get(draft.version);
+          if (made === undefined) throw damagedRepository();
           await repository.notifier.notify();
+          return made?.oid ?? null;
         } catch (error) {
           await this.fs.discard(repository.folder.gitdir).catch(() => undefined);
           await repository.forget().catch(() => undefined);
@@ -186,7 +195,9 @@ export class GitStore {
           create,
         });
         try {
-          return await work(writer);
+          const result = await work(writer);
+          await writer.noteRest();
+          return result;
         } finally {
           writer.end();
         }

@@ -6,6 +6,7 @@
  * `Environment/prod`, and the series `schema` for uploaded schemas.
  */
 
+import type { Db } from '../db/open.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
@@ -107,7 +108,15 @@ export interface LockedRepository {
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
   deleteVersions(refs: readonly VersionRef[]): Promise<void>;
+  /**
+   * Notes in the database that refs have moved, in the transaction that `write` makes. Where the holder does not call
+   * this after its writes, they are noted when its work ends.
+   */
+  note(write: NotingWrite): Promise<void>;
 }
+
+/** Makes a transaction, in which it calls `note`, and commits it. */
+export type NotingWrite = (note: (trx: Db) => Promise<void>) => Promise<void>;
 
 /** A ref that is no version, or whose objects cannot be read. */
 export interface RepositoryProblem {
@@ -127,8 +136,9 @@ export interface GitStoreOptions {
    * Called after every change of refs, made here or by another program. A call that rejects is repeated later.
    * @param isAwaited true when a write waits for the call; false when a reader may wait, who must not wait for
    *   another process
+   * @param trx the transaction that the note belongs into; default: one of its own
    */
-  onRefsMoved: (repository: RepositoryRef, isAwaited: boolean) => Promise<void>;
+  onRefsMoved: (repository: RepositoryRef, isAwaited: boolean, trx?: Db) => Promise<void>;
   /** Called before a lock is taken, and before refs are moved. It rejects when others could not be notified. */
   beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;

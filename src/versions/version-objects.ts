@@ -17,6 +17,8 @@ export type ObjectRef = Pick<VersionRef, 'series' | 'status' | 'oid'>;
 
 /** What the objects of one version say. It never changes for the same id. */
 export interface VersionContent extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint'> {
+  /** The first parent of a draft's commit. A tag that we make says that of its draft, which may have been moved since. */
+  parent: string | null;
   /** Null when neither the tag nor the commit names one. */
   entryPoint: string | null;
   /** Whether the tag, or the commit of a draft, names an entry point or a scope. All that we make do. */
@@ -31,6 +33,9 @@ export interface Flaw {
   stated: boolean;
   tag: string | null;
 }
+
+/** What a commit says of a version. */
+type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'parent'>;
 
 type Wanted = readonly string[] | null;
 
@@ -87,6 +92,18 @@ export class VersionObjects {
     this.contents.set(keyOf(kind, ref), content);
   }
 
+  /** As `remember`, for a draft whose commit and files have just been written. */
+  rememberDraft(
+    kind: VersionKind,
+    { series, oid }: Pick<ObjectRef, 'series' | 'oid'>,
+    commit: WrittenCommit,
+    files: readonly StoredFile[],
+  ): void {
+    const wanted = kind.paths(series);
+    const kept = files.filter(({ path }) => isWanted(path, wanted));
+    this.remember(kind, { series, status: 'Draft', oid }, contentOf(oid, commit, kept));
+  }
+
   /** The content of a version if it is in memory. */
   peek(kind: VersionKind, ref: ObjectRef): VersionContent | undefined {
     return this.contents.get(keyOf(kind, ref));
@@ -121,8 +138,7 @@ export class VersionObjects {
   ): Promise<VersionContent | Flaw | null> {
     const commit: CommitObject | null = await this.objects.readParsed(gitdir, oid, 'commit');
     if (commit === null) return null;
-    const trailers = readTrailers(commit.message);
-    const says = { stated: isStated(trailers), tag: null };
+    const says = { stated: isStated(readTrailers(commit.message)), tag: null };
     // A commit that isomorphic-git has parsed may lack what every commit has.
     const author = commit.author as Signature | undefined;
     if (!author || !isTime(author.timestamp) || !commit.tree)
@@ -131,17 +147,7 @@ export class VersionObjects {
     const into = { wanted, files, entries: 0, trees: new Map(), pace: new Pace() };
     const fault = await this.collectFiles(gitdir, commit.tree, '', into);
     if (fault !== null) return { fault, ...says };
-    return {
-      commit: oid,
-      entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? null,
-      ...says,
-      isPassthrough: isPassthrough(trailers),
-      files: sortByBytes(files, ({ path }) => path),
-      createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
-      createdBy: author.name,
-      publishedAt: null,
-      publishedBy: null,
-    };
+    return contentOf(oid, commit, files);
   }
 
   /** The commit that a tag names, perhaps through other tags. Null when they are too many, or it is no commit. */
@@ -179,6 +185,27 @@ export class VersionObjects {
     }
     return null;
   }
+}
+
+function contentOf(
+  oid: string,
+  { message, author, parent }: WrittenCommit,
+  files: readonly StoredFile[],
+): VersionContent {
+  const trailers = readTrailers(message);
+  return {
+    commit: oid,
+    parent: parent[0] ?? null,
+    entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? null,
+    stated: isStated(trailers),
+    tag: null,
+    isPassthrough: isPassthrough(trailers),
+    files: sortByBytes(files, ({ path }) => path),
+    createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
+    createdBy: author.name,
+    publishedAt: null,
+    publishedBy: null,
+  };
 }
 
 /** The key holds the status because a lightweight tag may name the commit of a draft, and is no version. */

@@ -44,16 +44,17 @@ export class VersionWriter {
   async writeDraft({ series, parent }: WrittenVersion, draft: DraftInput): Promise<string> {
     const author = sign(draft.author, draft.at);
     const message = draftMessage(this.kind, { series, version: draft.version }, draft, draft.at);
-    return this.writeCommit(draft, message, { author, committer: author, parent });
+    return this.writeCommit(series, draft, message, { author, committer: author, parent });
   }
 
   /** Does what `writeDraft` does, with the author and the time of the draft that is replaced. */
   async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
-    const { message, author } = await readCommit(this.objects, this.gitdir, written.replaced);
-    const createdAt = preciseTime(readTrailers(message).get('created-at'), author.timestamp);
+    const { message: said, author } = await readCommit(this.objects, this.gitdir, written.replaced);
+    const createdAt = preciseTime(readTrailers(said).get('created-at'), author.timestamp);
     const committer = sign(change.committer, change.at);
     const from = { author, committer, parent: written.parent };
-    return this.writeCommit(change, draftMessage(this.kind, written, change, createdAt), from);
+    const message = draftMessage(this.kind, written, change, createdAt);
+    return this.writeCommit(written.series, change, message, from);
   }
 
   /**
@@ -65,13 +66,14 @@ export class VersionWriter {
     content: ContentTrailers,
     { tagger, at }: { tagger: Person; at: number },
   ): Promise<string> {
-    const commit = await rebaseCommit(this.objects, this.gitdir, draft, parent);
+    const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
+    const isInPlace = known !== undefined && known.parent === parent;
+    const commit = isInPlace ? draft : await rebaseCommit(this.objects, this.gitdir, draft, parent);
     const subject = series === '' ? `Version ${version}` : labelOf(series, version);
     const trailers = this.kind.trailers({ series, version }, content);
     const message = writeMessage(subject, { ...trailers, 'Published-At': toTimestamp(at) });
     const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
     const oid = await this.tag(tag, commit, message, signature);
-    const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     // The next look at the refs reads the tag. This is what it would find.
     const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
     const ref = { series, status: 'Published', oid } as const;
@@ -89,7 +91,8 @@ export class VersionWriter {
       'Created-At': toTimestamp(at),
       'Published-At': toTimestamp(at),
     });
-    const commit = await this.writeCommit(input, message, { author, committer: author, parent });
+    const from = { author, committer: author, parent };
+    const commit = await this.writeCommit(SCHEMA_SERIES, input, message, from);
     return this.tag(tagNameOf(SCHEMA_SERIES, version), commit, message, author);
   }
 
@@ -98,13 +101,17 @@ export class VersionWriter {
   }
 
   private async writeCommit(
-    { files, gone }: DraftContent,
+    series: string,
+    content: DraftContent,
     message: string,
     { author, committer, parent }: CommitFrom,
   ): Promise<string> {
-    const tree = await writeTree(this.objects, this.gitdir, files, gone);
-    const parents = parent === null ? [] : [parent];
-    return this.objects.writeCommit(this.gitdir, { message, tree, parent: parents, author, committer });
+    const { tree, files } = await writeTree(this.objects, this.gitdir, content.files, content.gone);
+    const commit = { message, tree, parent: parent === null ? [] : [parent], author, committer };
+    const oid = await this.objects.writeCommit(this.gitdir, commit);
+    // The next look at the refs reads the draft. This is what it would find.
+    this.versions.rememberDraft(this.kind, { series, oid }, commit, files);
+    return oid;
   }
 }
 

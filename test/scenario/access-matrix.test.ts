@@ -11,8 +11,8 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { type Grant, makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
-import { type Grant, makeUser } from '../support/users.ts';
 
 const BELOW: Record<GrantLevel, GrantLevel | null> = { Read: null, Modify: 'Read', Manage: 'Modify' };
 /** Those that no route asks for yet. */

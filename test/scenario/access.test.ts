@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   createToken,
   type Hawser,
@@ -12,9 +13,9 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
 /** The required interface, where the machine has it. */
@@ -98,7 +99,7 @@ describe('access to every route', () => {
   });
   after(() => hawser.close());
 
-  async function eachRoute(
+  async function expectOfEachRoute(
     client: Client,
     selected: (route: Route) => boolean,
     check: (reply: Reply, route: Route, name: string) => void,
@@ -114,12 +115,16 @@ describe('access to every route', () => {
     }
   }
 
-  const refuses = (status: number, code: string) => (reply: Reply, _route: Route, name: string) => {
+  const expectRefusal = (status: number, code: string) => (reply: Reply, _route: Route, name: string) => {
     expect(`${name} ${reply.status} ${reply.text && reply.json.code}`).to.equal(`${name} ${status} ${code}`);
   };
 
   it('is closed to nobody in particular, with and without a trailing slash', async () => {
-    await eachRoute(hawser.client(), (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+    await expectOfEachRoute(
+      hawser.client(),
+      (route) => !isPublic(route),
+      expectRefusal(401, 'unauthenticated'),
+    );
     for (const route of routes.filter((candidate) => !isPublic(candidate))) {
       const reply = await hawser.client().call(route.method, `${addressOf(route, values)}/`);
       expect(reply.status, `${label(route)} with a slash`).to.equal(401);
@@ -128,7 +133,7 @@ describe('access to every route', () => {
   });
 
   it('is open without credentials only where the table says public', async () => {
-    await eachRoute(hawser.client(), isPublic, (reply, _route, name) => {
+    await expectOfEachRoute(hawser.client(), isPublic, (reply, _route, name) => {
       expect(reply.status, name).to.not.be.oneOf([401, 403, 404, 405]);
     });
     for (const route of routes.filter(isPublic)) {
@@ -141,21 +146,21 @@ describe('access to every route', () => {
 
   it('is closed to a token that is none', async () => {
     const client = hawser.client().with({ Authorization: 'Bearer pat_garbage' });
-    await eachRoute(client, (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+    await expectOfEachRoute(client, (route) => !isPublic(route), expectRefusal(401, 'unauthenticated'));
   });
 
   it('is closed to a token that is none even over the connection of a registered node', async () => {
     const client = node.client.with({ Authorization: 'Bearer pat_garbage' });
-    await eachRoute(client, (route) => !isPublic(route), refuses(401, 'unauthenticated'));
+    await expectOfEachRoute(client, (route) => !isPublic(route), expectRefusal(401, 'unauthenticated'));
   });
 
   it('is closed to a certificate that no node holds, and the connection ends', async () => {
     const client = hawser.client(await makeClientCertificate({ commonName: 'web-01.example.org' }));
-    await eachRoute(
+    await expectOfEachRoute(
       client,
       (route) => !isPublic(route),
       (reply, route, name) => {
-        refuses(401, 'unauthenticated')(reply, route, name);
+        expectRefusal(401, 'unauthenticated')(reply, route, name);
         // Git asks without credentials first, every time, and then again over the same connection.
         expect(reply.headers['connection'], name).to.equal(route.caller === 'git' ? 'keep-alive' : 'close');
       },
@@ -164,31 +169,31 @@ describe('access to every route', () => {
 
   it("is closed to a node's certificate on every route that is not for nodes", async () => {
     const selected = (route: Route) => isForCallers(route) && !isForNodes(route);
-    await eachRoute(node.client, selected, refuses(403, 'forbidden'));
+    await expectOfEachRoute(node.client, selected, expectRefusal(403, 'forbidden'));
   });
 
   it('of a node is closed to every other node', async () => {
-    await eachRoute(other.client, isForNodes, refuses(403, 'forbidden'));
+    await expectOfEachRoute(other.client, isForNodes, expectRefusal(403, 'forbidden'));
   });
 
   it('is closed to a user who may do nothing, but for what is open to every user', async () => {
     const nobody = await makeUser(hawser, { username: 'nora', permissions: [] });
     const selected = (route: Route) => isForCallers(route) && route.access.kind !== 'user';
-    await eachRoute(nobody, selected, (reply, route, name) => {
-      if (route.access.kind === 'grant') refuses(404, 'not_found')(reply, route, name);
-      else refuses(403, 'forbidden')(reply, route, name);
+    await expectOfEachRoute(nobody, selected, (reply, route, name) => {
+      if (route.access.kind === 'grant') expectRefusal(404, 'not_found')(reply, route, name);
+      else expectRefusal(403, 'forbidden')(reply, route, name);
     });
   });
 
   it('is closed to every session, token and certificate where it has a token of its own', async () => {
     for (const client of [hawser.client().with({ Cookie: hawser.session }), hawser.admin, node.client])
-      await eachRoute(client, isForMetrics, refuses(401, 'unauthenticated'));
+      await expectOfEachRoute(client, isForMetrics, expectRefusal(401, 'unauthenticated'));
   });
 
   it('is closed to a token without scopes, but for the question who it is', async () => {
     const token = await createToken(hawser.client(), hawser.session, []);
     const client = hawser.client().with({ Authorization: `Bearer ${token}` });
-    await eachRoute(client, isForCallers, (reply, { access }, name) => {
+    await expectOfEachRoute(client, isForCallers, (reply, { access }, name) => {
       if (access.kind === 'user' && access.anyScopes) expect(reply.status, name).to.equal(200);
       else expect(reply.status, name).to.equal(403);
     });
@@ -199,7 +204,7 @@ describe('access to every route', () => {
     const client = hawser.client().with({ Authorization: `Bearer ${token}` });
     const isAudit = ({ access }: Route) => access.kind === 'permission' && access.permission === 'audit.read';
     const selected = (route: Route) => isForCallers(route) && route.access.kind !== 'user' && !isAudit(route);
-    await eachRoute(client, selected, (reply, _route, name) => {
+    await expectOfEachRoute(client, selected, (reply, _route, name) => {
       expect(reply.status, name).to.be.oneOf([403, 404]);
     });
   });
@@ -211,7 +216,7 @@ describe('access to every route', () => {
     );
     const selected = (route: Route) =>
       isForCallers(route) && !(route.access.kind === 'user' && route.access.duringPasswordChange);
-    await eachRoute(client, selected, refuses(403, 'password_change_required'));
+    await expectOfEachRoute(client, selected, expectRefusal(403, 'password_change_required'));
     const open = routes.filter(({ access }) => access.kind === 'user' && access.duringPasswordChange);
     expect(open.map((route) => route.path.split('/').at(-1)).sort()).to.deep.equal([
       ...['change-password', 'logout', 'logout-redirect', 'me', 'password', 'sign-out'],

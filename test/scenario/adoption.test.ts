@@ -15,13 +15,12 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   git,
   type Hawser,
@@ -29,8 +28,8 @@ import {
   publishConfiguration,
   startHawser,
 } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
@@ -50,7 +49,7 @@ describe('at its start the server brings registry and repositories together', ()
     );
 
   it('adopting a repository without a row as it was created', async () => {
-    const ada = await addUser(hawser, 'ada', 'Author');
+    const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const fields = {
       description: 'Zeile 1\nZeile "2" \\ #;',
       useServerManagedParameters: 'false',

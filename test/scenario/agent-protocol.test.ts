@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
-import { ok } from '../support/configurations.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type AgentOptions, type Engine, LcmAgent, sha1Of } from '../support/lcm-agent.ts';
+import { ok } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
 const SETTINGS = '/api/v1/settings';

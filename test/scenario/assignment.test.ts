@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const FILES = { 'main.dsc.yaml': 'content' };
 const pathOf = (nodeId: string) => `/api/v1/nodes/${nodeId}/configuration`;

@@ -2,17 +2,11 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Reply } from '../support/client.ts';
 import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const SERVER = '/api/v1/settings/validation';
 
@@ -25,7 +19,7 @@ describe('while no entry can be written to the audit trail', () => {
 
   before(async () => {
     hawser = await startHawser();
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, createComposite(hawser.admin, 'site'));
     await run(`create trigger no_entries before insert on audit_entries
@@ -84,5 +78,32 @@ describe('while no entry can be written to the audit trail', () => {
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));
     await ok(200, hawser.admin.put(`${versionsOf('web')}/3.0.0/publish`));
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
+    const left: { name: string }[] = await ok(200, hawser.admin.get(CONFIGURATIONS));
+    expect(left.map(({ name }) => name)).to.deep.equal(['other']);
+  });
+});
+
+describe('a change of a version', () => {
+  const HAWSER_METRICS_TOKEN = 'a-token-for-the-metrics';
+  const headers = { Authorization: `Bearer ${HAWSER_METRICS_TOKEN}` };
+
+  it('is told to the caches and to the audit trail in one commit', async () => {
+    const hawser = await startHawser({ HAWSER_METRICS_TOKEN });
+    const commits = async () => {
+      const { text } = await hawser.client().get('/metrics', headers);
+      return Number(/^hawser_database_write_duration_seconds_count (\d+)/m.exec(text)?.[1]);
+    };
+    await ok(201, create(hawser.admin, 'web'));
+    const changes: [number, () => Promise<Reply>][] = [
+      [201, () => addVersion(hawser.admin, 'web', { version: '2.0.0' })],
+      [200, () => hawser.admin.put(`${versionsOf('web')}/2.0.0/publish`)],
+      [204, () => hawser.admin.delete(`${versionsOf('web')}/1.0.0`)],
+    ];
+    for (const [status, change] of changes) {
+      const before = await commits();
+      await ok(status, change());
+      expect((await commits()) - before, `${change}`).to.equal(1);
+    }
+    await hawser.close();
   });
 });

@@ -14,14 +14,14 @@ import {
   CONFIGURATIONS,
   create,
   MAIN,
-  ok,
   post,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const configurationOf = (name: string) => `${CONFIGURATIONS}/${name}`;
 const settingsOf = (name: string) => `${configurationOf(name)}/settings`;
@@ -37,8 +37,8 @@ describe('the audit trail of changes', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
   });
 
   after(() => hawser.close());
@@ -47,7 +47,7 @@ describe('the audit trail of changes', () => {
   const made = async (name: string): Promise<string> => (await ok(201, create(ada.client, name))).id;
   const entryOf = (client: Client, call: (client: Client) => Promise<Reply>) =>
     onlyEntry(hawser, client, call);
-  const silent = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
+  const expectNoEntries = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
     for (const call of calls) await expectNoEntry(hawser, status, call);
   };
 
@@ -68,6 +68,7 @@ describe('the audit trail of changes', () => {
         description: 'For the web',
         useServerManagedParameters: true,
         version: '0.1.0',
+        commit: hawser.git('configurations/who.git', 'rev-parse', 'draft/0.1.0').trim(),
       },
     });
   });
@@ -127,7 +128,7 @@ describe('the audit trail of changes', () => {
     const { updatedAt } = await ok(200, ada.client.get(configurationOf('flags')));
     hawser.clock.advance(1_000);
     const again = () => patch(ada.client, change);
-    await silent(
+    await expectNoEntries(
       200,
       again,
       () => patch(ada.client, {}),
@@ -151,12 +152,12 @@ describe('the audit trail of changes', () => {
         resource_id: id,
         details: { name: 'own', ...details },
       });
-    await silent(
+    await expectNoEntries(
       204,
       () => client.delete(settings),
       () => client.delete(retention),
     );
-    await silent(
+    await expectNoEntries(
       200,
       () => client.put(settings, { requireSemVer: null }),
       () => client.put(retention, {}),
@@ -170,7 +171,7 @@ describe('the audit trail of changes', () => {
       enabled: { from: null, to: true },
       keepVersions: { from: null, to: 3 },
     });
-    await silent(
+    await expectNoEntries(
       200,
       () => client.put(settings, loose),
       () => client.put(retention, kept),
@@ -185,7 +186,7 @@ describe('the audit trail of changes', () => {
       enabled: { from: true, to: null },
       keepVersions: { from: 4, to: null },
     });
-    await silent(
+    await expectNoEntries(
       204,
       () => client.delete(settings),
       () => client.delete(retention),
@@ -204,7 +205,12 @@ describe('the audit trail of changes', () => {
       defaultParameterValidationMode: { from: 'Strict', to: 'Warn' },
     });
     const put = (json: unknown) => () => hawser.admin.put(SERVER, json);
-    await silent(200, put({}), put({ defaultParameterValidationMode: 'Warn' }), put({ requireSemVer: true }));
+    await expectNoEntries(
+      200,
+      put({}),
+      put({ defaultParameterValidationMode: 'Warn' }),
+      put({ requireSemVer: true }),
+    );
   });
 
   it('has each grant with the level before it', async () => {
@@ -222,7 +228,7 @@ describe('the audit trail of changes', () => {
     await expectEntry(put('Read'), 'granted', { level: 'Read', before: null });
     const grants = await ok(200, ada.client.get(grantsOf('granted')));
     hawser.clock.advance(1_000);
-    await silent(
+    await expectNoEntries(
       204,
       () => put('Read')(ada.client),
       () => put('read')(hawser.admin),
@@ -230,7 +236,7 @@ describe('the audit trail of changes', () => {
     expect(await ok(200, ada.client.get(grantsOf('granted')))).to.deep.equal(grants);
     await expectEntry(put('Manage'), 'granted', { level: 'Manage', before: 'Read' });
     await expectEntry(revoke, 'grant_revoked', { level: null, before: 'Manage' });
-    await silent(404, () => revoke(ada.client));
+    await expectNoEntries(404, () => revoke(ada.client));
   });
 
   it('has nothing of what was refused', async () => {
@@ -238,7 +244,7 @@ describe('the audit trail of changes', () => {
     await ok(200, publish(ada.client, 'refused', '1.0.0'));
     const [{ client }, version] = [ada, `${versionsOf('refused')}/1.0.0`];
     const levels = { principalType: 'User', principalId: newId(), level: 'Read' };
-    await silent(
+    await expectNoEntries(
       409,
       () => create(client, 'REFUSED'),
       () => addVersion(client, 'refused', { version: '1.0.0' }),
@@ -246,7 +252,7 @@ describe('the audit trail of changes', () => {
       () => client.put(`${version}/publish`),
       () => client.delete(version),
     );
-    await silent(
+    await expectNoEntries(
       400,
       () => create(client, 'refused too', {}),
       () => post(client, versionsOf('refused'), { version: '2.0.0', entryPoint: 'nowhere' }),
@@ -255,7 +261,7 @@ describe('the audit trail of changes', () => {
       () => client.put(grantsOf('refused'), { ...levels, level: 'Own' }),
       () => hawser.admin.put(SERVER, { requireSemVer: 1 }),
     );
-    await silent(
+    await expectNoEntries(
       404,
       () => client.put(grantsOf('refused'), levels),
       () => client.delete(`${versionsOf('refused')}/9.0.0`),
@@ -263,7 +269,7 @@ describe('the audit trail of changes', () => {
       () => client.delete(configurationOf('nothing')),
     );
     await grant(hawser, bob, 'refused', 'Read');
-    await silent(
+    await expectNoEntries(
       403,
       () => create(bob.client, 'refused-too'),
       () => addVersion(bob.client, 'refused'),
@@ -275,7 +281,7 @@ describe('the audit trail of changes', () => {
       () => bob.client.put(SERVER, { requireSemVer: false }),
     );
     await ok(200, hawser.admin.put(SERVER, { allowConfigurationOverride: false }));
-    await silent(409, () => client.put(settingsOf('refused'), { requireSemVer: false }));
+    await expectNoEntries(409, () => client.put(settingsOf('refused'), { requireSemVer: false }));
   });
 
   it('keeps the order of changes when many are made at once', async () => {

@@ -11,10 +11,11 @@ import {
   createComposite,
   publishComposite,
 } from '../support/composites.ts';
-import { create, MAIN, ok } from '../support/configurations.ts';
+import { create, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 describe('the audit trail of composites', () => {
   let hawser: Hawser;
@@ -23,8 +24,8 @@ describe('the audit trail of composites', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     for (const name of ['a', 'b']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
       for (const person of [ada, bob]) await grant(hawser, person, name, 'Read');
@@ -40,7 +41,7 @@ describe('the audit trail of composites', () => {
     await ok(201, addCompositeDraft(ada.client, name, '1.0.0'));
     return id;
   };
-  const silent = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
+  const expectNoEntries = async (status: number, ...calls: (() => Promise<Reply>)[]) => {
     for (const call of calls) await expectNoEntry(hawser, status, call);
   };
   /** Ada's call and what there is of it, all of one composite. */
@@ -101,18 +102,32 @@ describe('the audit trail of composites', () => {
 
   it('has their children, with what changed of them, and nothing where nothing did', async () => {
     const id = await made('children');
-    const expectEntry = expecting(id, 'children');
     const version = '1.0.0';
+    const head = () => hawser.git('composites/children.git', 'rev-parse', 'draft/1.0.0').trim();
+    let from = head();
+    /** Every change of the children is a commit, which the entry names beside the one before it. */
+    const expectEntry = (action: string, call: (client: Client) => Promise<Reply>, details: object) => {
+      const told = { ...details, commit: { from, to: '' } };
+      const calling = async (client: Client) => {
+        const reply = await call(client);
+        told.commit.to = head();
+        from = told.commit.to;
+        return reply;
+      };
+      return expecting(id, 'children')(action, calling, told);
+    };
     const added = await onlyEntry(hawser, ada.client, (client) =>
       addChild(client, 'children', version, 'a', { order: 2 }),
     );
+    const afterAdding = { from, to: head() };
+    from = afterAdding.to;
     const [item] = (await ok(200, ada.client.get(compositeVersionOf('children', version)))).items;
     const child = { version, childId: item.id, childConfigurationName: 'a' };
     expect(shortly(added)).to.deep.equal({
       action: 'composite.child_added',
       resource_type: 'CompositeConfiguration',
       resource_id: id,
-      details: { name: 'children', ...child, activeVersion: null, order: 2 },
+      details: { name: 'children', ...child, activeVersion: null, order: 2, commit: afterAdding },
     });
     const address = `${childrenOf('children', version)}/${item.id}`;
     const put = (json: unknown) => (client: Client) => client.put(address, json);
@@ -123,7 +138,7 @@ describe('the audit trail of composites', () => {
     const pinned = { activeVersion: '1.0.0', order: 2 };
     const { commit } = await ok(200, ada.client.get(compositeVersionOf('children', version)));
     hawser.clock.advance(2_000);
-    await silent(
+    await expectNoEntries(
       200,
       () => put(pinned)(ada.client),
       () => put({})(ada.client),
@@ -149,10 +164,10 @@ describe('the audit trail of composites', () => {
     const grants = `${compositeOf('granted')}/permissions`;
     const put = (level: string) => (client: Client) => client.put(grants, { ...holder, level });
     await expectEntry('granted', put('Modify'), { ...holder, level: 'Modify', before: null });
-    await silent(204, () => put('Modify')(ada.client));
+    await expectNoEntries(204, () => put('Modify')(ada.client));
     const revoke = (client: Client) => client.delete(`${grants}/User/${bob.userId}`);
     await expectEntry('grant_revoked', revoke, { ...holder, level: null, before: 'Modify' });
-    await silent(404, () => revoke(ada.client));
+    await expectNoEntries(404, () => revoke(ada.client));
   });
 
   it('has nothing of what was refused', async () => {
@@ -160,20 +175,20 @@ describe('the audit trail of composites', () => {
     const { client } = ada;
     const item = await ok(201, addChild(client, 'refused', '1.0.0', 'a'));
     const children = childrenOf('refused', '1.0.0');
-    await silent(
+    await expectNoEntries(
       409,
       () => createComposite(client, 'Refused'),
       () => addCompositeDraft(client, 'refused', '1.0.0'),
       () => addChild(client, 'refused', '1.0.0', 'a'),
     );
-    await silent(
+    await expectNoEntries(
       400,
       () => createComposite(client, 'x', { entryPoint: '../x' }),
       () => addCompositeDraft(client, 'refused', 'v1'),
       () => addChild(client, 'refused', '1.0.0', 'b', { activeVersion: '9.9.9' }),
       () => client.put(`${children}/${item.id}`, { activeVersion: '9.9.9' }),
     );
-    await silent(
+    await expectNoEntries(
       404,
       () => addChild(client, 'refused', '1.0.0', 'nothing'),
       () => client.put(`${children}/${newId()}`, { order: 1 }),
@@ -182,7 +197,7 @@ describe('the audit trail of composites', () => {
     );
     const levels = { principalType: 'User', principalId: bob.userId, level: 'Read' };
     await ok(204, client.put(`${compositeOf('refused')}/permissions`, levels));
-    await silent(
+    await expectNoEntries(
       403,
       () => createComposite(bob.client, 'x'),
       () => addCompositeDraft(bob.client, 'refused', '2.0.0'),
@@ -192,12 +207,12 @@ describe('the audit trail of composites', () => {
       () => bob.client.delete(compositeOf('refused')),
     );
     await ok(201, addChild(client, 'refused', '1.0.0', 'unpublished'));
-    await silent(409, () => publishComposite(client, 'refused', '1.0.0'));
+    await expectNoEntries(409, () => publishComposite(client, 'refused', '1.0.0'));
     await ok(201, addCompositeDraft(client, 'refused', '2.0.0'));
-    await silent(409, () => publishComposite(client, 'refused', '2.0.0'));
+    await expectNoEntries(409, () => publishComposite(client, 'refused', '2.0.0'));
     await ok(201, addChild(client, 'refused', '2.0.0', 'b'));
     await ok(200, publishComposite(client, 'refused', '2.0.0'));
-    await silent(
+    await expectNoEntries(
       409,
       () => publishComposite(client, 'refused', '2.0.0'),
       () => addChild(client, 'refused', '2.0.0', 'a'),

@@ -3,6 +3,7 @@ import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { auditEntries, auditedDuring, type Entry } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   ADMIN_PASSWORD,
   createKey,
@@ -11,7 +12,7 @@ import {
   signIn,
   startHawser,
 } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const REGISTER = '/api/v1/nodes/register';
 const KEYS = '/api/v1/admin/registration-keys';

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries, type Entry } from '../support/audit.ts';
+import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, createToken, type Hawser, startHawser } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const AUDIT = '/api/v1/audit';
 const KEYS = '/api/v1/admin/registration-keys';

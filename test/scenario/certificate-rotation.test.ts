@@ -2,8 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
-import type { Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 import { announce, call, rotate, withCertificate, withNewCertificate } from '../support/rotation.ts';
 
 describe('a node rotates its certificate', () => {
@@ -27,10 +28,6 @@ describe('a node rotates its certificate', () => {
 
   const certificateOf = async ({ nodeId }: NodeUnderTest): Promise<Record<string, string | null>> =>
     (await hawser.admin.get(`/api/v1/nodes/${nodeId}`)).json.certificate;
-
-  function expectProblem(reply: Reply, status: number, code: string): void {
-    expect(`${reply.status} ${reply.json.code}`, reply.text).to.equal(`${status} ${code}`);
-  }
 
   async function expectSwitched(to = next): Promise<void> {
     expect(await call(to)).to.equal(200);
@@ -63,11 +60,11 @@ describe('a node rotates its certificate', () => {
     });
     await expectSwitched();
     const refused = await old.client.get(`/api/v1/nodes/${old.nodeId}/lcm-config`);
-    expectProblem(refused, 401, 'unauthenticated');
+    await expectProblem(refused, 401, 'unauthenticated');
     expect(refused.headers['connection']).to.equal('close');
     expect(await call(withCertificate(hawser, old, old.identity))).to.equal(401);
     // The old one cannot bring itself back either.
-    expectProblem(await rotate(old, announce(old.identity)), 401, 'unauthenticated');
+    await expectProblem(await rotate(old, announce(old.identity)), 401, 'unauthenticated');
     expect(await certificateOf(next)).to.deep.include({ subject: `CN=${old.fqdn}`, pendingThumbprint: null });
   });
 
@@ -172,7 +169,7 @@ describe('a node rotates its certificate', () => {
     it(`answers 400 to ${fault} and changes nothing`, async () => {
       const isWhole = fault === 'nothing' || fault.endsWith('alone');
       const reply = await rotate(old, isWhole ? change : { ...announce(next.identity), ...change });
-      expectProblem(reply, 400, 'validation_failed');
+      await expectProblem(reply, 400, 'validation_failed');
       await expectUnchanged();
     });
   }
@@ -189,20 +186,20 @@ describe('a node rotates its certificate', () => {
     };
     for (const [fault, certificate] of Object.entries(faults)) {
       const reply = await rotate(old, { certificate });
-      expectProblem(reply, 400, 'validation_failed');
+      await expectProblem(reply, 400, 'validation_failed');
       expect(reply.json.errors[0], fault).to.include({ path: '/certificate', code: 'invalid_certificate' });
       expect(reply.text).to.not.include(key.slice(40, 80));
     }
     const unread = await rotate(old, { csr: 'nothing' });
-    expectProblem(unread, 400, 'validation_failed');
+    await expectProblem(unread, 400, 'validation_failed');
     expect(unread.json.errors[0]).to.include({ path: '/csr', code: 'invalid_csr' });
     await expectUnchanged();
   });
 
   it('answers 400 certificate_expired to one that has expired', async () => {
     const late = await withNewCertificate(hawser, old, { notAfter: Date.now() - MINUTE });
-    expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
-    expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
+    await expectProblem(await rotate(old, announce(late.identity)), 400, 'certificate_expired');
+    await expectProblem(await rotate(old, { certificate: late.identity.cert }), 400, 'certificate_expired');
     await expectUnchanged();
   });
 
@@ -222,7 +219,7 @@ describe('a node rotates its certificate', () => {
       { ...announce(other.identity), certificateThumbprint: fingerprint256 },
       { certificate: other.identity.cert },
     ];
-    for (const form of forms) expectProblem(await rotate(old, form), 409, 'certificate_in_use');
+    for (const form of forms) await expectProblem(await rotate(old, form), 409, 'certificate_in_use');
     await expectUnchanged();
     expect(await call(other)).to.equal(200);
   });
@@ -237,34 +234,46 @@ describe('a node rotates its certificate', () => {
     expect(await call(next)).to.equal(401);
   });
 
-  it('forgets one that does not come within 24 hours; the old one stays', async () => {
-    for (const announcement of [announce(next.identity), { certificate: next.identity.cert }]) {
+  it('keeps one until it has expired, however long that takes; the old one stays', async () => {
+    const { notAfter } = await certificateOf(old);
+    const longer = await withNewCertificate(hawser, old, { notAfter: Date.parse(notAfter ?? '') + DAY });
+    for (const announcement of [announce(longer.identity), { certificate: longer.identity.cert }]) {
       await rotate(old, announcement);
-      hawser.clock.advance(DAY - MINUTE);
+      hawser.clock.advance(10 * DAY);
       expect((await certificateOf(old))['pendingThumbprint']).to.not.equal(null);
-      hawser.clock.advance(MINUTE);
-      expect((await certificateOf(old))['pendingThumbprint']).to.equal(null);
-      expect(await call(next)).to.equal(401);
-      await expectUnchanged();
     }
-    // It may be announced again, by another node too.
-    await rotate(old, { certificate: next.identity.cert });
-    hawser.clock.advance(DAY);
-    const other = await hawser.registerNode(`later-${nodes}.example.org`);
-    expect((await rotate(other, { certificate: next.identity.cert })).status).to.equal(200);
-    expect(await call(withCertificate(hawser, other, next.identity))).to.equal(200);
-    expect(await call(other)).to.equal(401);
-    expect(await call(old)).to.equal(200);
+    const short = await withNewCertificate(hawser, old, { notAfter: hawser.clock.now() + HOUR });
+    await rotate(old, announce(short.identity));
+    hawser.clock.advance(HOUR);
+    expect(await call(short)).to.equal(401);
+    expect(await call(longer), 'one that was replaced').to.equal(401);
+    await expectUnchanged();
   });
 
-  it('takes one just in time, and by a clock that was set back', async () => {
+  it('serves a machine that slept for two days with one, beyond the end of its old one', async () => {
+    const fqdn = `sleeper-${nodes}.example.org`;
+    const identity = await makeClientCertificate({ commonName: fqdn, notAfter: hawser.clock.now() + HOUR });
+    const registrationKey = await createKey(hawser.admin);
+    const body = { registrationKey, fqdn };
+    const reply = await hawser.client(identity).post('/api/v1/nodes/register', body);
+    const awake = withCertificate(hawser, { ...old, nodeId: reply.json.nodeId, fqdn }, identity);
+    const sleeper = await withNewCertificate(hawser, awake);
+    expect((await rotate(awake, announce(sleeper.identity))).status).to.equal(200);
+    hawser.clock.advance(2 * DAY);
+    expect(await call(awake), 'by the old one, which has expired').to.equal(401);
+    await hawser.restart();
+    expect(await call(withCertificate(hawser, sleeper, sleeper.identity))).to.equal(200);
+    const { thumbprint, pendingThumbprint } = await certificateOf(awake);
+    expect({ thumbprint, pendingThumbprint }).to.deep.equal({
+      thumbprint: sleeper.identity.thumbprint,
+      pendingThumbprint: null,
+    });
+  });
+
+  it('takes one by a clock that was set back', async () => {
     await rotate(old, announce(next.identity));
-    hawser.clock.advance(DAY - MINUTE);
-    await expectSwitched();
-    const newer = await withNewCertificate(hawser, old);
-    await rotate(next, announce(newer.identity));
     hawser.clock.advance(-HOUR);
-    await expectSwitched(newer);
+    await expectSwitched();
   });
 
   it('takes one that a machine has made whose clock is ahead', async () => {
@@ -371,9 +380,13 @@ describe('a node rotates its certificate', () => {
   it('is for the node alone, and for its own id', async () => {
     const other = await hawser.registerNode(`foreign-${nodes}.example.org`);
     const foreign = { ...old, client: other.client };
-    expectProblem(await rotate(foreign, announce(next.identity)), 403, 'forbidden');
-    expectProblem(await rotate({ ...old, client: hawser.admin }, announce(next.identity)), 403, 'forbidden');
-    expectProblem(await rotate(next, announce(next.identity)), 401, 'unauthenticated');
+    await expectProblem(await rotate(foreign, announce(next.identity)), 403, 'forbidden');
+    await expectProblem(
+      await rotate({ ...old, client: hawser.admin }, announce(next.identity)),
+      403,
+      'forbidden',
+    );
+    await expectProblem(await rotate(next, announce(next.identity)), 401, 'unauthenticated');
     await expectUnchanged();
   });
 

@@ -1,18 +1,11 @@
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import {
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { filesOf, publishBlocks, tryPublish, uploadSchema } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType } from '../support/scopes.ts';
 
 const text = { type: 'string', defaultValue: 'abcd' };
@@ -151,12 +144,21 @@ describe('a version is published', () => {
     });
   }
 
+  const published = async (name: string) => {
+    const versions: { version: string; status: string }[] = await ok(
+      200,
+      hawser.admin.get(`${versionsOf(name)}?take=100`),
+    );
+    return versions.filter(({ status }) => status === 'Published').map(({ version }) => version);
+  };
+
   it('freely when nothing changes but what nobody depends on', async () => {
     await publishBlocks(hawser.admin, 'same', {
       '1.0.0': { a: { type: 'secureString' }, b: { ...int, description: 'old', metadata: { x: 1 } } },
       '1.1.0': { b: { ...int, defaultValue: 7, description: 'new' }, a: { type: 'securestring' } },
       '1.2.0': { b: { ...int, allowedValues: null }, a: { type: 'SecureString' } },
     });
+    expect(await published('same')).to.have.members(['1.0.0', '1.1.0', '1.2.0']);
   });
 
   it('after the highest published version below it, drafts and higher ones apart', async () => {
@@ -203,6 +205,7 @@ describe('a version is published', () => {
     await ok(200, publish(hawser.admin, 'own', '1.0.0'));
     await ok(200, tryPublish(hawser.admin, 'own', '1.1.0', {}));
     await ok(200, tryPublish(hawser.admin, 'own', '1.2.0', { a: 'nonsense' }));
+    expect(await published('own')).to.have.members(['1.0.0', '1.1.0', '1.2.0']);
   });
 
   it('under a name that is no SemVer without a look at any other', async () => {

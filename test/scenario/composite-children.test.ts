@@ -11,18 +11,10 @@ import {
   publishComposite,
   publishWithChildren,
 } from '../support/composites.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
 
@@ -39,7 +31,7 @@ describe('the children of a composite', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     for (const name of ['a', 'b', 'c', 'zz']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: `${name}\n` } });
     }

@@ -8,9 +8,10 @@ import {
   publishComposite,
   publishWithChildren,
 } from '../support/composites.ts';
-import { addVersion, create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { unzip, unzipTexts } from '../support/unzip.ts';
 
 const SCHEMA = 'https://aka.ms/dsc/schemas/v3/bundled/config/document.json';
@@ -311,7 +312,7 @@ describe('a node pulls a composite', () => {
   });
 
   it('and a user may look at it with nodes.read and Read on the composite and each child', async () => {
-    const bob = await addUser(hawser, 'bob', 'Operator');
+    const bob = await makeUser(hawser, { username: 'bob', roles: ['Operator'] });
     await ok(204, assign('watched', 'site'));
     const node = await nodeNamed('watched');
     const views = ['', '/checksum', '/bundle'];
@@ -354,7 +355,7 @@ describe('a node pulls a composite', () => {
   });
 
   it('and with a new version a new child, which its readers must be able to read too', async () => {
-    const cleo = await addUser(hawser, 'cleo', 'Viewer');
+    const cleo = await makeUser(hawser, { username: 'cleo', roles: ['Viewer'] });
     await publishWithChildren(hawser.admin, 'growing', '1.0.0', ['web']);
     await ok(204, assign('grown', 'growing'));
     const node = await nodeNamed('grown');
@@ -375,7 +376,7 @@ describe('a node pulls a composite', () => {
   });
 
   it('whose parameters are explained child by child, to those who may read the child', async () => {
-    const dora = await addUser(hawser, 'dora', 'Viewer');
+    const dora = await makeUser(hawser, { username: 'dora', roles: ['Viewer'] });
     await ok(204, assign('explained', 'site'));
     const node = await nodeNamed('explained');
     const grant = { principalType: 'User', principalId: dora.userId, level: 'Read' };

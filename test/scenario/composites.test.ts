@@ -15,10 +15,11 @@ import {
   publishWithChildren,
   slowCall,
 } from '../support/composites.ts';
-import { CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
@@ -465,7 +466,7 @@ describe('an author deletes a composite', () => {
   });
 
   it('and nobody whose request began before gets at the next one of its name', async () => {
-    const eve = await addUser(hawser, 'eve', 'Author');
+    const eve = await makeUser(hawser, { username: 'eve', roles: ['Author'] });
     await ok(201, createComposite(eve.client, 'bait'));
     await ok(201, addCompositeDraft(eve.client, 'bait', '1.0.0'));
     const scopes = ['composite-configurations.grants', 'configurations.grants'];
@@ -512,7 +513,7 @@ describe('at its start the server brings composites and their repositories toget
   const folderOf = (name: string) => join(hawser.reposDir, 'composites', `${name}.git`);
 
   it('adopting one without a row, with its entry point and its creator', async () => {
-    const ada = await addUser(hawser, 'ada', 'Author');
+    const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const token = await ok(
       201,
       ada.client.post('/api/v1/auth/tokens', { name: 't', scopes: ['composite-configurations.grants'] }),

@@ -4,15 +4,14 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, grant, grantThroughGroup, type Person } from '../support/people.ts';
+import { grant, grantThroughGroup, makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 describe('who sees and changes a configuration', () => {
   let hawser: Hawser;
@@ -21,8 +20,8 @@ describe('who sees and changes a configuration', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(ada.client, 'adas'));
   });
 
@@ -81,7 +80,7 @@ describe('who sees and changes a configuration', () => {
   });
 
   it("a group's grant counts, and the highest of several", async () => {
-    const cleo = await addUser(hawser, 'cleo', 'Viewer');
+    const cleo = await makeUser(hawser, { username: 'cleo', roles: ['Viewer'] });
     await grant(hawser, cleo, 'adas', 'Read');
     await grantThroughGroup(hawser, cleo, 'adas', 'Modify');
     expect(await namesSeenBy(cleo.client)).to.deep.equal(['adas']);
@@ -113,7 +112,7 @@ describe('who sees and changes a configuration', () => {
   });
 
   it("an administrator sees all; the administrator's token only with the override named", async () => {
-    const root = await addUser(hawser, 'root', 'Administrator');
+    const root = await makeUser(hawser, { username: 'root', roles: ['Administrator'] });
     expect(await namesSeenBy(root.client)).to.include.members(['adas', 'admins']);
     const override = await root.withToken('configurations.admin-override');
     expect(await namesSeenBy(override)).to.include.members(['adas', 'admins']);
@@ -123,7 +122,7 @@ describe('who sees and changes a configuration', () => {
   });
 
   it('lists go by name, page by page, counting only what the caller may read', async () => {
-    const dora = await addUser(hawser, 'dora', 'Author');
+    const dora = await makeUser(hawser, { username: 'dora', roles: ['Author'] });
     for (const name of ['d', 'b', 'e', 'a', 'c']) await ok(201, create(dora.client, `dora-${name}`));
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => `dora-${name}`);
     const whole = await dora.client.get(CONFIGURATIONS);

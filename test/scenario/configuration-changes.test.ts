@@ -7,15 +7,14 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const COMPOSITES = '/api/v1/composite-configurations';
 const of = (name: string) => `${CONFIGURATIONS}/${name}`;
@@ -66,7 +65,6 @@ describe('somebody changes a configuration', () => {
       ['', { id: 'x' }],
       ['/description', { description: 7 }],
       ['/useServerManagedParameters', { useServerManagedParameters: 'false' }],
-      ['/useServerManagedParameters', { useServerManagedParameters: null }],
       ['', []],
       ['', null],
       ['', 'text'],
@@ -111,7 +109,7 @@ describe('somebody changes a configuration', () => {
 
   it('with Modify only', async () => {
     await ok(201, create(hawser.admin, 'levels'));
-    const person = await addUser(hawser, 'changer', 'Viewer');
+    const person = await makeUser(hawser, { username: 'changer', roles: ['Viewer'] });
     const change = () => patch(person.client, 'levels', { description: 'x' });
     await expectProblem(change(), 404, 'not_found');
     await grant(hawser, person, 'levels', 'Read');
@@ -208,7 +206,7 @@ describe('somebody deletes a configuration', () => {
   });
 
   it('whose name is free again, with nothing of the old one', async () => {
-    const person = await addUser(hawser, 'heir', 'Viewer');
+    const person = await makeUser(hawser, { username: 'heir', roles: ['Viewer'] });
     const old = await ok(201, create(hawser.admin, 'again', { description: 'old', version: '3.0.0' }));
     await grant(hawser, person, 'again', 'Manage');
     await ok(200, hawser.admin.put(`${of('again')}/settings`, { requireSemVer: false }));
@@ -232,7 +230,7 @@ describe('somebody deletes a configuration', () => {
 
   it('with Manage only', async () => {
     await ok(201, create(hawser.admin, 'levels'));
-    const person = await addUser(hawser, 'remover', 'Author');
+    const person = await makeUser(hawser, { username: 'remover', roles: ['Author'] });
     await expectProblem(remove('levels', person.client), 404, 'not_found');
     for (const level of ['Read', 'Modify'] as const) {
       await grant(hawser, person, 'levels', level);
@@ -350,7 +348,7 @@ describe('somebody deletes a version', () => {
 
   before(async () => {
     hawser = await startHawser();
-    person = await addUser(hawser, 'author', 'Viewer');
+    person = await makeUser(hawser, { username: 'author', roles: ['Viewer'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'one' } });
   });
 

@@ -4,14 +4,13 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   post,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -58,6 +58,24 @@ describe('the conventions of the interface', () => {
       }
     });
 
+    it('answer 404 to a slash too many, and say that the server URL of the client ends in one', async () => {
+      for (const [method, path] of [
+        ['GET', '//api/v1/settings/public'],
+        ['POST', '//api/v1/nodes/register'],
+        ['GET', '//health/'],
+        ['GET', '///api/v1/settings/public?x=1'],
+      ] as const) {
+        const reply = await hawser.client().call(method, path);
+        expectProblem(reply, 404, 'not_found', path);
+        expect(reply.json.detail, path).to.match(/server URL .*ends in a slash/);
+      }
+      for (const path of ['/api/v2/settings/public', '/api//v1/settings/public', '/']) {
+        const reply = await hawser.admin.get(path);
+        expectProblem(reply, 404, 'not_found', path);
+        expect(reply.json.detail, path).to.not.match(/slash/);
+      }
+    });
+
     it('answer HEAD as GET, without the body', async () => {
       for (const route of gets()) {
         const path = addressOf(route, world.valuesOf(route));

@@ -5,16 +5,15 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 /** The watch tries what was damaged again every five seconds; whoever asks gets it at once. */
 const HEALED_WITHIN = 8_000;

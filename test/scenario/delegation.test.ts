@@ -6,11 +6,12 @@ import { GRANT_RULES, type GrantKind, type GrantLevel } from '../../src/domain/p
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { createComposite } from '../support/composites.ts';
-import { expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { give, type Holder, type Holding, insertGroup, insertUser, takeAll } from '../support/holdings.ts';
 import { configurationId } from '../support/parameter-files.ts';
-import { addUser, type Person } from '../support/people.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const USERS = '/api/v1/users';
 const GROUPS = '/api/v1/groups';
@@ -115,7 +116,7 @@ describe('what somebody hands out they must hold themselves', function () {
     ids.configuration = await configurationId(hawser.admin, 'zebra');
     ids.parameters = ids.configuration;
     ids.composite = (await ok(201, createComposite(hawser.admin, 'quagga'))).id;
-    giver = await addUser(hawser, 'giver');
+    giver = await makeUser(hawser, { username: 'giver' });
     giversGroup = await insertGroup(database, 'givers', giver.userId);
   });
   after(async () => {
@@ -184,7 +185,12 @@ describe('what somebody hands out they must hold themselves', function () {
   };
 
   /** Each giver does the deed on a target made for it, with what the target is to hold. */
-  const tryAll = async (deed: Deed, why: string, what: What, prepare: () => Promise<Target>) => {
+  const expectRightsToDecide = async (
+    deed: Deed,
+    why: string,
+    what: What,
+    prepare: () => Promise<Target>,
+  ) => {
     for (const [name, wish] of Object.entries(GIVERS)) {
       // A permission is held or not.
       if (what === 'permission' && wish.isTold) continue;
@@ -210,12 +216,12 @@ describe('what somebody hands out they must hold themselves', function () {
     for (const [name, deed] of Object.entries(deeds)) {
       it(`${name}, of an ${state} user who has it directly or by a group`, async () => {
         for (const [label, what] of Object.entries(HELD)) {
-          await tryAll(deed, `${name} with ${label}`, what, async () => {
+          await expectRightsToDecide(deed, `${name} with ${label}`, what, async () => {
             const target = await makeTarget(state === 'active');
             await give(database, { type: 'User', id: target.userId }, holdingOf(what));
             return target;
           });
-          await tryAll(deed, `${name} with ${label} by a group`, what, async () => {
+          await expectRightsToDecide(deed, `${name} with ${label} by a group`, what, async () => {
             const target = await makeTarget(state === 'active');
             await join(target);
             await give(database, { type: 'Group', id: target.groupId }, holdingOf(what));
@@ -229,7 +235,7 @@ describe('what somebody hands out they must hold themselves', function () {
   for (const [name, deed] of Object.entries(ON_GROUPS)) {
     it(`${name}, of a group that has it`, async () => {
       for (const [label, what] of Object.entries(HELD)) {
-        await tryAll(deed, `${name} with ${label}`, what, async () => {
+        await expectRightsToDecide(deed, `${name} with ${label}`, what, async () => {
           const target = await makeTarget();
           await give(database, { type: 'Group', id: target.groupId }, holdingOf(what));
           return target;
@@ -301,5 +307,8 @@ describe('what somebody hands out they must hold themselves', function () {
       200,
       client.put(`${GROUPS}/${empty.groupId}/members`, { userIds: [empty.userId, giver.userId] }),
     );
+    const [users, left] = await stateIn(target);
+    expect(users?.[0]).to.include({ email: 'z@example.org', is_active: 0 });
+    expect(left).to.deep.equal([]);
   });
 });

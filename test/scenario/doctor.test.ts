@@ -20,9 +20,10 @@ import { DAY } from '../../src/lib/clock.ts';
 import { examine } from '../../src/operations/doctor/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/findings.ts';
 import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
-import { MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { spawnHawser } from '../support/spawned.ts';
 
 const NOWHERE = '1'.repeat(40);

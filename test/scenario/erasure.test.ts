@@ -1,10 +1,11 @@
 /** What was removed can be fetched by its object id until the objects are gone (docs/security-model.md, "Erasing at once"). */
 
 import { expect } from 'chai';
-import { addVersion, MAIN, ok, versionsOf } from '../support/configurations.ts';
+import { addVersion, MAIN, versionsOf } from '../support/configurations.ts';
 import { type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant } from '../support/people.ts';
+import { grant, makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 
 const REPOSITORY = 'configurations/web';
 const CLEANUP = '/api/v1/retention/configurations/cleanup';
@@ -34,7 +35,7 @@ describe('a removed version and a deleted draft', function () {
     await ok(201, addVersion(hawser.admin, 'web', { version: '2.0.0' }, { files }));
     const idOf = (ref: string) => hawser.git(`${REPOSITORY}.git`, 'rev-parse', ref).trim();
     const removed = [idOf('v1.0.0^{commit}'), idOf('draft/2.0.0'), idOf('draft/2.0.0:secret.txt')];
-    const reader = await addUser(hawser, 'reader');
+    const reader = await makeUser(hawser, { username: 'reader' });
     await grant(hawser, reader, 'web', 'Read');
     const token = await createToken(hawser.client(), reader.session, ['configurations.grants']);
     const fetch = async (id: string) => {

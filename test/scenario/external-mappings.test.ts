@@ -3,10 +3,9 @@ import { ADMINISTRATOR_ROLE_ID } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { expectProblem, ok } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const GROUPS = '/api/v1/groups';
 const MAPPINGS = `${GROUPS}/external-mappings`;
@@ -186,8 +185,8 @@ describe('external mappings', () => {
   });
 
   it('need groups.manage, of the user and in the token', async () => {
-    const olga = await addUser(hawser, 'olga', 'Administrator');
-    const viewer = await addUser(hawser, 'vera', 'Viewer');
+    const olga = await makeUser(hawser, { username: 'olga', roles: ['Administrator'] });
+    const viewer = await makeUser(hawser, { username: 'vera', roles: ['Viewer'] });
     const clients = [viewer.client, await olga.withToken('users.manage', 'roles.manage')];
     const { id } = await mapped('guarded');
     for (const client of clients) {

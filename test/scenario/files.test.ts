@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { create, expectProblem, fileOf, MAIN, ok, publish, versionsOf } from '../support/configurations.ts';
+import { create, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const BINARY = Buffer.concat([Buffer.from([0, 255, 13, 10, 26, 0]), randomBytes(300_000)]);
 const PLAIN = 'text/plain; charset=utf-8';

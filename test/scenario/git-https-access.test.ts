@@ -4,10 +4,10 @@ import { rmSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
-import { expectProblem } from '../support/configurations.ts';
 import { fetchRequest, type GitClient, gitClient, packet } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const REFS = '/git/configurations/web.git/info/refs?service=git-upload-pack';
 const FETCH = '/git/configurations/web.git/git-upload-pack';

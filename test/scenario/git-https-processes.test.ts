@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectProblem } from '../support/configurations.ts';
 import {
   fetchRequest,
   filesIn,
@@ -16,7 +15,14 @@ import {
   processesIn,
   until,
 } from '../support/git-client.ts';
-import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import {
+  createToken,
+  type Hawser,
+  publishConfiguration,
+  REAL_HASHES,
+  startHawser,
+} from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const SCOPES = ['configurations.admin-override'];
 /** More than all the buffers between git and its client hold together. */
@@ -133,7 +139,8 @@ describe('/git without a git binary', () => {
   let hawser: Hawser;
 
   before(async () => {
-    hawser = await startHawser({ PATH: '/nonexistent' });
+    // The server warns of cheap hashes, and only one warning is expected.
+    hawser = await startHawser({ PATH: '/nonexistent', ...REAL_HASHES });
   });
 
   after(() => hawser.close());

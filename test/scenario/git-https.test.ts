@@ -3,10 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { withDatabase } from '../support/database.ts';
 import { filesIn, type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { unzip } from '../support/unzip.ts';
-import { withDatabase } from '../support/users.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
 const VERSIONS = {

@@ -7,15 +7,14 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { git, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { addUser, grant } from '../support/people.ts';
+import { grant, makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const WEB = 'configurations/web.git';
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
@@ -27,11 +26,11 @@ describe('stock git agrees', () => {
 
   before(async () => {
     hawser = await startHawser();
-    const ada = await addUser(hawser, 'ada', 'Author');
+    const ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
     const one = { files: { [MAIN]: 'line 1\nline 2\n', 'modules/iis.yaml': 'iis\n' } };
     await ok(201, create(ada.client, 'web', { description: 'The web servers' }, one));
     await ok(200, publish(ada.client, 'web', '1.0.0'));
-    const bob = await addUser(hawser, 'bob', 'Viewer');
+    const bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await grant(hawser, bob, 'web', 'Modify');
     const two = { files: { [MAIN]: 'line 1\nline two\n', 'modules/iis.yaml': 'iis\n' } };
     await ok(201, addVersion(bob.client, 'web', { version: '1.1.0' }, two));

@@ -4,15 +4,11 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import {
-  CONFIGURATIONS,
-  create as createConfiguration,
-  expectProblem,
-  ok,
-} from '../support/configurations.ts';
+import { CONFIGURATIONS, create as createConfiguration } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, grantThroughGroup, type Person } from '../support/people.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { grantThroughGroup, makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const GROUPS = '/api/v1/groups';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
@@ -45,8 +41,8 @@ describe('groups', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ann = await addUser(hawser, 'ann');
-    ben = await addUser(hawser, 'ben');
+    ann = await makeUser(hawser, { username: 'ann' });
+    ben = await makeUser(hawser, { username: 'ben' });
   });
   after(() => hawser.close());
 
@@ -59,6 +55,9 @@ describe('groups', () => {
     ]);
     for (const [index, { id, roleId: held }] of BUILT_IN_GROUPS.entries()) {
       expect(groups[index]).to.have.all.keys(MEMBERS);
+      expect(groups[index].description)
+        .to.be.a('string')
+        .and.match(/^[A-Z].+[a-z]$/);
       const group = await shown(id);
       expect(group).to.deep.include({ ...groups[index], members: [] });
       expect(group.roles.map((role: { id: string }) => role.id)).to.deep.equal([held]);
@@ -332,7 +331,7 @@ describe('groups', () => {
     });
 
     it('a token counts for what its scopes leave of its owner', async () => {
-      const olga = await addUser(hawser, 'olga', 'Administrator');
+      const olga = await makeUser(hawser, { username: 'olga', roles: ['Administrator'] });
       const { id } = await made('By token');
       const groups = await olga.withToken('groups.manage');
       await expectProblem(setRoles(id, [roleId('Viewer')], groups), ...refusedBeyond);
@@ -350,7 +349,7 @@ describe('groups', () => {
   });
 
   it('give and take with the very next request', async () => {
-    const nick = await addUser(hawser, 'nick');
+    const nick = await makeUser(hawser, { username: 'nick' });
     const token = await nick.withToken('nodes.read');
     const both = async (status: number, when: string) => {
       for (const client of [nick.client, token]) {
@@ -376,7 +375,7 @@ describe('groups', () => {
   });
 
   it('go with their grants and leave their name', async () => {
-    const cleo = await addUser(hawser, 'cleo');
+    const cleo = await makeUser(hawser, { username: 'cleo' });
     await ok(201, createConfiguration(hawser.admin, 'web'));
     await grantThroughGroup(hawser, cleo, 'web', 'Read');
     await ok(200, cleo.client.get(`${CONFIGURATIONS}/web`));
@@ -407,8 +406,8 @@ describe('the last administrator', () => {
 
   beforeEach(async () => {
     hawser = await startHawser();
-    ann = await addUser(hawser, 'ann');
-    ben = await addUser(hawser, 'ben');
+    ann = await makeUser(hawser, { username: 'ann' });
+    ben = await makeUser(hawser, { username: 'ben' });
     gus = await makeUser(hawser, { username: 'gus', permissions: ['groups.manage'] });
     groupIds = [];
     for (const { userId, username } of [ann, ben]) {

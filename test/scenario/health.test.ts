@@ -1,7 +1,10 @@
 import { renameSync } from 'node:fs';
 import { expect } from 'chai';
+import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('health', () => {
   let hawser: Hawser;
@@ -14,10 +17,25 @@ describe('health', () => {
     for (const slash of ['', '/']) {
       const alive = await hawser.client().get(`/health${slash}`);
       expect(alive.status).to.equal(200);
-      expect(alive.json).to.deep.equal({ status: 'Healthy' });
+      expect(alive.json).to.deep.equal({ status: 'Healthy', timestamp: alive.json.timestamp });
+      expect(alive.json.timestamp).to.match(TIMESTAMP);
       const ready = await hawser.client().get(`/health/ready${slash}`);
       expect(ready.status).to.equal(200);
-      expect(ready.json).to.deep.equal({ status: 'Ready', checks: { database: 'Ok', repositories: 'Ok' } });
+      expect(ready.json).to.deep.equal({
+        status: 'Ready',
+        timestamp: ready.json.timestamp,
+        checks: { database: 'Ok', repositories: 'Ok' },
+      });
+      expect(ready.json.timestamp).to.match(TIMESTAMP);
+    }
+  });
+
+  it('tells the time of the server', async () => {
+    hawser.clock.advance(3 * DAY);
+    for (const path of ['/health/', '/health/ready']) {
+      const before = hawser.clock.now();
+      const told = Date.parse((await hawser.client().get(path)).json.timestamp);
+      expect(told, path).to.be.within(before, hawser.clock.now());
     }
   });
 
@@ -47,8 +65,10 @@ describe('health', () => {
       expect(reply.status).to.equal(503);
       expect(reply.json).to.deep.equal({
         status: 'Unready',
+        timestamp: reply.json.timestamp,
         checks: { database: 'Ok', repositories: 'Failed' },
       });
+      expect(reply.json.timestamp).to.match(TIMESTAMP);
       expect(reply.headers['cache-control']).to.equal('no-store');
       expect(reply.text, 'no path, no cause').to.not.include('hawser-test');
       const head = await hawser.client().call('HEAD', '/health/ready');

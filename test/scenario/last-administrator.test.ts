@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, type Person } from '../support/people.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser, type Person } from '../support/people.ts';
 import { Wire } from '../support/wire.ts';
 
 const USERS = '/api/v1/users';
@@ -39,7 +39,7 @@ describe('the last administrator', () => {
       await write.deleteFrom('user_roles').where('role_id', '=', ADMINISTRATOR_ROLE_ID).execute();
       await write.deleteFrom('group_members').execute();
     });
-    return addUser(hawser, username, 'Administrator');
+    return makeUser(hawser, { username, roles: ['Administrator'] });
   }
 
   async function join(person: Person): Promise<void> {
@@ -75,14 +75,14 @@ describe('the last administrator', () => {
       const last = await onlyAdministrator(`last-${name}`);
       await expectRefused(way, keeper, last, 'by another');
       await expectRefused(way, last.client, last, 'by themselves');
-      const next = await addUser(hawser, `next-${name}`, 'Administrator');
+      const next = await makeUser(hawser, { username: `next-${name}`, roles: ['Administrator'] });
       expect((await way(keeper, last)).status).to.be.oneOf([200, 204]);
       await expectRefused(way, keeper, next, 'the next one');
     });
 
     it(`is left by two who want to ${name} each other at once`, async () => {
       const one = await onlyAdministrator(`one-${name}`);
-      const two = await addUser(hawser, `two-${name}`, 'Administrator');
+      const two = await makeUser(hawser, { username: `two-${name}`, roles: ['Administrator'] });
       const replies = await Promise.all([way(one.client, two), way(two.client, one)]);
       const [success, refusal] = replies.map((reply) => reply.status).sort();
       expect(success).to.be.oneOf([200, 204]);
@@ -94,7 +94,7 @@ describe('the last administrator', () => {
 
   it('is left by two who were both let in before either of them had asked for it', async () => {
     const one = await onlyAdministrator('early-bird');
-    const two = await addUser(hawser, 'night-owl', 'Administrator');
+    const two = await makeUser(hawser, { username: 'night-owl', roles: ['Administrator'] });
     const body = JSON.stringify({ roleIds: [] });
     const begin = async (by: Person, about: Person) => {
       const wire = await Wire.open(hawser.target());
@@ -121,7 +121,7 @@ describe('the last administrator', () => {
     for (const [index, [[firstName, first], [secondName, second]]] of pairs.entries()) {
       const label = `${firstName} and ${secondName}`;
       const one = await onlyAdministrator(`ann-${index}`);
-      const two = await addUser(hawser, `ben-${index}`, 'Administrator');
+      const two = await makeUser(hawser, { username: `ben-${index}`, roles: ['Administrator'] });
       const replies = await Promise.all([first(keeper, one), second(keeper, two)]);
       const refused = replies.filter((reply) => reply.status === 409);
       expect(
@@ -139,7 +139,9 @@ describe('the last administrator', () => {
     const last = await onlyAdministrator('lena');
     const state = { username: 'LENA', email: 'lena@example.com', isActive: true };
     expect((await keeper.put(`${USERS}/${last.userId}`, state)).status).to.equal(200);
-    const viewer = await keeper.get(`${USERS}/${(await addUser(hawser, 'vera', 'Viewer')).userId}`);
+    const viewer = await keeper.get(
+      `${USERS}/${(await makeUser(hawser, { username: 'vera', roles: ['Viewer'] })).userId}`,
+    );
     const roleIds = [ADMINISTRATOR_ROLE_ID, viewer.json.roles[0].id];
     expect((await keeper.put(`${USERS}/${last.userId}/roles`, { roleIds })).status).to.equal(200);
     const reset = { newPassword: 'another-password-worth-having' };
@@ -148,7 +150,7 @@ describe('the last administrator', () => {
 
   it('is none who is inactive, and no service account', async () => {
     const last = await onlyAdministrator('laura');
-    const idle = await addUser(hawser, 'ines', 'Administrator');
+    const idle = await makeUser(hawser, { username: 'ines', roles: ['Administrator'] });
     expect((await WAYS.deactivate(keeper, idle)).status).to.equal(200);
     const bot = { username: 'bot', email: 'bot@example.org', accountType: 'ServiceAccount' };
     const { id } = (await keeper.post(USERS, bot)).json;
@@ -160,7 +162,7 @@ describe('the last administrator', () => {
 
   it('may be one through a group alone', async () => {
     const direct = await onlyAdministrator('dora');
-    const member = await addUser(hawser, 'mia', 'Viewer');
+    const member = await makeUser(hawser, { username: 'mia', roles: ['Viewer'] });
     await join(member);
     expect((await WAYS.demote(keeper, direct)).status).to.equal(200);
     expect((await direct.client.get(USERS)).status).to.equal(403);
@@ -172,7 +174,7 @@ describe('the last administrator', () => {
 
   it('through a group is left by two requests at once', async () => {
     const direct = await onlyAdministrator('dana');
-    const member = await addUser(hawser, 'mona');
+    const member = await makeUser(hawser, { username: 'mona' });
     await join(member);
     const replies = await Promise.all([WAYS.delete(keeper, member), WAYS.demote(keeper, direct)]);
     const refused = replies.filter((reply) => reply.status === 409);

@@ -11,10 +11,10 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { openRequest } from '../support/open-request.ts';
-import { addUser, grant, type Person } from '../support/people.ts';
+import { grant, makeUser, type Person } from '../support/people.ts';
 
 const MAIN = 'main.dsc.yaml';
-const PASSWORD = 'a-long-enough-password';
+const PASSWORD = 'a-password-of-a-test-user';
 const BOUNDARY = 'a-boundary';
 const HOUR = 3_600_000;
 
@@ -30,7 +30,7 @@ describe('a body that comes after its sender has lost the right to what it asks 
 
   const person = (...roles: string[]) => {
     people += 1;
-    return addUser(hawser, `person-${people}`, ...roles);
+    return makeUser(hawser, { username: `person-${people}`, roles });
   };
   const open = (headers: Record<string, string>, method: string, path: string) =>
     openRequest(hawser.target(), null, { method, path, headers });

@@ -5,7 +5,8 @@ import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const NODES = '/api/v1/nodes';
 const NOTHING = { configurationMode: null, configurationModeInterval: null, reportCompliance: null };
@@ -32,10 +33,6 @@ describe("a node's LCM", () => {
   const details = async (): Promise<Reply['json']> =>
     (await hawser.admin.get(`${NODES}/${node.nodeId}`)).json;
 
-  function expectProblem(reply: Reply, expected: string): void {
-    expect(`${reply.status} ${reply.json.code}`, reply.text).to.equal(expected);
-  }
-
   describe('says what it is doing', () => {
     const say = (body: unknown): Promise<Reply> => node.client.put(pathOf('lcm-status'), body);
 
@@ -51,16 +48,16 @@ describe("a node's LCM", () => {
     it('answers 400 to anything else and changes nothing', async () => {
       await say({ lcmStatus: 'Idle' });
       for (const body of [{}, { lcmStatus: null }, { lcmStatus: 'Sleeping' }, { lcmStatus: 1 }, [], 'Idle'])
-        expectProblem(await say(body), '400 validation_failed');
+        await expectProblem(await say(body), 400, 'validation_failed');
       expect((await details()).lcmStatus).to.equal('Idle');
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
     });
 
     it('speaks for itself alone', async () => {
       const body = { lcmStatus: 'Error' };
-      expectProblem(await other.client.put(pathOf('lcm-status'), body), '403 forbidden');
-      expectProblem(await hawser.admin.put(pathOf('lcm-status'), body), '403 forbidden');
-      expectProblem(await hawser.client().put(pathOf('lcm-status'), body), '401 unauthenticated');
+      await expectProblem(await other.client.put(pathOf('lcm-status'), body), 403, 'forbidden');
+      await expectProblem(await hawser.admin.put(pathOf('lcm-status'), body), 403, 'forbidden');
+      await expectProblem(await hawser.client().put(pathOf('lcm-status'), body), 401, 'unauthenticated');
       expect((await details()).lcmStatus).to.equal('Unknown');
     });
   });
@@ -152,7 +149,7 @@ describe("a node's LCM", () => {
       const change = (json: unknown): Promise<Reply> =>
         hawser.admin.call('PUT', pathOf('lcm-config'), { json, headers: { 'If-Match': etag } });
       expect((await change({ reportCompliance: true })).status).to.equal(200);
-      expectProblem(await change({ reportCompliance: false }), '412 precondition_failed');
+      await expectProblem(await change({ reportCompliance: false }), 412, 'precondition_failed');
     });
 
     it('answers 400 to what is no such setting and changes nothing', async () => {
@@ -167,7 +164,7 @@ describe("a node's LCM", () => {
         { certificateRotationInterval: '1.00:00:00' },
         { mode: 'Monitor' },
       ])
-        expectProblem(await set(body), '400 validation_failed');
+        await expectProblem(await set(body), 400, 'validation_failed');
       expect((await read()).configurationMode).to.equal('Monitor');
     });
 
@@ -191,18 +188,18 @@ describe("a node's LCM", () => {
     it('is read by itself or with nodes.read, and changed with nodes.write alone', async () => {
       const reader = await makeUser(hawser, { username: `reader-${nodes}`, permissions: ['nodes.read'] });
       expect((await reader.get(pathOf('lcm-config'))).status).to.equal(200);
-      expectProblem(await reader.put(pathOf('lcm-config'), {}), '403 forbidden');
+      await expectProblem(await reader.put(pathOf('lcm-config'), {}), 403, 'forbidden');
       const keys = await makeUser(hawser, {
         username: `keys-${nodes}`,
         permissions: ['registration-keys.manage'],
       });
-      expectProblem(await keys.get(pathOf('lcm-config')), '403 forbidden');
-      expectProblem(await node.client.put(pathOf('lcm-config'), {}), '403 forbidden');
-      expectProblem(await other.client.get(pathOf('lcm-config')), '403 forbidden');
-      expectProblem(await hawser.client().get(pathOf('lcm-config')), '401 unauthenticated');
+      await expectProblem(await keys.get(pathOf('lcm-config')), 403, 'forbidden');
+      await expectProblem(await node.client.put(pathOf('lcm-config'), {}), 403, 'forbidden');
+      await expectProblem(await other.client.get(pathOf('lcm-config')), 403, 'forbidden');
+      await expectProblem(await hawser.client().get(pathOf('lcm-config')), 401, 'unauthenticated');
       for (const id of [newId(), 'web-01']) {
-        expectProblem(await hawser.admin.get(`${NODES}/${id}/lcm-config`), '404 not_found');
-        expectProblem(await hawser.admin.put(`${NODES}/${id}/lcm-config`, {}), '404 not_found');
+        await expectProblem(await hawser.admin.get(`${NODES}/${id}/lcm-config`), 404, 'not_found');
+        await expectProblem(await hawser.admin.put(`${NODES}/${id}/lcm-config`, {}), 404, 'not_found');
       }
     });
   });
@@ -238,7 +235,7 @@ describe("a node's LCM", () => {
         await node.client.put(pathOf('lcm-status'), { lcmStatus: 'Idle' });
       });
       expect(entries).to.deep.equal([]);
-      expect(await details()).to.include({ desiredConfigurationMode: null, configurationSource: null });
+      expect(await details()).to.include({ desiredConfigurationMode: null, configurationSource: 'Pull' });
       expect((await hawser.admin.get(pathOf('status-history'))).json).to.have.length(1);
     });
 
@@ -268,13 +265,13 @@ describe("a node's LCM", () => {
         [],
         null,
       ])
-        expectProblem(await say(body), '400 validation_failed');
+        await expectProblem(await say(body), 400, 'validation_failed');
       expect(await reported()).to.deep.equal({ ...NOTHING, configurationMode: 'Monitor' });
     });
 
     it('speaks for itself alone', async () => {
-      expectProblem(await other.client.put(pathOf('reported-config'), {}), '403 forbidden');
-      expectProblem(await hawser.admin.put(pathOf('reported-config'), {}), '403 forbidden');
+      await expectProblem(await other.client.put(pathOf('reported-config'), {}), 403, 'forbidden');
+      await expectProblem(await hawser.admin.put(pathOf('reported-config'), {}), 403, 'forbidden');
     });
   });
 

@@ -8,7 +8,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
 
@@ -189,6 +189,7 @@ describeWithOpenssl("the operator's own server certificate", () => {
       HAWSER_DATA_DIR: space.file('data'),
       HAWSER_REPOS_DIR: space.file('repos'),
       HAWSER_ADMIN_PASSWORD: 'a-password-for-tests',
+      ...CHEAP_HASHES,
       HAWSER_TLS_CERT: space.file('own.crt'),
       HAWSER_TLS_KEY: space.file('own.key'),
     });

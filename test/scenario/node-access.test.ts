@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   createKey,
   type Hawser,
@@ -14,7 +15,6 @@ import {
   publishConfiguration,
   startHawser,
 } from '../support/hawser.ts';
-import { withDatabase } from '../support/users.ts';
 
 const labelOf = (route: Route): string => `${route.method} ${route.path}`;
 /** Only declared, never called: what the routes would work with is not needed. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   createKey,
   type Hawser,
@@ -10,9 +11,9 @@ import {
   publishConfiguration,
   startHawser,
 } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
 import { announce, call, rotate, withCertificate } from '../support/rotation.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const NODES = '/api/v1/nodes';
 

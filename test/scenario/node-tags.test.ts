@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import type { Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 import {
   clearScopes,
   createScopeType,
@@ -11,16 +13,11 @@ import {
   SCOPE_TYPES,
   scopeAudit,
 } from '../support/scopes.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
   ...['nodeId', 'scopeValueId', 'scopeTypeId', 'scopeTypeName', 'scopeValue', 'precedence', 'assignedAt'],
 ];
-
-function expectProblem(reply: Reply, status: number, code: string, name = ''): void {
-  expect(`${reply.status} ${reply.text && reply.json.code}`, name).to.equal(`${status} ${code}`);
-}
 
 describe('tags of nodes', () => {
   let hawser: Hawser;
@@ -108,8 +105,8 @@ describe('tags of nodes', () => {
   it('are one of each scope type', async () => {
     await tag(ids.berlin);
     await changesNothing(async () => {
-      expectProblem(await tag(ids.munich), 409, 'scope_type_already_tagged');
-      expectProblem(await tag(ids.berlin), 409, 'scope_type_already_tagged', 'the same one');
+      await expectProblem(await tag(ids.munich), 409, 'scope_type_already_tagged');
+      await expectProblem(await tag(ids.berlin), 409, 'scope_type_already_tagged', 'the same one');
     });
     expect((await tag(ids.berlin, db)).status, 'another node').to.equal(201);
     expect((await untag(ids.berlin)).status).to.equal(204);
@@ -128,14 +125,15 @@ describe('tags of nodes', () => {
 
   it('refuse what is no scope value', async () => {
     await changesNothing(async () => {
-      for (const id of [UNKNOWN, ids.site, DEFAULT_ID]) expectProblem(await tag(id), 404, 'not_found', id);
+      for (const id of [UNKNOWN, ids.site, DEFAULT_ID])
+        await expectProblem(await tag(id), 404, 'not_found', id);
       for (const id of ['berlin', '', null, 5, `${ids.berlin}x`]) {
         const reply = await tag(id);
-        expectProblem(reply, 400, 'validation_failed', String(id));
+        await expectProblem(reply, 400, 'validation_failed', String(id));
         expect(reply.json.errors[0].path).to.equal('/scopeValueId');
       }
       for (const body of [{}, { scopeValueId: ids.berlin, note: 'x' }, []]) {
-        expectProblem(await hawser.admin.post(tagsOf(web), body), 400, 'validation_failed');
+        await expectProblem(await hawser.admin.post(tagsOf(web), body), 400, 'validation_failed');
       }
     });
   });
@@ -143,9 +141,9 @@ describe('tags of nodes', () => {
   it('of a node that does not exist answer 404', async () => {
     for (const id of [UNKNOWN, 'web-01.example.org', '1']) {
       const path = `/api/v1/nodes/${id}/tags`;
-      expectProblem(await hawser.admin.get(path), 404, 'not_found');
-      expectProblem(await hawser.admin.post(path, { scopeValueId: ids.berlin }), 404, 'not_found');
-      expectProblem(await hawser.admin.delete(`${path}/${ids.berlin}`), 404, 'not_found');
+      await expectProblem(await hawser.admin.get(path), 404, 'not_found');
+      await expectProblem(await hawser.admin.post(path, { scopeValueId: ids.berlin }), 404, 'not_found');
+      await expectProblem(await hawser.admin.delete(`${path}/${ids.berlin}`), 404, 'not_found');
     }
   });
 
@@ -153,13 +151,13 @@ describe('tags of nodes', () => {
     await tag(ids.berlin);
     await changesNothing(async () => {
       for (const id of [ids.munich, ids.server, UNKNOWN, 'berlin']) {
-        expectProblem(await untag(id), 404, 'not_found', id);
+        await expectProblem(await untag(id), 404, 'not_found', id);
       }
-      expectProblem(await untag(ids.berlin, db), 404, 'not_found', 'the other node');
+      await expectProblem(await untag(ids.berlin, db), 404, 'not_found', 'the other node');
     });
     expect((await hawser.admin.delete(`${tagsOf(web)}/${ids.berlin}/`)).status).to.equal(204);
     expect(await list()).to.deep.equal([]);
-    expectProblem(await untag(ids.berlin), 404, 'not_found', 'again');
+    await expectProblem(await untag(ids.berlin), 404, 'not_found', 'again');
     expect((await scopeAudit(hawser)).at(-1)).to.deep.equal({
       action: 'node.untagged',
       resourceId: web.nodeId,
@@ -189,13 +187,13 @@ describe('tags of nodes', () => {
     const body = { scopeValueId: ids.berlin };
     expect((await reader.get(tagsOf(web))).status).to.equal(200);
     for (const client of [writer, other]) {
-      expectProblem(await client.get(tagsOf(web)), 403, 'forbidden');
+      await expectProblem(await client.get(tagsOf(web)), 403, 'forbidden');
     }
     for (const client of [reader, other]) {
-      expectProblem(await client.post(tagsOf(web), body), 403, 'forbidden');
-      expectProblem(await client.delete(`${tagsOf(web)}/${ids.berlin}`), 403, 'forbidden');
+      await expectProblem(await client.post(tagsOf(web), body), 403, 'forbidden');
+      await expectProblem(await client.delete(`${tagsOf(web)}/${ids.berlin}`), 403, 'forbidden');
     }
-    expectProblem(await web.client.get(tagsOf(web)), 403, 'forbidden', 'the node itself');
+    await expectProblem(await web.client.get(tagsOf(web)), 403, 'forbidden', 'the node itself');
     expect((await writer.post(tagsOf(web), body)).status).to.equal(201);
     expect((await writer.delete(`${tagsOf(web)}/${ids.berlin}`)).status).to.equal(204);
     expect((await scopeAudit(hawser)).at(-1)).to.include({ action: 'node.untagged', actor: 'will' });

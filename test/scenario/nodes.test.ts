@@ -4,6 +4,7 @@ import { MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { withDatabase } from '../support/database.ts';
 import {
   createKey,
   type Hawser,
@@ -11,7 +12,7 @@ import {
   publishConfiguration,
   startHawser,
 } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const NODES = '/api/v1/nodes';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -74,7 +75,7 @@ describe('operators list and read nodes', () => {
       lcmStatus: 'Unknown',
       isStale: false,
       lastCheckIn: null,
-      configurationSource: null,
+      configurationSource: 'Pull',
       configurationMode: null,
       configurationModeInterval: null,
       reportCompliance: null,

@@ -1,17 +1,9 @@
 import { expect } from 'chai';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  expectProblem,
-  fileOf,
-  MAIN,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 describe('an administrator moves refs with stock git beside the running server', function () {

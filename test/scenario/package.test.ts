@@ -16,8 +16,9 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { makeClient } from '../support/client.ts';
-import { CONFIGURATIONS, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, MAIN } from '../support/configurations.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const SOURCES = [
@@ -119,7 +120,7 @@ describe('the package', function () {
     ]);
     const others = paths.filter(
       (path) =>
-        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js|scripts\/(container|systemd)\/.*)$/.test(
+        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
           path,
         ),
     );

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import type { GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
-import { addUser, type Person } from '../support/people.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
 const CONTENT = 'parameters: {port: 80}\n';
@@ -25,7 +26,7 @@ describe('who may do what with parameters', function () {
     hawser = await startHawser();
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     set = `/api/v1/parameters/${DEFAULT_ID}/${await configurationId(hawser.admin, 'web')}`;
-    bob = await addUser(hawser, 'bob', 'Viewer');
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, hawser.admin.put(set, { version: '1.0.0', content: CONTENT }));
     await ok(200, hawser.admin.put(`${set}/versions/1.0.0/publish`));
   });
@@ -149,7 +150,7 @@ describe('who may do what with parameters', function () {
   });
 
   it('nor does an override on configurations lift what a token may not use', async () => {
-    const root = await addUser(hawser, 'bounded', 'Administrator');
+    const root = await makeUser(hawser, { username: 'bounded', roles: ['Administrator'] });
     await onParameters('Read', root);
     await onConfiguration('Modify', root);
     await expectLevel(root.client, 'Manage', 'session');
@@ -163,7 +164,7 @@ describe('who may do what with parameters', function () {
   });
 
   it('an override opens all of them, by a token only with the scope for it', async () => {
-    const root = await addUser(hawser, 'root', 'Administrator');
+    const root = await makeUser(hawser, { username: 'root', roles: ['Administrator'] });
     await expectLevel(root.client, 'Manage', 'session');
     await expectLevel(await root.withToken('parameters.admin-override'), 'Manage', 'parameters');
     await expectLevel(await root.withToken('configurations.admin-override'), 'Manage', 'configurations');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
-import { addVersion, create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import {
@@ -13,6 +13,7 @@ import {
   saveParameters,
 } from '../support/parameter-files.ts';
 import { filesOf, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, tagNode } from '../support/scopes.ts';
 
 const MAX_LEAVES = 20_000;
@@ -125,7 +126,9 @@ describe('the leaves of parameters', function () {
 
     it('count a list as one, however long, and an empty mapping too', async () => {
       const [, , send] = ways[0] as (typeof ways)[0];
-      await ok(200, send(`{"parameters":{"list":[${'1,'.repeat(30_000)}1],"none":{}}}`, 'json'));
+      const content = `{"parameters":{"list":[${'1,'.repeat(30_000)}1],"none":{}}}`;
+      const kept = await ok(200, send(content, 'json'));
+      expect(kept).to.include({ version: '1.0.0', scopeTypeName: 'Default' });
     });
 
     it('nested so deep that their pointers repeat long keys are refused at once', async () => {

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, poll, pullParameters } from '../support/parameter-files.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import {
   createScopeType,
   createScopeValue,
@@ -528,8 +529,8 @@ describe('parameter files', function () {
 
   describe('to stock git', () => {
     it('are tags and a branch for their type, which tells who set what', async () => {
-      const ada = await addUser(hawser, 'ada', 'Administrator');
-      const eve = await addUser(hawser, 'eve', 'Administrator');
+      const ada = await makeUser(hawser, { username: 'ada', roles: ['Administrator'] });
+      const eve = await makeUser(hawser, { username: 'eve', roles: ['Administrator'] });
       const scopeValue = 'blamed';
       await ok(
         201,

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { addVersion, CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { documentOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
-import { withDatabase } from '../support/users.ts';
 
 const of = (name: string) => `${CONFIGURATIONS}/${name}`;
 const text = { type: 'string', defaultValue: 'abcd' };

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -14,6 +14,7 @@ import {
   pullParameters,
   saveParameters,
 } from '../support/parameter-files.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, generation, SCOPE_TYPES, tagNode } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };

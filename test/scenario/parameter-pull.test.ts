@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Wish as Child, publishWithChildren } from '../support/composites.ts';
-import { addVersion, create, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import {
   assign,
@@ -10,6 +10,7 @@ import {
   pullParameters,
   saveParameters,
 } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
@@ -129,6 +130,24 @@ parameters:
   wide: 9007199254740993
   exact: 0.10000000000000000555
 `);
+  });
+
+  it('of its own name with an underscore, over a restart, in whichever spelling the name is given', async () => {
+    const windows = await hawser.registerNode('WIN_APP_01.Example.ORG.');
+    await start('underscored');
+    await assign(hawser, windows, 'underscored');
+    const own = { configuration: 'underscored', scopeType: 'Node', content: 'parameters: {own: 1}\n' };
+    await saveParameters(hawser, { ...own, value: 'win_app_01.example.org.' });
+    await saveParameters(hawser, { ...own, value: 'WIN_APP_01.example.org', version: '1.1.0' });
+    expect(await pullParameters(windows)).to.equal('parameters:\n  own: 1\n');
+    await hawser.restart();
+    const anew = (known: NodeUnderTest) => ({ ...known, client: hawser.client(known.identity) });
+    node = anew(node);
+    expect(await pullParameters(anew(windows))).to.equal('parameters:\n  own: 1\n');
+    expect(hawser.git('parameters/underscored.git', 'tag').trim().split('\n')).to.deep.equal([
+      'Node/win_app_01.example.org/v1.0.0',
+      'Node/win_app_01.example.org/v1.1.0',
+    ]);
   });
 
   it('without those that are skipped on purpose, and with no file where that leaves none', async () => {

@@ -1,21 +1,13 @@
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client } from '../support/client.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  ok,
-  publish,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, publish, versionsOf } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { documentOf, filesOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
-import { addUser, grant } from '../support/people.ts';
+import { grant, makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
-import { makeUser } from '../support/users.ts';
 
 const text = { type: 'string', defaultValue: 'abcd' };
 const port = { type: 'int', minValue: 1, maxValue: 65_535 };
@@ -229,6 +221,10 @@ describe('a schema of parameters', () => {
     await ok(200, uploadSchema(admin, 'second', '1.1.0', { a: { type: 'int' } }));
     await ok(201, addVersion(admin, 'second', { version: '1.1.0' }));
     await ok(200, publish(admin, 'second', '1.1.0'));
+    for (const name of ['first', 'second'])
+      expect(Object.keys((await ok(200, read(name))).properties.parameters.properties), name).to.deep.equal([
+        'a',
+      ]);
   });
 
   it('is that of the version named, uploaded before derived', async () => {
@@ -309,7 +305,7 @@ describe('a schema of parameters', () => {
       const more = { permissions: [], grants: grants(on, 'Modify') };
       await ok(200, calls(await makeUser(hawser, { username: `writer-${on}`, ...more })).write());
     }
-    const person = await addUser(hawser, 'token-holder');
+    const person = await makeUser(hawser, { username: 'token-holder' });
     await grant(hawser, person, 'held', 'Read');
     const own = { principalType: 'User', principalId: person.userId, level: 'Modify' };
     await ok(204, admin.put(`${schemaOf('held')}/permissions`, own));

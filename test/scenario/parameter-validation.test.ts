@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
-import { addVersion, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, DEFAULT_ID } from '../support/scopes.ts';
 
 const LONG = 900_000;

@@ -9,8 +9,16 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
-import { ADMIN_PASSWORD, type Hawser, signIn, startHawser, TestClock } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { withDatabase } from '../support/database.ts';
+import {
+  ADMIN_PASSWORD,
+  CHEAP_HASHES,
+  type Hawser,
+  signIn,
+  startHawser,
+  TestClock,
+} from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
 const ME = '/api/v1/auth/me';
@@ -135,6 +143,7 @@ describe('the first start without a given password', () => {
       HAWSER_PORT: '0',
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
+      ...CHEAP_HASHES,
     });
     const sink = new Writable({
       write(chunk, _encoding, done) {

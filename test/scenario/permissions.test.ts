@@ -12,10 +12,11 @@ import {
   createComposite,
   publishComposite,
 } from '../support/composites.ts';
-import { CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, type Person } from '../support/people.ts';
-import { withDatabase } from '../support/users.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
 
@@ -32,8 +33,8 @@ for (const { kind, base, scope, make } of KINDS) {
 
     before(async () => {
       hawser = await startHawser();
-      ada = await addUser(hawser, 'ada', 'Author');
-      bob = await addUser(hawser, 'bob', 'Viewer');
+      ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+      bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     });
 
     after(() => hawser.close());
@@ -107,7 +108,7 @@ for (const { kind, base, scope, make } of KINDS) {
     });
 
     it("count through groups too: the highest of one's own and the groups' wins", async () => {
-      const cleo = await addUser(hawser, 'cleo', 'Viewer');
+      const cleo = await makeUser(hawser, { username: 'cleo', roles: ['Viewer'] });
       const readers = await addGroup(hawser, 'Readers', cleo);
       const managers = await addGroup(hawser, 'Managers', cleo);
       const adas = permissionsOf('adas');
@@ -220,7 +221,7 @@ for (const { kind, base, scope, make } of KINDS) {
     });
 
     it('go with the user or group that held them, and with what they were held on', async () => {
-      const dora = await addUser(hawser, 'dora', 'Viewer');
+      const dora = await makeUser(hawser, { username: 'dora', roles: ['Viewer'] });
       const group = await addGroup(hawser, 'Passing', dora);
       await ok(201, make(hawser.admin, 'passing'));
       const { id } = (await hawser.admin.get(`${base}/passing`)).json;
@@ -257,8 +258,8 @@ describe('who sees and changes a composite', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ada = await addUser(hawser, 'ada', 'Author');
-    bob = await addUser(hawser, 'bob', 'Author');
+    ada = await makeUser(hawser, { username: 'ada', roles: ['Author'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Author'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'x' } });
     await ok(201, createComposite(ada.client, 'adas'));
     await ok(201, addCompositeDraft(ada.client, 'adas', '1.0.0'));
@@ -344,7 +345,7 @@ describe('who sees and changes a composite', () => {
   });
 
   it('creating takes the permission, and a token that names it', async () => {
-    const cleo = await addUser(hawser, 'cleo', 'Viewer');
+    const cleo = await makeUser(hawser, { username: 'cleo', roles: ['Viewer'] });
     await expectProblem(createComposite(cleo.client, 'cleos'), 403, 'forbidden');
     const configurations = await bob.withToken('configurations.create');
     await expectProblem(createComposite(configurations, 'bobs'), 403, 'forbidden');
@@ -371,7 +372,7 @@ describe('who sees and changes a composite', () => {
   });
 
   it('with the override permission one manages all, with a token only where it is named', async () => {
-    const root = await addUser(hawser, 'root', 'Administrator');
+    const root = await makeUser(hawser, { username: 'root', roles: ['Administrator'] });
     await expectLevel(root.client, 'Manage');
     const { name } = (await ok(200, root.client.get(COMPOSITES)))[0];
     expect(name).to.equal('adas');

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { MAIN, ok } from '../support/configurations.ts';
+import { MAIN } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
 describe("the provenance of a node's parameters", function () {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Client, Form, Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const CONFIGURATIONS = '/api/v1/configurations';
 

@@ -1,30 +1,48 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PROJECT, README_TOOLS, ReadmeError, runReadme } from '../../scripts/readme/run.ts';
+import { readBlocks } from '../../scripts/readme/blocks.ts';
+import { PROJECT, README_TOOLS, ReadmeError, readPages, runPages, WALKS } from '../../scripts/readme/run.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
-const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
+const read = (page: string) => readFileSync(join(PROJECT, page), 'utf8');
+const README = read('README.md');
 
 describe('the README', () => {
   it('opens with the two commands', () => {
     expect(README).to.match(/^# Hawser\n\n```sh\nnpm ci && npm start\nnpm ci && npm test\n```\n/);
   });
 
-  it('does what it says, command by command', async function () {
-    this.timeout(180_000);
+  it('has at most 250 lines', () => {
+    expect(README.trimEnd().split('\n')).to.have.lengthOf.at.most(250);
+  });
+
+  it('does what it says, command by command, and so do the pages that continue it', async function () {
+    this.timeout(600_000);
     // The project itself needs none of these, so a machine without them can still run the tests.
     const missing = README_TOOLS.filter((tool) => spawnSync(tool, ['--help']).error !== undefined);
     if (missing.length > 0) {
       if (this.test) this.test.title += ` (not played: ${missing.join(', ')} missing)`;
       this.skip();
     }
-    await runReadme(README);
+    const pages = readPages();
+    const blocks = pages.flatMap(({ name, markdown }) => readBlocks(name, markdown));
+    expect(await runPages(pages)).to.equal(blocks.length);
   });
 
+  it('is continued by each page of docs that has commands for the reader', () => {
+    const pages = readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name));
+    const walks = pages.filter((page) => readBlocks(page, read(page)).length > 0);
+    expect(['README.md', ...walks.sort()]).to.have.members(WALKS);
+  });
+});
+
+describe('the page of settings', () => {
   it('lists every setting with its default', () => {
-    const rows = [...README.matchAll(/^\| (`HAWSER_[^|]*) \| ([^|]*) \|/gm)];
+    const rows = [...read('docs/settings.md').matchAll(/^\| (`HAWSER_[^|]*) \| ([^|]*) \|/gm)];
     const listed = rows.flatMap(([, names = '']) => names.match(/HAWSER_\w+/g) ?? []);
     expect(listed.sort()).to.deep.equal(knownSettings());
     for (const [, name = '', value = ''] of rows) {
@@ -45,10 +63,10 @@ describe('the README', () => {
   }
 });
 
-describe('the README runner', () => {
+describe('the runner of walks', () => {
   const faultOf = async (markdown: string): Promise<string> => {
     try {
-      await runReadme(markdown);
+      await runPages([{ name: 'page.md', markdown }]);
       return '';
     } catch (error) {
       if (error instanceof ReadmeError) return error.message;
@@ -64,7 +82,7 @@ describe('the README runner', () => {
 
   it('names the command that fails, with what it printed', async () => {
     const fault = await faultOf('```bash\necho before\nfalse | cat\necho after\n```\n');
-    expect(fault).to.include('README.md line 2: it ended before its end');
+    expect(fault).to.include('page.md line 2: it ended before its end');
     expect(fault.split('--- printed\n')[1]?.trim()).to.equal('before');
   });
 
@@ -73,6 +91,16 @@ describe('the README runner', () => {
     expect(fault).to.include('the output is not the one shown');
     expect(fault).to.include('--- expected (... stands for anything)\none');
     expect(fault).to.include('--- printed\ntwo');
+  });
+
+  it('has a home of its own', async () => {
+    expect(await faultOf('```bash\necho "$HOME"\n```\n\n```text\n.../hawser-readme-...\n```\n')).to.equal('');
+  });
+
+  it('runs a block that removes everything after all others', async () => {
+    const remove = '```bash last\nrm ~/made\n```\n\n';
+    expect(await faultOf(`${remove}\`\`\`bash\ntouch ~/made\n\`\`\`\n`)).to.equal('');
+    expect(await faultOf(remove)).to.include('No such file');
   });
 
   it('wants a block that shows a failure to fail', async () => {

@@ -163,5 +163,6 @@ describe("pages in Debian's Chromium (skipped where /usr/bin/chromium is not ins
     await page.getByText('by a page of another site').waitFor();
     await page.goto(`${base}/login`);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.context().cookies(), 'no session').to.deep.equal([]);
   });
 });

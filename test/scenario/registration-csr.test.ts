@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { expectProblem } from '../support/configurations.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { Workspace } from '../unit/tls/openssl.ts';
 
@@ -46,6 +46,19 @@ describeWithOpenssl('a node registers with a certificate signing request', () =>
     (await hawser.admin.get('/api/v1/admin/registration-keys')).json.find((row: { keyPrefix: string }) =>
       secret.startsWith(row.keyPrefix),
     ).currentUses;
+
+  it('gets one for a name with an underscore, which openssl verifies, and polls with it', async () => {
+    const { csr, key: privateKey } = makeRequest('underscore', ...(KEYS['P-256'] ?? []));
+    const reply = await register('WIN_APP_01.example.org.', csr);
+    expect(reply.status, reply.text).to.equal(200);
+    const { certificate, nodeId } = reply.json;
+    expect(new X509Certificate(certificate).subject).to.equal('CN=win_app_01.example.org');
+    space.write('underscore.crt', certificate);
+    const verdict = space.openssl('verify', '-CAfile', 'ca.crt', '-purpose', 'sslclient', 'underscore.crt');
+    expect(verdict).to.equal('underscore.crt: OK\n');
+    const client = hawser.client({ cert: certificate, key: privateKey });
+    expect((await client.get(`/api/v1/nodes/${nodeId}/lcm-config`)).status).to.equal(200);
+  });
 
   for (const [name, options] of Object.entries(KEYS)) {
     it(`gets a certificate for its ${name} key that openssl verifies, and polls with it`, async () => {

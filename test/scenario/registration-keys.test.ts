@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';

@@ -72,13 +72,13 @@ describe('a node registers with a key and its certificate', () => {
   for (const [fault, fqdn] of Object.entries({
     'an empty name': '',
     'a blank in it': 'web 01',
-    'an underscore': 'web_01',
-    'a trailing dot': 'web-01.example.org.',
+    'two dots at the end': 'web-01.example.org..',
     'an empty label': 'web..example.org',
     'a hyphen at the edge of a label': '-web.example.org',
     'a label of 64': `${'a'.repeat(64)}.example.org`,
     'a name of 254': `${'a.'.repeat(126)}aa`,
     'a .lock ending': 'web.LOCK',
+    'a .lock ending before the dot of the root': 'web.lock.',
     'a path': '../../etc/passwd',
     'a name outside ASCII': 'bücher.example.org',
     'a line break': 'web\nroot',
@@ -91,6 +91,48 @@ describe('a node registers with a key and its certificate', () => {
       expect(reply.json.errors[0].path).to.equal('/fqdn');
     });
   }
+
+  it('takes the names of Windows machines and containers, and one dot at the end, which it cuts off', async () => {
+    const identity = await makeClientCertificate({ commonName: 'WIN_APP_01' });
+    const body = { registrationKey: key, fqdn: 'WIN_APP_01.Corp.Example.ORG.' };
+    const first = await hawser.client(identity).post(REGISTER, body);
+    expect(first.status, first.text).to.equal(200);
+    const nodes = await nodesNamed('win_app_01.corp.example.org');
+    expect(nodes.map(({ id, fqdn }: Reply['json']) => [id, fqdn])).to.deep.equal([
+      [first.json.nodeId, 'win_app_01.corp.example.org'],
+    ]);
+    for (const fqdn of ['win_app_01.corp.example.org', 'WIN_APP_01.corp.example.org.'])
+      expect((await hawser.client(identity).post(REGISTER, { ...body, fqdn })).json).to.deep.equal(
+        first.json,
+      );
+    expect((await register('win_app_01.corp.example.org.')).json.code).to.equal('node_exists');
+    // An underscore is no hyphen, and no placeholder.
+    expect((await register('win-app-01.corp.example.org')).status).to.equal(200);
+    expect(await nodesNamed('win_app_01')).to.have.length(1);
+  });
+
+  it('says that letters outside ASCII go into punycode', async () => {
+    for (const fqdn of ['bücher.example.org', '例え.jp', 'web\u2024example.org']) {
+      const reply = await register(fqdn);
+      expect(reply.status).to.equal(400);
+      expect(reply.json.errors[0]).to.include({ path: '/fqdn', code: 'invalid_host_name' });
+      expect(reply.json.errors[0].message).to.match(/punycode.*xn--/);
+    }
+    expect((await register('web 01')).json.errors[0].message).to.not.match(/punycode/);
+    expect((await register('xn--bcher-kva.example.org')).status).to.equal(200);
+  });
+
+  it('takes it that who registers pulls, unless it says otherwise', async () => {
+    await register('silent.example.org');
+    await register('nothing.example.org', { configurationSource: null });
+    await register('local.example.org', { configurationSource: 'local' });
+    for (const [name, source] of [
+      ['silent', 'Pull'],
+      ['nothing', 'Pull'],
+      ['local', 'Local'],
+    ])
+      expect((await nodesNamed(`${name}.example.org`))[0].configurationSource).to.equal(source);
+  });
 
   for (const [fault, path, body] of [
     ['an unknown source', '/configurationSource', { configurationSource: 'Push' }],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const ALL = '/api/v1/reports';
 

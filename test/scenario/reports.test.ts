@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { MINUTE, SECOND, toTimestamp } from '../../src/lib/clock.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { expectProblem } from '../support/configurations.ts';
 import {
   exportOutput,
   getOutput,
@@ -12,6 +11,7 @@ import {
 } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { expectProblem } from '../support/replies.ts';
 
 const REPORTS = '/api/v1/reports';
 const pathOf = (node: NodeUnderTest) => `/api/v1/nodes/${node.nodeId}/reports`;

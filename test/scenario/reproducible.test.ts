@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { addVersion, create, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 import { type UnzippedEntry, unzip } from '../support/unzip.ts';
 
 const filesOf = (entries: UnzippedEntry[]) => new Map(entries.map(({ path, content }) => [path, content]));
@@ -62,7 +63,7 @@ describe('equal content is equal everywhere', () => {
     const two = await startHawser();
     servers.push(two);
     two.clock.advance(40 * 24 * 3_600_000);
-    const ada = await addUser(two, 'ada', 'Author');
+    const ada = await makeUser(two, { username: 'ada', roles: ['Author'] });
     const reversed = Object.fromEntries(Object.entries(FILES).reverse());
     // Another history before it, and other people.
     const old = { files: { [MAIN]: 'old' } };

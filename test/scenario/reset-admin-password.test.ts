@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
 import { type Ended, spawnHawser } from '../support/spawned.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const ME = '/api/v1/auth/me';
 const USERS = '/api/v1/users';

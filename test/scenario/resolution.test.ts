@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
-import { create, expectProblem, MAIN, ok, publish } from '../support/configurations.ts';
+import { create, MAIN, publish } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
-import { makeUser } from '../support/users.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 const DECLARING = {
@@ -47,7 +48,7 @@ describe("the resolution of a node's parameters", function () {
   }
 
   const resolution = (query = '', client: Client = hawser.admin) => client.get(`${path}/resolution${query}`);
-  const both = async (query: string, status: number, code: string, client?: Client) => {
+  const expectProblemOfBoth = async (query: string, status: number, code: string, client?: Client) => {
     for (const what of ['resolution', 'provenance'])
       await expectProblem((client ?? hawser.admin).get(`${path}/${what}${query}`), status, code, what);
   };
@@ -55,7 +56,7 @@ describe("the resolution of a node's parameters", function () {
     (await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`))).parameterProblems;
 
   it('is 404 while nothing is assigned, unless a configuration is named', async () => {
-    await both('', 404, 'no_configuration_assigned');
+    await expectProblemOfBoth('', 404, 'no_configuration_assigned');
     expect(await problemsShown()).to.equal(0);
     const id = await make('unassigned', FILES, '1.0.0', '2.0.0-rc.1');
     expect(await ok(200, resolution(`?configurationId=${id}`))).to.include({
@@ -146,7 +147,7 @@ describe("the resolution of a node's parameters", function () {
       { name: 'pinned', activeVersion: '1.0.0' },
     ]);
     await assign(hawser, node, 'all', { isComposite: true, prereleaseChannel: 'rc' });
-    await both('', 400, 'configuration_id_required');
+    await expectProblemOfBoth('', 400, 'configuration_id_required');
     const answer = await ok(200, resolution(`?configurationId=${pinned}`));
     expect(answer).to.include({ configurationVersion: '1.0.0', prereleaseChannel: 'rc' });
     expect(answer.problems).to.have.length(2);
@@ -183,8 +184,8 @@ describe("the resolution of a node's parameters", function () {
     await assign(hawser, node, 'fleeting');
     expect(await problemsShown()).to.equal(2);
     hawser.git('configurations/fleeting.git', 'tag', '-d', 'v1.0.0');
-    await eventually(() => both('', 404, 'no_eligible_version'));
-    await both(`?configurationId=${id}`, 404, 'no_eligible_version');
+    await eventually(() => expectProblemOfBoth('', 404, 'no_eligible_version'));
+    await expectProblemOfBoth(`?configurationId=${id}`, 404, 'no_eligible_version');
     expect(await problemsShown()).to.equal(0);
   });
 
@@ -212,8 +213,8 @@ describe("the resolution of a node's parameters", function () {
     await assign(hawser, node, 'web');
     const nowhere = '7a1c5f0e-0000-4000-8000-000000000000';
     for (const query of [`?configurationId=${nowhere}`, '?configurationId=web', '?configurationId='])
-      await both(query, 404, 'not_found');
-    await both('?configurationId=a&configurationId=b', 400, 'validation_failed');
+      await expectProblemOfBoth(query, 404, 'not_found');
+    await expectProblemOfBoth('?configurationId=a&configurationId=b', 400, 'validation_failed');
     for (const id of [nowhere, 'web-01.example.org'])
       for (const what of ['resolution', 'provenance'])
         await expectProblem(hawser.admin.get(`/api/v1/nodes/${id}/parameters/${what}`), 404, 'not_found');
@@ -244,10 +245,10 @@ describe("the resolution of a node's parameters", function () {
     await ok(200, resolution('', people.reader));
     await ok(200, resolution('', people.narrow));
     const other = await configurationId(hawser.admin, 'other');
-    await both(`?configurationId=${other}`, 404, 'not_found', people.reader);
-    await both('', 404, 'not_found', people.blind);
-    await both('', 403, 'forbidden', people.outsider);
-    await both('', 403, 'forbidden', node.client);
-    await both('', 401, 'unauthenticated', hawser.client());
+    await expectProblemOfBoth(`?configurationId=${other}`, 404, 'not_found', people.reader);
+    await expectProblemOfBoth('', 404, 'not_found', people.blind);
+    await expectProblemOfBoth('', 403, 'forbidden', people.outsider);
+    await expectProblemOfBoth('', 403, 'forbidden', node.client);
+    await expectProblemOfBoth('', 401, 'unauthenticated', hawser.client());
   });
 });

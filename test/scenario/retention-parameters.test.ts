@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import type { GitStore, ParameterScope } from '../../src/versions/store.ts';
 import { entriesDuring } from '../support/audit-table.ts';
-import { CONFIGURATIONS, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 import {
   beside,
   cleanUp,

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { DAY, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { entriesDuring } from '../support/audit-table.ts';
-import { expectProblem, ok } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, RETENTION, RUNS } from '../support/retention.ts';
-import { withDatabase } from '../support/users.ts';
 
 const KINDS = [
   { what: 'reports', versionType: 'Report', settings: { reportKeepCount: 2, reportKeepDays: 3 } },

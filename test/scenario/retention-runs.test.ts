@@ -8,11 +8,12 @@ import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { entriesOf } from '../support/audit-table.ts';
-import { CONFIGURATIONS, expectProblem, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { beside, cleanUp, publishVersions, RETENTION, RUNS, versionsLeft } from '../support/retention.ts';
-import { withDatabase } from '../support/users.ts';
 
 const SETTINGS = '/api/v1/settings/retention';
 const ALL = ['Composite', 'Configuration', 'Parameter', 'Report', 'StatusEvent'];

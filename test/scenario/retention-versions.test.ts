@@ -14,9 +14,7 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
@@ -24,6 +22,7 @@ import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import {
   cleanUp,
   deletedBy,

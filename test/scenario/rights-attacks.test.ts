@@ -3,20 +3,20 @@
 import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
-import { expectProblem, MAIN, ok, post, versionsOf } from '../support/configurations.ts';
+import { MAIN, post, versionsOf } from '../support/configurations.ts';
 import { createKey, type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
 import { configurationId } from '../support/parameter-files.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
-import { makeUser } from '../support/users.ts';
 
 const USERS = '/api/v1/users';
 const GROUPS = '/api/v1/groups';
 const KEYS = '/api/v1/admin/registration-keys';
 const WEB = '/api/v1/configurations/web';
 const NEW_PASSWORD = 'another-password-worth-having';
-/** Of everybody whom `addUser` makes. */
-const OLD_PASSWORD = 'a-long-enough-password';
+/** Of everybody whom `makeUser` makes. */
+const OLD_PASSWORD = 'a-password-of-a-test-user';
 
 describe('an attacker', () => {
   let hawser: Hawser;
@@ -33,7 +33,7 @@ describe('an attacker', () => {
     ok(204, hawser.admin.put(`${path}/permissions`, { principalType, principalId, level }));
 
   it('with a token for configurations alone writes no parameters that its owner may only read', async () => {
-    const mallory = await addUser(hawser, 'mallory-token');
+    const mallory = await makeUser(hawser, { username: 'mallory-token' });
     await grant(WEB, 'User', mallory.userId, 'Manage');
     await grant(`${WEB}/parameters`, 'User', mallory.userId, 'Read');
     const token = await mallory.withToken('configurations.grants');
@@ -53,7 +53,7 @@ describe('an attacker', () => {
   });
 
   it('with groups.manage alone does not join the group that may publish', async () => {
-    const mallory = await addUser(hawser, 'mallory-groups');
+    const mallory = await makeUser(hawser, { username: 'mallory-groups' });
     const { id: roleId } = await ok(
       201,
       hawser.admin.post('/api/v1/roles', { name: 'Group keeper', permissions: ['groups.manage'] }),
@@ -76,9 +76,9 @@ describe('an attacker', () => {
 
   it('with users.manage alone becomes nobody who holds grants, and lets no administrator in again', async () => {
     const mallory = await makeUser(hawser, { username: 'mallory-users', permissions: ['users.manage'] });
-    const author = await addUser(hawser, 'author');
+    const author = await makeUser(hawser, { username: 'author' });
     await grant(WEB, 'User', author.userId, 'Manage');
-    const former = await addUser(hawser, 'former', 'Administrator');
+    const former = await makeUser(hawser, { username: 'former', roles: ['Administrator'] });
     const state = { username: 'former', email: 'former@example.org', isActive: false };
     await ok(200, hawser.admin.put(`${USERS}/${former.userId}`, state));
     const beyond = [403, 'beyond_own_permissions'] as const;
@@ -102,7 +102,7 @@ describe('an attacker', () => {
   });
 
   it('with a token does not set the password of its owner, nor with a session that is open', async () => {
-    const root = await addUser(hawser, 'root', 'Administrator');
+    const root = await makeUser(hawser, { username: 'root', roles: ['Administrator'] });
     const everything = await ok(200, root.client.get('/api/v1/permissions'));
     const token = await root.withToken(
       ...everything.map(({ name }: { name: string }) => name),
@@ -145,7 +145,7 @@ describe('an attacker', () => {
       ...{ username: 'keeper-of-keys', permissions: ['registration-keys.manage', 'nodes.delete'] },
     });
     await createKey(both, { allowReregistration: true });
-    const root = await addUser(hawser, 'key-root', 'Administrator');
+    const root = await makeUser(hawser, { username: 'key-root', roles: ['Administrator'] });
     const narrow = await root.withToken('registration-keys.manage');
     await expectProblem(narrow.post(KEYS, { allowReregistration: true }), 403, 'beyond_own_permissions');
     await createKey(await root.withToken('registration-keys.manage', 'nodes.delete'), {

@@ -3,10 +3,10 @@ import { BUILT_IN_ROLES, PERMISSION_NAMES, PERMISSIONS } from '../../src/domain/
 import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
-import { expectProblem, ok } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const ROLES = '/api/v1/roles';
 const UNKNOWN = '3f0e0000-0000-4000-8000-000000000000';
@@ -240,7 +240,7 @@ describe('roles', () => {
     });
 
     it('a token counts for what its scopes leave of its owner', async () => {
-      const olga = await addUser(hawser, 'olga', 'Administrator');
+      const olga = await makeUser(hawser, { username: 'olga', roles: ['Administrator'] });
       const roles = await olga.withToken('roles.manage');
       const wish = { name: 'By token', permissions: ['nodes.read'] };
       await expectProblem(roles.post(ROLES, wish), 403, 'beyond_own_permissions');
@@ -261,7 +261,7 @@ describe('roles', () => {
     });
 
     it('what a role loses, its holders lose with their very next request', async () => {
-      const nick = await addUser(hawser, 'nick');
+      const nick = await makeUser(hawser, { username: 'nick' });
       const token = await nick.withToken('nodes.read');
       const both = async (status: number) => {
         for (const client of [nick.client, token]) {
@@ -307,7 +307,7 @@ describe('the catalogue of permissions', () => {
   after(() => hawser.close());
 
   it('shows every permission with what it is for to whoever is signed in', async () => {
-    const nobody = await addUser(hawser, 'nobody');
+    const nobody = await makeUser(hawser, { username: 'nobody' });
     const reply = await nobody.client.get('/api/v1/permissions');
     const catalogue = await ok(200, reply);
     expect(catalogue).to.deep.equal(

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { addVersion, create, fileOf, MAIN, ok, publish } from '../support/configurations.ts';
+import { addVersion, create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
 import { type UnzippedEntry, unzip } from '../support/unzip.ts';
 import { makeZip } from '../support/zip.ts';
 

@@ -15,8 +15,9 @@ import { type Database, openDatabase } from '../../src/db/open.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { systemActor } from '../../src/security/audit.ts';
-import type { Reply } from '../support/client.ts';
 import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 import {
   clearScopes,
   createScopeType,
@@ -28,7 +29,6 @@ import {
   scopeAudit,
   tagNode,
 } from '../support/scopes.ts';
-import { makeUser } from '../support/users.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = [
@@ -41,10 +41,6 @@ interface Shown {
   name: string;
   precedence: number;
   updatedAt: string;
-}
-
-function expectProblem(reply: Reply, status: number, code: string, name = ''): void {
-  expect(`${reply.status} ${reply.text && reply.json.code}`, name).to.equal(`${status} ${code}`);
 }
 
 describe('scope types', () => {
@@ -124,14 +120,14 @@ describe('scope types', () => {
     expect(page.json.map(({ name }: Shown) => name)).to.deep.equal(['Environment']);
     expect(page.headers['x-total-count']).to.equal('3');
     expect(page.headers['link']).to.equal(`<${SCOPE_TYPES}?take=1&skip=2>; rel="next"`);
-    expectProblem(await hawser.admin.get(`${SCOPE_TYPES}?take=0`), 400, 'validation_failed');
+    await expectProblem(await hawser.admin.get(`${SCOPE_TYPES}?take=0`), 400, 'validation_failed');
   });
 
   it('refuse a name that is taken in any case, those of the system types too', async () => {
     await createScopeType(hawser, 'Environment');
     await changesNothing(async () => {
       for (const name of ['Environment', 'environment', 'ENVIRONMENT', 'default', 'Default', 'NODE']) {
-        expectProblem(await hawser.admin.post(SCOPE_TYPES, { name }), 409, 'name_taken', name);
+        await expectProblem(await hawser.admin.post(SCOPE_TYPES, { name }), 409, 'name_taken', name);
       }
     });
   });
@@ -140,7 +136,7 @@ describe('scope types', () => {
     await changesNothing(async () => {
       for (const name of ['draft', 'schema', 'main', 'HEAD', 'Draft', 'SCHEMA', 'Main', 'head']) {
         const reply = await hawser.admin.post(SCOPE_TYPES, { name });
-        expectProblem(reply, 400, 'reserved_name', name);
+        await expectProblem(reply, 400, 'reserved_name', name);
         expect(reply.json.errors[0].path).to.equal('/name');
       }
     });
@@ -167,7 +163,7 @@ describe('scope types', () => {
     await changesNothing(async () => {
       for (const [body, path] of faults) {
         const reply = await hawser.admin.post(SCOPE_TYPES, body);
-        expectProblem(reply, 400, 'validation_failed', JSON.stringify(body));
+        await expectProblem(reply, 400, 'validation_failed', JSON.stringify(body));
         expect(reply.json.errors[0].path, JSON.stringify(body)).to.equal(path);
       }
     });
@@ -198,14 +194,14 @@ describe('scope types', () => {
       expect(again.status).to.equal(200);
       for (const system of [DEFAULT_ID, NODE_ID]) {
         const refused = await hawser.admin.put(`${SCOPE_TYPES}/${system}`, { description: 'mine' });
-        expectProblem(refused, 409, 'system_scope_type');
+        await expectProblem(refused, 409, 'system_scope_type');
       }
       for (const body of [
         { name: 'Other' },
         { description: 5 },
         { description: 'x', valueMode: 'Restricted' },
       ]) {
-        expectProblem(await hawser.admin.put(`${SCOPE_TYPES}/${id}`, body), 400, 'validation_failed');
+        await expectProblem(await hawser.admin.put(`${SCOPE_TYPES}/${id}`, body), 400, 'validation_failed');
       }
     });
     expect((await hawser.admin.put(`${SCOPE_TYPES}/${id}`, { description: null })).json.description).to.equal(
@@ -222,10 +218,10 @@ describe('scope types', () => {
         headers: { 'If-Match': etag },
       });
     expect((await put('one')).status).to.equal(200);
-    expectProblem(await put('two'), 412, 'precondition_failed');
+    await expectProblem(await put('two'), 412, 'precondition_failed');
     const node = String((await one(NODE_ID)).headers['etag']);
     expect((await patch(NODE_ID, 'disable', { 'If-Match': node })).status).to.equal(200);
-    expectProblem(await patch(NODE_ID, 'enable', { 'If-Match': node }), 412, 'precondition_failed');
+    await expectProblem(await patch(NODE_ID, 'enable', { 'If-Match': node }), 412, 'precondition_failed');
     expect((await one(NODE_ID)).json.isEnabled).to.equal(false);
   });
 
@@ -296,13 +292,17 @@ describe('scope types', () => {
         for (const fault of faults) {
           for (const slash of ['', '/']) {
             const reply = await reorder(fault, slash);
-            expectProblem(reply, 400, 'validation_failed', JSON.stringify(fault));
+            await expectProblem(reply, 400, 'validation_failed', JSON.stringify(fault));
             expect(reply.json.errors[0].path).to.match(/^\/scopeTypeIds/);
           }
         }
-        expectProblem(await hawser.admin.put(`${SCOPE_TYPES}/reorder`, {}), 400, 'validation_failed');
+        await expectProblem(await hawser.admin.put(`${SCOPE_TYPES}/reorder`, {}), 400, 'validation_failed');
         const extra = { scopeTypeIds: [DEFAULT_ID, c, b, a, NODE_ID], force: true };
-        expectProblem(await hawser.admin.put(`${SCOPE_TYPES}/reorder`, extra), 400, 'validation_failed');
+        await expectProblem(
+          await hawser.admin.put(`${SCOPE_TYPES}/reorder`, extra),
+          400,
+          'validation_failed',
+        );
       });
     });
 
@@ -344,9 +344,9 @@ describe('scope types', () => {
       expect((await hawser.admin.delete(`${SCOPE_TYPES}/${a}`)).status).to.equal(204);
       expect(await names()).to.deep.equal(['Default', 'B', 'Node']);
       await expectDense();
-      expectProblem(await one(a), 404, 'not_found');
-      expectProblem(await hawser.admin.get(`${SCOPE_TYPES}/${a}/values/${value}`), 404, 'not_found');
-      expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${a}`), 404, 'not_found');
+      await expectProblem(await one(a), 404, 'not_found');
+      await expectProblem(await hawser.admin.get(`${SCOPE_TYPES}/${a}/values/${value}`), 404, 'not_found');
+      await expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${a}`), 404, 'not_found');
       expect((await scopeAudit(hawser)).at(-1)).to.deep.include({
         action: 'scope_type.deleted',
         resourceId: a,
@@ -363,7 +363,7 @@ describe('scope types', () => {
       const value = await createScopeValue(hawser, id, 'berlin');
       await tagNode(hawser, node.nodeId, value);
       await changesNothing(async () => {
-        expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${id}`), 409, 'in_use');
+        await expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${id}`), 409, 'in_use');
       });
       await hawser.admin.delete(`/api/v1/nodes/${node.nodeId}/tags/${value}`);
       expect((await hawser.admin.delete(`${SCOPE_TYPES}/${id}`)).status).to.equal(204);
@@ -372,7 +372,7 @@ describe('scope types', () => {
     it('stay if they are of the system', async () => {
       await changesNothing(async () => {
         for (const id of [DEFAULT_ID, NODE_ID]) {
-          expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${id}`), 409, 'system_scope_type');
+          await expectProblem(await hawser.admin.delete(`${SCOPE_TYPES}/${id}`), 409, 'system_scope_type');
         }
       });
     });
@@ -413,8 +413,8 @@ describe('scope types', () => {
   it('that are not of the system can be neither', async () => {
     const id = await createScopeType(hawser, 'Site');
     await changesNothing(async () => {
-      expectProblem(await patch(id, 'disable'), 409, 'not_a_system_scope_type');
-      expectProblem(await patch(id, 'enable'), 409, 'not_a_system_scope_type');
+      await expectProblem(await patch(id, 'disable'), 409, 'not_a_system_scope_type');
+      await expectProblem(await patch(id, 'enable'), 409, 'not_a_system_scope_type');
     });
   });
 
@@ -427,10 +427,10 @@ describe('scope types', () => {
         patch(id, 'disable'),
         hawser.admin.put(`${SCOPE_TYPES}/${id}`, { description: 'x' }),
       ]);
-      for (const reply of replies) expectProblem(reply, 404, 'not_found', id);
+      for (const reply of replies) await expectProblem(reply, 404, 'not_found', id);
     }
     // A path of its own, which takes nothing but PUT.
-    expectProblem(await one('reorder'), 405, 'method_not_allowed');
+    await expectProblem(await one('reorder'), 405, 'method_not_allowed');
   });
 
   it('can be read by every user and changed with scopes.admin-override', async () => {
@@ -452,7 +452,7 @@ describe('scope types', () => {
       expect((await client.get(SCOPE_TYPES)).status).to.equal(200);
       expect((await client.get(`${SCOPE_TYPES}/${id}`)).status).to.equal(200);
       for (const [method, path, json] of writes) {
-        expectProblem(await client.call(method, path, { json }), 403, 'forbidden', `${method} ${path}`);
+        await expectProblem(await client.call(method, path, { json }), 403, 'forbidden', `${method} ${path}`);
       }
     }
     for (const [method, path, json, status] of writes) {

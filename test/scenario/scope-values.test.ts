@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import { defineScopeValue } from '../../src/api/scope-types/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { systemActor } from '../../src/security/audit.ts';
-import type { Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem } from '../support/replies.ts';
 import {
   clearScopes,
   createScopeType,
@@ -15,14 +17,9 @@ import {
   scopeAudit,
   tagNode,
 } from '../support/scopes.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const MEMBERS = ['id', 'scopeTypeId', 'value', 'description', 'createdAt', 'updatedAt'];
-
-function expectProblem(reply: Reply, status: number, code: string, name = ''): void {
-  expect(`${reply.status} ${reply.text && reply.json.code}`, name).to.equal(`${status} ${code}`);
-}
 
 describe('scope values', () => {
   let hawser: Hawser;
@@ -79,7 +76,7 @@ describe('scope values', () => {
     await createScopeValue(hawser, site, 'Berlin');
     await changesNothing(async () => {
       for (const value of ['Berlin', 'berlin', 'BERLIN']) {
-        expectProblem(await hawser.admin.post(valuesOf(site), { value }), 409, 'name_taken', value);
+        await expectProblem(await hawser.admin.post(valuesOf(site), { value }), 409, 'name_taken', value);
       }
     });
     await createScopeValue(hawser, role, 'berlin');
@@ -103,7 +100,7 @@ describe('scope values', () => {
     await changesNothing(async () => {
       for (const [body, path] of faults) {
         const reply = await hawser.admin.post(valuesOf(site), body);
-        expectProblem(reply, 400, 'validation_failed', JSON.stringify(body));
+        await expectProblem(reply, 400, 'validation_failed', JSON.stringify(body));
         expect(reply.json.errors[0].path).to.equal(path);
       }
     });
@@ -113,7 +110,7 @@ describe('scope values', () => {
   it('of the system types there are none', async () => {
     for (const id of [DEFAULT_ID, NODE_ID]) {
       expect(await list(id)).to.deep.equal([]);
-      expectProblem(await hawser.admin.post(valuesOf(id), { value: 'x' }), 409, 'system_scope_type');
+      await expectProblem(await hawser.admin.post(valuesOf(id), { value: 'x' }), 409, 'system_scope_type');
       expect(await list(id)).to.deep.equal([]);
     }
   });
@@ -138,10 +135,10 @@ describe('scope values', () => {
       hawser.clock.advance(HOUR);
       expect((await hawser.admin.put(path, { description: 'the capital' })).status).to.equal(200);
       for (const body of [{ value: 'other' }, { description: 1 }, { description: 'x', value: 'berlin' }]) {
-        expectProblem(await hawser.admin.put(path, body), 400, 'validation_failed');
+        await expectProblem(await hawser.admin.put(path, body), 400, 'validation_failed');
       }
       const stale = { json: { description: 'x' }, headers: { 'If-Match': '"stale"' } };
-      expectProblem(await hawser.admin.call('PUT', path, stale), 412, 'precondition_failed');
+      await expectProblem(await hawser.admin.call('PUT', path, stale), 412, 'precondition_failed');
     });
     expect((await hawser.admin.put(path, { description: null })).json.description).to.equal(null);
   });
@@ -152,14 +149,14 @@ describe('scope values', () => {
     const path = `${valuesOf(site)}/${id}`;
     await tagNode(hawser, node.nodeId, id);
     await changesNothing(async () => {
-      expectProblem(await hawser.admin.delete(path), 409, 'in_use');
+      await expectProblem(await hawser.admin.delete(path), 409, 'in_use');
     });
     await hawser.admin.delete(`/api/v1/nodes/${node.nodeId}/tags/${id}`);
     const before = await generation(hawser);
     expect((await hawser.admin.delete(path)).status).to.equal(204);
     expect(await generation(hawser)).to.be.greaterThan(before);
     expect(await list()).to.deep.equal([]);
-    expectProblem(await hawser.admin.delete(path), 404, 'not_found');
+    await expectProblem(await hawser.admin.delete(path), 404, 'not_found');
     expect((await scopeAudit(hawser)).at(-1)).to.deep.include({
       action: 'scope_value.deleted',
       resourceId: id,
@@ -176,13 +173,13 @@ describe('scope values', () => {
     ];
     await changesNothing(async () => {
       for (const path of paths) {
-        expectProblem(await hawser.admin.get(path), 404, 'not_found', path);
-        expectProblem(await hawser.admin.put(path, { description: 'x' }), 404, 'not_found', path);
-        expectProblem(await hawser.admin.delete(path), 404, 'not_found', path);
+        await expectProblem(await hawser.admin.get(path), 404, 'not_found', path);
+        await expectProblem(await hawser.admin.put(path, { description: 'x' }), 404, 'not_found', path);
+        await expectProblem(await hawser.admin.delete(path), 404, 'not_found', path);
       }
       for (const unknown of [UNKNOWN, 'Site', 'reorder']) {
-        expectProblem(await hawser.admin.get(valuesOf(unknown)), 404, 'not_found');
-        expectProblem(await hawser.admin.post(valuesOf(unknown), { value: 'x' }), 404, 'not_found');
+        await expectProblem(await hawser.admin.get(valuesOf(unknown)), 404, 'not_found');
+        await expectProblem(await hawser.admin.post(valuesOf(unknown), { value: 'x' }), 404, 'not_found');
       }
     });
   });
@@ -199,7 +196,7 @@ describe('scope values', () => {
     expect((await reader.get(valuesOf(site))).status).to.equal(200);
     expect((await reader.get(`${valuesOf(site)}/${id}`)).status).to.equal(200);
     for (const [method, path, json] of writes) {
-      expectProblem(await reader.call(method, path, { json }), 403, 'forbidden', method);
+      await expectProblem(await reader.call(method, path, { json }), 403, 'forbidden', method);
     }
     for (const [method, path, json, status] of writes) {
       expect((await keeper.call(method, path, { json })).status, method).to.equal(status);

@@ -11,6 +11,7 @@ import { type Client, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import {
   ADMIN_PASSWORD,
+  CHEAP_HASHES,
   git,
   type Hawser,
   publishConfiguration,
@@ -18,7 +19,7 @@ import {
   startHawser,
   TestClock,
 } from '../support/hawser.ts';
-import { makeUser } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const CHANGE = '/api/v1/auth/change-password';
 const LOGIN = '/api/v1/auth/login';
@@ -212,6 +213,7 @@ describe('the first password, made at random', () => {
     const config = readConfig({
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: join(folder, 'repos') },
+      ...CHEAP_HASHES,
     });
     let first = '';
     const showFirstPassword = (password: string) => {

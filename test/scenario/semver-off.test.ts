@@ -3,14 +3,13 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const settingsOf = (name: string) => `${CONFIGURATIONS}/${name}/settings`;

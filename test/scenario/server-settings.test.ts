@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { expectProblem, ok } from '../support/configurations.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 const SETTINGS = '/api/v1/settings';
 const PUBLIC = `${SETTINGS}/public`;
@@ -20,8 +20,8 @@ interface Group {
 
 const each = (name: string, ...values: unknown[]) => values.map((value) => ({ [name]: value }));
 /** 2147483647 is the highest that clients with 32-bit numbers can send. */
-const NO_COUNTS = [-1, 1.5, 2_147_483_648, '5', null, true, [], {}];
-const NO_FLAGS = ['true', 1, 0, null, [], {}];
+const NO_COUNTS = [-1, 1.5, 2_147_483_648, '5', true, [], {}];
+const NO_FLAGS = ['true', 1, 0, [], {}];
 
 const GROUPS: Record<string, Group> = {
   server: {
@@ -35,8 +35,9 @@ const GROUPS: Record<string, Group> = {
     ],
     bad: [
       ...each('certificateRotationInterval', '00:00:00', '-00:15:00', '', 'soon', '25:00:00', 'P1M', 60),
-      ...each('certificateRotationInterval', null, [], '99999999.00:00:00'),
-      ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', null, true, []),
+      ...each('certificateRotationInterval', [], '99999999.00:00:00'),
+      ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', true, []),
+      ...each('acceptNodes', -1, 1.5, '2', true, []),
     ],
   },
   'lcm-defaults': {
@@ -194,13 +195,13 @@ function describeGroup(name: string, { path, defaults, changes, bad }: Group): v
       const [change] = changes[0] ?? [];
       await expectProblem(hawser.client().get(path), 401, 'unauthenticated');
       await expectProblem(hawser.client().put(path, change), 401, 'unauthenticated');
-      const viewer = await addUser(hawser, 'viewer', 'Viewer');
+      const viewer = await makeUser(hawser, { username: 'viewer', roles: ['Viewer'] });
       await ok(200, viewer.client.get(path));
       await expectProblem(viewer.client.put(path, change), 403, 'forbidden');
-      const author = await addUser(hawser, 'author', 'Author');
+      const author = await makeUser(hawser, { username: 'author', roles: ['Author'] });
       await expectProblem(author.client.get(path), 403, 'forbidden');
       await expectProblem(author.client.put(path, {}), 403, 'forbidden');
-      const chief = await addUser(hawser, 'chief', 'Administrator');
+      const chief = await makeUser(hawser, { username: 'chief', roles: ['Administrator'] });
       const reader = await chief.withToken('server.settings.read');
       await ok(200, reader.get(path));
       await expectProblem(reader.put(path, change), 403, 'forbidden');

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
-import { TestClock } from '../support/hawser.ts';
+import { CHEAP_HASHES, REAL_HASHES, startHawser, TestClock } from '../support/hawser.ts';
 import { type Ended, spawnHawser } from '../support/spawned.ts';
 
 /** Faults that only a start finds; what reading alone finds is tried in test/unit/config.test.ts. */
@@ -26,6 +26,7 @@ describe('a start with a bad setting', () => {
     const config = readConfig({
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
+      ...CHEAP_HASHES,
       ...settings,
     });
     const log = createLog('silent');
@@ -69,13 +70,14 @@ describe('a start with a bad setting', () => {
 
   it('ends with 78 and one line, whether reading finds the fault or the start', async function () {
     this.timeout(60_000);
-    const [own, other] = [join(folder, 'own'), join(folder, 'other')];
-    for (const path of [own, other]) mkdirSync(path);
+    const [own, other, cheap] = [join(folder, 'own'), join(folder, 'other'), join(folder, 'cheap')];
+    for (const path of [own, other, cheap]) mkdirSync(path);
     const password = join(folder, 'password');
     writeFileSync(password, 'password1234\n');
     const ends = await Promise.all([
       spawnHawser(own, { HAWSER_PROT: '8443' }).ended,
       spawnHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }).ended,
+      spawnHawser(cheap, { ...REAL_HASHES, HAWSER_SCRYPT_COST: '14' }).ended,
     ]);
     const expectLine = ({ code, stdout, stderr }: Ended, pattern: RegExp) => {
       expect(stderr).to.match(pattern).and.not.include('password1234');
@@ -85,5 +87,23 @@ describe('a start with a bad setting', () => {
     };
     expectLine(ends[0], /^hawser: HAWSER_PROT: no such setting; allowed: .*HAWSER_PORT/);
     expectLine(ends[1], /^hawser: HAWSER_ADMIN_PASSWORD: too weak; allowed: /);
+    expectLine(ends[2], /^hawser: HAWSER_SCRYPT_COST: .*; allowed: 15 to 18$/m);
+  });
+});
+
+describe('a start with a cost of scrypt that is meant for tests', () => {
+  it('warns in the log, and other starts do not', async () => {
+    for (const [settings, warnings] of [
+      [CHEAP_HASHES, 1],
+      [REAL_HASHES, 0],
+    ] as const) {
+      const hawser = await startHawser(settings);
+      const lines = hawser
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('passwords are hashed so weakly'));
+      await hawser.close();
+      expect(lines).to.have.length(warnings);
+    }
   });
 });

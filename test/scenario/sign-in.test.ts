@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { HOUR, MINUTE, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const ME = '/api/v1/auth/me';

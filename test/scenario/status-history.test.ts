@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const NODES = '/api/v1/nodes';
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { DAY, HOUR, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { makeUser } from '../support/people.ts';
 
 const TOKENS = '/api/v1/auth/tokens';
 const ME = '/api/v1/auth/me';

@@ -1,18 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { encodeForm, type Form } from '../support/client.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { Wire, type WireReply } from '../support/wire.ts';
 import { makeZip } from '../support/zip.ts';
 
@@ -132,7 +125,7 @@ describe('after a bad upload the connection, and the server, go on', () => {
   });
 
   it('when the caller may not upload at all, and sends megabytes', async () => {
-    const eve = await addUser(hawser, 'eve', 'Viewer');
+    const eve = await makeUser(hawser, { username: 'eve', roles: ['Viewer'] });
     const form = { fields: { name: 'new' }, files: { [MAIN]: Buffer.alloc(FAR_TOO_MUCH) } };
     await expectProblem(eve.client.upload(CONFIGURATIONS, form), 403, 'forbidden');
     await expectProblem(eve.client.upload(versionsOf('there'), form), 404, 'not_found');

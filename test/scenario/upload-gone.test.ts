@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AtomicFs, DISK, type Disk } from '../../src/git/atomic-fs.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk } from '../../src/git/disk.ts';
 import { encodeForm, type Form } from '../support/client.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { Wire } from '../support/wire.ts';
 
 const BOUNDARY = 'gone';

@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Form } from '../support/client.ts';
-import {
-  addVersion,
-  create,
-  expectProblem,
-  fileOf,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, create, fileOf, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { git, type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const MOST = 20_000;
@@ -39,7 +32,7 @@ describe('what a version may hold', () => {
   });
 
   /** As single files and as an archive, for a new configuration and for a new version: the same answer. */
-  const refused = async (paths: readonly string[], status: number, code: string) => {
+  const expectRefused = async (paths: readonly string[], status: number, code: string) => {
     const files = Object.fromEntries([MAIN, ...paths].map((path) => [path, 'x']));
     const entries = Object.entries(files).map(([name, content]) => ({ name, content, method: 0 }));
     const forms: Omit<Form, 'fields'>[] = [{ files }, { archive: makeZip(entries) }];
@@ -51,27 +44,27 @@ describe('what a version may hold', () => {
   };
 
   it('no path of more than 64 segments', async () => {
-    await refused([deep('a', 65)], 400, 'invalid_path');
+    await expectRefused([deep('a', 65)], 400, 'invalid_path');
     const windows = { archive: makeZip([{ name: deep('a', 65).replaceAll('/', '\\') }]) };
     await expectProblem(create(hawser.admin, 'new', {}, windows), 400, 'invalid_path');
   });
 
   it('no 205 files in folders 505 deep, which were taken once and could not be read back', async () => {
     const paths = Array.from({ length: 205 }, (_, at) => deep(`${at}`, 505));
-    await refused(paths, 400, 'invalid_path');
+    await expectRefused(paths, 400, 'invalid_path');
   });
 
   it('no more than 20,000 files, whatever is set', async function () {
     this.timeout(120_000);
     const paths = Array.from({ length: MOST }, (_, at) => `f${at}`);
-    await refused(paths, 413, 'too_many_files');
+    await expectRefused(paths, 413, 'too_many_files');
   });
 
   it('no more than 20,000 folders, of which few files can have many', async () => {
     // Each brings 63; those that differ in case alone are written as two.
     const paths = Array.from({ length: 318 }, (_, at) => deep(at % 2 ? `x${at}` : `X${at}`, 64));
     expect(318 * 63).to.be.above(MOST);
-    await refused(paths, 413, 'too_many_files');
+    await expectRefused(paths, 413, 'too_many_files');
   });
 
   it('all the same what is within these bounds, which is read and cloned as it was sent', async function () {
@@ -147,5 +140,12 @@ describe('a version within a lower setting', () => {
     await ok(201, create(hawser.admin, 'folders', {}, { files }));
     const archive = makeZip(Object.keys(files).map((name) => ({ name })));
     await ok(201, create(hawser.admin, 'packed', {}, { archive }));
+    for (const name of ['folders', 'packed']) {
+      const held = await ok(200, hawser.admin.get(`${versionsOf(name)}/1.0.0`));
+      expect(
+        held.files.map((file: { path: string }) => file.path),
+        name,
+      ).to.have.members(Object.keys(files));
+    }
   });
 });

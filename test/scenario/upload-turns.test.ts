@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { encodeForm } from '../support/client.ts';
-import { CONFIGURATIONS, create, MAIN, ok } from '../support/configurations.ts';
+import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
-import { addUser, type Person } from '../support/people.ts';
+import { makeUser, type Person } from '../support/people.ts';
+import { ok } from '../support/replies.ts';
 import { Wire } from '../support/wire.ts';
 
 const BOUNDARY = 'turns';
@@ -16,8 +17,8 @@ describe('uploads take turns', () => {
 
   before(async () => {
     hawser = await startHawser();
-    ann = await addUser(hawser, 'ann', 'Administrator');
-    bob = await addUser(hawser, 'bob', 'Administrator');
+    ann = await makeUser(hawser, { username: 'ann', roles: ['Administrator'] });
+    bob = await makeUser(hawser, { username: 'bob', roles: ['Administrator'] });
   });
 
   afterEach(() => {

@@ -1,16 +1,9 @@
 import { expect } from 'chai';
 import { type Call, encodeForm, type Form } from '../support/client.ts';
-import {
-  addVersion,
-  CONFIGURATIONS,
-  create,
-  expectProblem,
-  MAIN,
-  ok,
-  versionsOf,
-} from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, versionsOf } from '../support/configurations.ts';
 import { everythingOf, type Kept, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
 const LIMIT = 100 * 1024;
@@ -45,7 +38,7 @@ describe('a bad upload is refused and changes nothing', () => {
   });
 
   /** As a first version and as a further one: the same answer. */
-  const refused = async (form: Form, status: number, code: string, what: string) => {
+  const expectRefused = async (form: Form, status: number, code: string, what: string) => {
     const first = { ...form, fields: { name: 'new', ...form.fields } };
     await expectProblem(hawser.admin.upload(CONFIGURATIONS, first), status, code, what);
     await expectProblem(hawser.admin.upload(versionsOf('there'), form), status, code, what);
@@ -95,16 +88,16 @@ describe('a bad upload is refused and changes nothing', () => {
   it('for a path that would be unsafe somewhere, as a filename or in an archive', async () => {
     for (const path of UNSAFE) {
       const what = JSON.stringify(path).slice(0, 60);
-      await refused(withFiles({ [path]: 'x' }), 400, 'invalid_path', what);
+      await expectRefused(withFiles({ [path]: 'x' }), 400, 'invalid_path', what);
       if (path !== 'a/')
-        await refused(withZip({ name: path, content: 'x' }), 400, 'invalid_path', `zip ${what}`);
+        await expectRefused(withZip({ name: path, content: 'x' }), 400, 'invalid_path', `zip ${what}`);
       const windows = path.replaceAll('/', '\\');
       if (windows !== path && path !== 'a/')
-        await refused(withZip({ name: windows, content: 'x' }), 400, 'invalid_path', `zip ${windows}`);
+        await expectRefused(withZip({ name: windows, content: 'x' }), 400, 'invalid_path', `zip ${windows}`);
     }
-    await refused(withFiles({ '': 'x' }), 400, 'invalid_path', 'empty');
-    await refused(withZip({ name: 'nul\0byte' }), 400, 'invalid_path', 'NUL');
-    await refused(withZip({ name: Buffer.from([0x61, 0xff]) }), 400, 'invalid_path', 'not UTF-8');
+    await expectRefused(withFiles({ '': 'x' }), 400, 'invalid_path', 'empty');
+    await expectRefused(withZip({ name: 'nul\0byte' }), 400, 'invalid_path', 'NUL');
+    await expectRefused(withZip({ name: Buffer.from([0x61, 0xff]) }), 400, 'invalid_path', 'not UTF-8');
   });
 
   it('for two paths that some disk takes for one, or a file where a folder must be', async () => {
@@ -119,33 +112,33 @@ describe('a bad upload is refused and changes nothing', () => {
     ];
     for (const files of clashes) {
       const what = Object.keys(files).join(' ');
-      await refused(withFiles(files), 400, 'invalid_path', what);
+      await expectRefused(withFiles(files), 400, 'invalid_path', what);
       const entries = Object.entries(files).map(([name, content]) => ({ name, content }));
-      await refused(withZip(...entries), 400, 'invalid_path', `zip ${what}`);
+      await expectRefused(withZip(...entries), 400, 'invalid_path', `zip ${what}`);
     }
-    await refused(withZip({ name: MAIN, content: 'x' }), 400, 'invalid_path', 'the same twice');
+    await expectRefused(withZip({ name: MAIN, content: 'x' }), 400, 'invalid_path', 'the same twice');
   });
 
   it('for links and other special entries of an archive', async () => {
     const modes = { link: 0o120777, fifo: 0o010644, device: 0o020644, block: 0o060644, socket: 0o140644 };
     for (const [what, mode] of Object.entries(modes)) {
       const entry = { name: 'special', content: '/etc/passwd', attributes: unixMode(mode) };
-      await refused(withZip(entry), 400, 'invalid_path', what);
+      await expectRefused(withZip(entry), 400, 'invalid_path', what);
     }
     const reparse = { name: 'junction', attributes: 0x400, madeBy: 0 };
-    await refused(withZip(reparse), 400, 'invalid_path', 'reparse point');
+    await expectRefused(withZip(reparse), 400, 'invalid_path', 'reparse point');
   });
 
   it('for more bytes than allowed, sent or unpacked', async () => {
     const most = 'x'.repeat(LIMIT);
-    await refused({ files: { [MAIN]: `${most}x` } }, 413, 'payload_too_large', 'one file');
-    await refused(withFiles({ a: most }), 413, 'payload_too_large', 'together');
-    await refused({ files: { [MAIN]: 'x'.repeat(10 * LIMIT) } }, 413, 'payload_too_large', 'far more');
+    await expectRefused({ files: { [MAIN]: `${most}x` } }, 413, 'payload_too_large', 'one file');
+    await expectRefused(withFiles({ a: most }), 413, 'payload_too_large', 'together');
+    await expectRefused({ files: { [MAIN]: 'x'.repeat(10 * LIMIT) } }, 413, 'payload_too_large', 'far more');
     const zeros = Buffer.alloc(LIMIT + 1);
-    await refused(withZip({ name: 'a', content: zeros }), 413, 'payload_too_large', 'unpacked');
+    await expectRefused(withZip({ name: 'a', content: zeros }), 413, 'payload_too_large', 'unpacked');
     const bomb = { name: 'bomb', content: Buffer.alloc(40 * 1024 * 1024) };
-    await refused(withZip(bomb), 413, 'payload_too_large', 'bomb');
-    await refused(
+    await expectRefused(withZip(bomb), 413, 'payload_too_large', 'bomb');
+    await expectRefused(
       withZip({ ...bomb, declaredSize: 10 }),
       400,
       'validation_failed: invalid_archive',
@@ -153,8 +146,8 @@ describe('a bad upload is refused and changes nothing', () => {
     );
     const half = { content: Buffer.alloc(LIMIT / 2) };
     const many = [1, 2, 3].map((at) => ({ name: `half-${at}`, ...half }));
-    await refused(withZip(...many), 413, 'payload_too_large', 'halves');
-    await refused(
+    await expectRefused(withZip(...many), 413, 'payload_too_large', 'halves');
+    await expectRefused(
       { ...withFiles({}), fields: { version: '1'.repeat(70_000) } },
       413,
       'payload_too_large',
@@ -164,15 +157,15 @@ describe('a bad upload is refused and changes nothing', () => {
 
   it('for more files than allowed', async () => {
     const names = Array.from({ length: FILES }, (_, at) => `f${at}`);
-    await refused(
+    await expectRefused(
       withFiles(Object.fromEntries(names.map((name) => [name, '']))),
       413,
       'payload_too_large',
       'files',
     );
-    await refused(withZip(...names.map((name) => ({ name }))), 413, 'payload_too_large', 'entries');
+    await expectRefused(withZip(...names.map((name) => ({ name }))), 413, 'payload_too_large', 'entries');
     const folders = Array.from({ length: 500 }, (_, at) => ({ name: `d${at}/` }));
-    await refused(withZip(...folders), 413, 'payload_too_large', 'folders');
+    await expectRefused(withZip(...folders), 413, 'payload_too_large', 'folders');
   });
 
   it('for an archive that is none, or none that can be trusted', async () => {
@@ -190,12 +183,12 @@ describe('a bad upload is refused and changes nothing', () => {
       'hidden entries': makeZip([{ name: MAIN, content: 'x' }, { name: 'b' }], { count: 1 }),
     };
     for (const [what, archive] of Object.entries(archives)) {
-      await refused({ archive }, 400, 'validation_failed: invalid_archive', what);
+      await expectRefused({ archive }, 400, 'validation_failed: invalid_archive', what);
     }
   });
 
   it('for a form that is put together wrongly', async () => {
-    await refused({ ...withZip(), ...withFiles({}) }, 400, 'validation_failed', 'files and archive');
+    await expectRefused({ ...withZip(), ...withFiles({}) }, 400, 'validation_failed', 'files and archive');
     const part = (head: string, content = 'x') =>
       `--B\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
     const main = part(`name="files"; filename="${MAIN}"`);
@@ -272,6 +265,8 @@ describe('a bad upload is refused and changes nothing', () => {
     await ok(201, create(hawser.admin, 'most', {}, { files }));
     const entries = Object.entries(files).map(([name, content]) => ({ name, content }));
     await ok(201, addVersion(hawser.admin, 'most', {}, { archive: makeZip(entries) }));
+    const held = await ok(200, hawser.admin.get(`${versionsOf('most')}/1.0.0`));
+    expect(held.files).to.have.length(FILES);
     kept = await everythingOf(hawser);
   });
 });

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../../src/domain/permissions.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import type { Reply } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
 import { type Hawser, publishConfiguration, signIn, startHawser } from '../support/hawser.ts';
-import { addUser, grant } from '../support/people.ts';
-import { makeUser, withDatabase } from '../support/users.ts';
+import { grant, makeUser } from '../support/people.ts';
 
 const USERS = '/api/v1/users';
 const ME = '/api/v1/auth/me';
@@ -219,7 +219,7 @@ describe('users', () => {
     });
 
     it('show roles and groups by name, and failures at sign-in', async () => {
-      const { userId } = await addUser(hawser, 'carol', 'Viewer', 'Author');
+      const { userId } = await makeUser(hawser, { username: 'carol', roles: ['Viewer', 'Author'] });
       await withDatabase(hawser, async ({ write }) => {
         const rows = BUILT_IN_GROUPS.map(({ id }) => ({ group_id: id, user_id: userId }));
         await write.insertInto('group_members').values(rows.reverse()).execute();
@@ -356,7 +356,7 @@ describe('users', () => {
     });
 
     it('are out with the next call when deactivated, and stay out of what they had', async () => {
-      const dirk = await addUser(hawser, 'dirk', 'Viewer');
+      const dirk = await makeUser(hawser, { username: 'dirk', roles: ['Viewer'] });
       const token = await dirk.withToken('nodes.read');
       expect((await token.get(NODES)).status).to.equal(200);
       const state = { username: 'dirk', email: 'dirk@example.org' };
@@ -364,21 +364,21 @@ describe('users', () => {
       expect(reply.json).to.include({ isActive: false });
       expect((await dirk.client.get(ME)).status).to.equal(401);
       expect((await token.get(ME)).status).to.equal(401);
-      expect((await signInAs('dirk', 'a-long-enough-password')).status).to.equal(401);
+      expect((await signInAs('dirk', 'a-password-of-a-test-user')).status).to.equal(401);
       const entry = (await trail(dirk.userId)).findLast(({ action }) => action === 'user.updated');
       expect(entry?.details).to.deep.include({ username: 'dirk', isActive: { from: true, to: false } });
       expect(entry?.details).to.not.have.property('email');
       expect((await change(dirk.userId, { ...state, isActive: true })).json.isActive).to.equal(true);
       expect((await dirk.client.get(ME)).status, 'the session of before').to.equal(401);
       expect((await token.get(ME)).status, 'the token of before').to.equal(401);
-      await signIn(hawser.client(), 'dirk', 'a-long-enough-password');
+      await signIn(hawser.client(), 'dirk', 'a-password-of-a-test-user');
     });
   });
 
   describe('being deleted', () => {
     it('are gone with sessions, tokens and grants, and their entries stay', async () => {
       await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
-      const emil = await addUser(hawser, 'emil', 'Viewer');
+      const emil = await makeUser(hawser, { username: 'emil', roles: ['Viewer'] });
       const token = await emil.withToken('nodes.read');
       await grant(hawser, emil, 'web', 'Read');
       const reply = await hawser.admin.delete(`${USERS}/${emil.userId}`);
@@ -403,7 +403,7 @@ describe('users', () => {
     const NEW = 'another-password-worth-having';
 
     it('get a new password that they must change, out of every session and lock', async () => {
-      const fay = await addUser(hawser, 'fay', 'Viewer');
+      const fay = await makeUser(hawser, { username: 'fay', roles: ['Viewer'] });
       for (let failure = 0; failure < 5; failure += 1) await signInAs('fay', 'wrong');
       const reply = await reset(fay.userId, NEW);
       expect(reply.status).to.equal(204);
@@ -412,7 +412,7 @@ describe('users', () => {
       expect(await read(fay.userId)).to.include({
         ...{ requirePasswordChange: true, lockoutEnd: null, accessFailedCount: 0 },
       });
-      expect((await signInAs('fay', 'a-long-enough-password')).status).to.equal(401);
+      expect((await signInAs('fay', 'a-password-of-a-test-user')).status).to.equal(401);
       expect((await signInAs('fay', NEW)).json.requirePasswordChange).to.equal(true);
       const entry = (await trail(fay.userId)).findLast(({ action }) => action === 'password.reset');
       expect(entry?.details).to.include({ username: 'fay' });
@@ -431,7 +431,7 @@ describe('users', () => {
       expect((await reset(service, NEW)).json.code).to.equal('service_account');
       expect((await reset(service, NEW)).status).to.equal(409);
       const helper = await makeUser(hawser, { username: 'felix', permissions: ['users.manage'] });
-      const operator = await addUser(hawser, 'flora', 'Operator');
+      const operator = await makeUser(hawser, { username: 'flora', roles: ['Operator'] });
       const refused = await reset(operator.userId, NEW, helper);
       expect(refused.status).to.equal(403);
       expect(refused.json.code).to.equal('beyond_own_permissions');
@@ -498,7 +498,7 @@ describe('users', () => {
     });
 
     it('may do what those allow with the very next call, and no longer', async () => {
-      const ilse = await addUser(hawser, 'ilse');
+      const ilse = await makeUser(hawser, { username: 'ilse' });
       const token = await ilse.withToken('nodes.read');
       for (const client of [ilse.client, token]) expect((await client.get(NODES)).status).to.equal(403);
       await set(ilse.userId, [roleId('Viewer')]);
@@ -555,7 +555,7 @@ describe('users', () => {
 
     it('are given none by a token of an administrator that names too few scopes', async () => {
       const id = await newUser('irma');
-      const admin = await addUser(hawser, 'ida', 'Administrator');
+      const admin = await makeUser(hawser, { username: 'ida', roles: ['Administrator'] });
       const narrow = await admin.withToken('users.manage');
       expect((await set(id, [roleId('Viewer')], narrow)).json.code).to.equal('beyond_own_permissions');
       const wide = await admin.withToken(

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { addVersion, CONFIGURATIONS, create, expectProblem, MAIN, ok } from '../support/configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { everythingOf } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import {
@@ -12,6 +12,7 @@ import {
   uploadSchema,
   validated,
 } from '../support/parameter-schemas.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 describe('somebody asks whether a document of parameters is valid', () => {
   let hawser: Hawser;

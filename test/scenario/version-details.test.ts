@@ -5,15 +5,14 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addUser, grant } from '../support/people.ts';
+import { grant, makeUser } from '../support/people.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 import { makeZip } from '../support/zip.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
@@ -108,7 +107,7 @@ describe('somebody looks at a version', () => {
       const path = `${versionsOf('there')}/${version}`;
       if (version !== '..') await expectProblem(hawser.admin.get(path), 404, 'not_found', version);
     }
-    const person = await addUser(hawser, 'looker', 'Author');
+    const person = await makeUser(hawser, { username: 'looker', roles: ['Author'] });
     await expectProblem(person.client.get(versionOf('there', '1.0.0')), 404, 'not_found');
     await grant(hawser, person, 'there', 'Read');
     await ok(200, person.client.get(versionOf('there', '1.0.0')));
@@ -140,7 +139,7 @@ describe('an author replaces the files of a draft', () => {
     ]);
 
   it('all at once, and the draft keeps its author, its age and its place in history', async () => {
-    const author = await addUser(hawser, 'author', 'Author');
+    const author = await makeUser(hawser, { username: 'author', roles: ['Author'] });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'one' } });
     await grant(hawser, author, 'web', 'Modify');
     const files = { [MAIN]: 'two', 'old/gone.yaml': 'x' };
@@ -275,7 +274,7 @@ describe('an author replaces the files of a draft', () => {
 
   it('with Modify', async () => {
     await ok(201, create(hawser.admin, 'levels'));
-    const person = await addUser(hawser, 'replacer', 'Viewer');
+    const person = await makeUser(hawser, { username: 'replacer', roles: ['Viewer'] });
     const form = { files: { [MAIN]: 'x' } };
     const replace = () => person.client.call('PUT', versionOf('levels', '1.0.0'), { form });
     await expectProblem(replace(), 404, 'not_found');

@@ -4,14 +4,13 @@ import {
   addVersion,
   CONFIGURATIONS,
   create,
-  expectProblem,
   fileOf,
   MAIN,
-  ok,
   publish,
   versionsOf,
 } from '../support/configurations.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
 
 interface Version {
   version: string;

@@ -10,7 +10,9 @@ import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { unzipTexts } from '../support/unzip.ts';
 
 const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
 const TOKEN = 'a-metrics-token-for-tests';
@@ -22,6 +24,8 @@ const SCOPES = [
   'registration-keys.manage',
   'configurations.create',
   'configurations.admin-override',
+  'parameters.admin-override',
+  'scopes.admin-override',
 ];
 /** Enough that every worker has some: connections are dealt out in turn. */
 const CONNECTIONS = 6;
@@ -60,7 +64,7 @@ describe('a server of two workers', function () {
   const admin = (at: number): Client => admins[at % CONNECTIONS] as Client;
   const statuses = (replies: readonly { status: number }[]) => replies.map(({ status }) => status).sort();
   const workers = (): number[] =>
-    execFileSync('pgrep', ['-f', 'main.ts', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
+    execFileSync('pgrep', ['-f', 'main.[jt]s', '-P', String(hawser.child.pid)], { encoding: 'utf8' })
       .split('\n')
       .filter(Boolean)
       .map(Number);
@@ -128,6 +132,94 @@ describe('a server of two workers', function () {
       expect((await client.get(`/api/v1/nodes/${node.id}/configuration/checksum`)).status).to.equal(401);
       client.close();
     }
+  });
+
+  it('gives a node the parameters of its scopes as they are now, whichever worker changed these', async () => {
+    let turn = 0;
+    /** Through another connection each time, and so in turn through another worker. */
+    const call = async (method: string, path: string, body?: unknown) => {
+      turn += 1;
+      const reply = await admin(turn).call(method, path, body === undefined ? {} : { json: body });
+      expect(reply.status, `${method} ${path} ${reply.text}`).to.be.lessThan(300);
+      return reply.text === '' ? undefined : reply.json;
+    };
+    const fields = { name: 'scoped', version: '1.0.0' };
+    const configuration = await admin(0).upload('/api/v1/configurations', { fields, files: MAIN });
+    await call('PUT', '/api/v1/configurations/scoped/versions/1.0.0/publish');
+    const types = { Default: DEFAULT_ID, Node: NODE_ID } as Record<string, string>;
+    for (const name of ['Zone', 'Tier']) types[name] = (await call('POST', SCOPE_TYPES, { name })).id;
+    const values: Record<string, string> = {};
+    for (const [type, value] of [
+      ['Zone', 'north'],
+      ['Zone', 'south'],
+      ['Tier', 'front'],
+    ] as const)
+      values[value] = (await call('POST', `${SCOPE_TYPES}/${types[type]}/values`, { value })).id;
+    const save = async (type: string, scopeValue?: string, version = '1.0.0') => {
+      const path = `/api/v1/parameters/${types[type]}/${configuration.json.id}`;
+      const content = `parameters: {from: ${scopeValue ?? type}}`;
+      // A later version of a file says nothing on purpose.
+      const said = version === '1.0.0' ? { content } : { isPassthrough: true };
+      await call('PUT', path, { version, ...said, ...(scopeValue && { scopeValue }) });
+      const query = scopeValue ? `?scopeValue=${scopeValue}` : '';
+      await call('PUT', `${path}/versions/${version}/publish${query}`);
+    };
+    await save('Default');
+    await save('Zone', 'north');
+    await save('Zone', 'south');
+    await save('Tier', 'front');
+    const certificate = await makeClientCertificate({ commonName: 'scoped-01' });
+    let node = await register('scoped-01', certificate);
+    const path = () => `/api/v1/nodes/${node.id}`;
+    const assign = () => call('PUT', `${path()}/configuration`, { configurationName: 'scoped' });
+    await assign();
+    /** What the node gets through every worker, by its next poll and its bundle. */
+    const expectFrom = async (from: string) => {
+      const polls = await Promise.all(
+        node.clients.map((client) => client.get(`${path()}/configuration/checksum`)),
+      );
+      expect(new Set(polls.map(({ json }) => json.checksum)).size, from).to.equal(1);
+      for (const client of node.clients) {
+        const { bytes, headers } = await client.get(`${path()}/configuration/bundle`);
+        expect(headers['etag']).to.equal(`"${polls[0]?.json.checksum}"`);
+        expect((await unzipTexts(bytes))['parameters.yaml']).to.equal(`parameters:\n  from: ${from}\n`);
+      }
+    };
+    const tag = (value: string) => call('POST', `${path()}/tags`, { scopeValueId: values[value] });
+    const untag = (value: string) => call('DELETE', `${path()}/tags/${values[value]}`);
+    const reorder = (...names: string[]) =>
+      call('PUT', `${SCOPE_TYPES}/reorder`, { scopeTypeIds: names.map((name) => types[name]) });
+    await expectFrom('Default');
+    await tag('north');
+    await expectFrom('north');
+    await untag('north');
+    await expectFrom('Default');
+    await tag('south');
+    await tag('front');
+    await expectFrom('front');
+    await reorder('Default', 'Tier', 'Zone', 'Node');
+    await expectFrom('south');
+    types['Spare'] = (await call('POST', SCOPE_TYPES, { name: 'Spare' })).id;
+    await expectFrom('south');
+    await reorder('Default', 'Spare', 'Zone', 'Tier', 'Node');
+    await expectFrom('front');
+    await call('DELETE', `${SCOPE_TYPES}/${types['Spare']}`);
+    await expectFrom('front');
+    await untag('front');
+    await save('Node', 'scoped-01');
+    await expectFrom('scoped-01');
+    // A node that registers again keeps its tags. After it was deleted, a node of the same name has none.
+    for (const client of node.clients) client.close();
+    node = await register('scoped-01', certificate);
+    await expectFrom('scoped-01');
+    await save('Node', 'scoped-01', '1.1.0');
+    await expectFrom('south');
+    await call('DELETE', path());
+    for (const client of node.clients) client.close();
+    node = await register('scoped-01', await makeClientCertificate({ commonName: 'scoped-01' }));
+    await assign();
+    await expectFrom('Default');
+    for (const client of node.clients) client.close();
   });
 
   it('has one of those who want the same thing at once get it', async () => {

@@ -4,9 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PROJECT, programArguments } from './program.ts';
 import type { Ended } from './spawned.ts';
-
-const PROJECT = join(import.meta.dirname, '../..');
 
 /** What the command saw when it ran. */
 export interface RecordedRun {
@@ -109,7 +108,7 @@ export function makeAgent(settings: Record<string, string>): AgentUnderTest {
 function spawnAgent(settings: Record<string, string>, args: readonly string[]): AgentProcess {
   const variables = Object.entries(settings).map(([name, value]) => [`HAWSER_AGENT_${name}`, value]);
   const env = { PATH: process.env['PATH'] ?? '', ...Object.fromEntries(variables) };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/agent/main.ts', ...args], {
+  const child = spawn(process.execPath, [...programArguments('agent/main'), ...args], {
     cwd: PROJECT,
     env,
   });

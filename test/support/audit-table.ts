@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
+import { withDatabase } from './database.ts';
 import type { Hawser } from './hawser.ts';
-import { withDatabase } from './users.ts';
 
 export interface Entry {
   seq: number;

@@ -3,10 +3,10 @@
 import { request } from 'node:https';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client, Reply } from './client.ts';
-import { ok } from './configurations.ts';
+import { withDatabase } from './database.ts';
 import type { Hawser } from './hawser.ts';
 import type { Person } from './people.ts';
-import { withDatabase } from './users.ts';
+import { ok } from './replies.ts';
 
 export const COMPOSITES = '/api/v1/composite-configurations';
 export const compositeOf = (name: string) => `${COMPOSITES}/${name}`;

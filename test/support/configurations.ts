@@ -1,6 +1,5 @@
 /** Short calls of the routes of configurations, and checks that hold for every refusal. */
 
-import { expect } from 'chai';
 import type { Client, Form, Reply } from './client.ts';
 
 export const CONFIGURATIONS = '/api/v1/configurations';
@@ -40,48 +39,4 @@ export function addVersion(
 
 export function publish(client: Client, name: string, version: string): Promise<Reply> {
   return client.put(`${versionsOf(name)}/${version}/publish`);
-}
-
-/** The reply's JSON, if it is any, once its status is the expected one. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-export async function ok(status: number, reply: Promise<Reply> | Reply): Promise<any> {
-  const answer = await reply;
-  expect(answer.status, answer.text).to.equal(status);
-  return /json/.test(String(answer.headers['content-type'])) ? answer.json : undefined;
-}
-
-/**
- * Checks that a refusal has the form that all have, and shows nothing of the machine that it comes from.
- * @param code the code of the problem; after a colon, the code of the only fault in its `errors`
- */
-export async function expectProblem(
-  answer: Promise<Reply> | Reply,
-  status: number,
-  code: string,
-  what = '',
-): Promise<Reply> {
-  const reply = await answer;
-  const [named, fault] = code.split(': ');
-  expect(`${reply.status} ${codeIn(reply)}`, `${what} ${reply.text}`).to.equal(`${status} ${named}`);
-  if (fault !== undefined) expect(reply.json.errors.map(codeOf), what).to.deep.equal([fault]);
-  expect(reply.headers['content-type'], what).to.match(/^application\/problem\+json/);
-  expect(reply.headers['x-request-id'], what).to.be.a('string');
-  expect(reply.json, what).to.include({ status });
-  expect(reply.json.type, what).to.be.a('string');
-  expect(reply.json.title, what).to.be.a('string');
-  expect(reply.json.detail, what).to.be.a('string');
-  expect(reply.text, what).to.not.match(
-    /hawser-(test|up)|\/(tmp|home|work|src|node_modules)\/|\bat .+:\d+:\d+|\.ts\b/,
-  );
-  return reply;
-}
-
-const codeOf = ({ code }: { code: string }) => code;
-
-function codeIn(reply: Reply): string {
-  try {
-    return String(reply.json.code);
-  } catch {
-    return 'no JSON';
-  }
 }

@@ -1,7 +1,7 @@
 /** One request of every kind that changes the database and no repository. */
 
 import { makeClientCertificate } from './client-certificates.ts';
-import { CONFIGURATIONS, MAIN, ok } from './configurations.ts';
+import { CONFIGURATIONS, MAIN } from './configurations.ts';
 import { testedService, testOutput } from './dsc-results.ts';
 import type { Write } from './fault-sweep.ts';
 import {
@@ -12,6 +12,7 @@ import {
   publishConfiguration,
 } from './hawser.ts';
 import { assign, configurationPath } from './parameter-files.ts';
+import { ok } from './replies.ts';
 import { NOTHING_KEPT, RETENTION } from './retention.ts';
 import { announce } from './rotation.ts';
 import { createScopeType, createScopeValue, SCOPE_TYPES, tagNode } from './scopes.ts';

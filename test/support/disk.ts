@@ -6,8 +6,8 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withDatabase } from './database.ts';
 import type { Hawser } from './hawser.ts';
-import { withDatabase } from './users.ts';
 
 /** SQLite's own files, whose sizes change with every read and checkpoint. */
 const DATABASE_FILE = /^hawser\.db/;

@@ -26,15 +26,25 @@ export function failingDatabase(): FailingDatabase {
   const { prepare } = prototype;
   let left = Number.POSITIVE_INFINITY;
   let isFailing = false;
+  const count = () => {
+    left -= 1;
+    if (left >= 0 || isFailing) return;
+    isFailing = true;
+    limitFileSize(LIMIT);
+  };
+  // The server prepares a statement once and runs it many times, so each run is counted.
   prototype.prepare = function (this: SqliteDatabase.Database, source: string) {
-    const writes =
-      !this.readonly && WRITE.test(source) && (!this.inTransaction || /^\s*commit/i.test(source));
-    if (writes) left -= 1;
-    if (writes && left < 0 && !isFailing) {
-      isFailing = true;
-      limitFileSize(LIMIT);
+    const statement = prepare.call(this, source);
+    if (this.readonly || !WRITE.test(source)) return statement;
+    for (const name of ['run', 'all', 'get'] as const) {
+      const work = statement[name] as (...values: unknown[]) => unknown;
+      const counted = (...values: unknown[]) => {
+        if (!this.inTransaction || /^\s*commit/i.test(source)) count();
+        return work.apply(statement, values);
+      };
+      Object.assign(statement, { [name]: counted });
     }
-    return prepare.call(this, source);
+    return statement;
   } as typeof prepare;
   const end = () => {
     const hasFailed = isFailing;

@@ -1,6 +1,6 @@
 /** A disk under the repositories that fails at a chosen system call, as a full, broken or read-only disk does. */
 
-import { DISK, type Disk, type DiskFile } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk, type DiskFile } from '../../src/git/disk.ts';
 
 export type Errno = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'EROFS' | 'EMFILE';
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
-import { expectProblem } from './configurations.ts';
+import { expectProblem } from './replies.ts';
 
 /** A request that changes something. It can be sent any number of times, and always has something to do. */
 export interface Write {

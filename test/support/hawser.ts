@@ -15,6 +15,11 @@ import { makeClientCertificate } from './client-certificates.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
 
+/** With these settings a hash of a password takes no time worth mentioning. */
+export const CHEAP_HASHES = { HAWSER_TESTING: 'on', HAWSER_SCRYPT_COST: '1' };
+/** For tests in which a hash must take as long as it does for users. */
+export const REAL_HASHES = { HAWSER_TESTING: '', HAWSER_SCRYPT_COST: '' };
+
 /** A clock that shows real time plus what a test has added. */
 export class TestClock implements Clock {
   private offset = 0;
@@ -105,6 +110,7 @@ export async function startHawser(settings: Record<string, string> = {}, fs?: At
     HAWSER_REPOS_DIR: join(folder, 'repos'),
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     HAWSER_LOG_LEVEL: 'debug',
+    ...CHEAP_HASHES,
     ...settings,
   });
   const log = createLog(config.logLevel, sink);

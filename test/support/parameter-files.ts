@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
-import { CONFIGURATIONS, ok } from './configurations.ts';
+import { CONFIGURATIONS } from './configurations.ts';
 import type { Hawser, NodeUnderTest } from './hawser.ts';
+import { ok } from './replies.ts';
 import { DEFAULT_ID, SCOPE_TYPES } from './scopes.ts';
 import { unzipTexts } from './unzip.ts';
 

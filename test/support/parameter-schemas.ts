@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import type { Client, Reply } from './client.ts';
-import { addVersion, CONFIGURATIONS, create, MAIN, ok, publish } from './configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, publish } from './configurations.ts';
+import { ok } from './replies.ts';
 
 export const schemaOf = (name: string) => `${CONFIGURATIONS}/${name}/parameters`;
 

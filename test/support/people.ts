@@ -1,70 +1,136 @@
 /**
- * Users with built-in roles, and grants that are given and taken away, written directly into the server's database
- * file.
+ * Users with the rights that a test wants, and grants that are given and taken away, written directly into the server's
+ * database file.
  */
 
-import type { GrantLevel } from '../../src/domain/permissions.ts';
+import type { Database, Db } from '../../src/db/open.ts';
+import type { GrantKind, GrantLevel, Permission } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { hashPassword } from '../../src/security/passwords.ts';
 import type { Client } from './client.ts';
+import { withDatabase } from './database.ts';
 import { createToken, type Hawser, signIn } from './hawser.ts';
-import { withDatabase } from './users.ts';
 
-const PASSWORD = 'a-long-enough-password';
+const PASSWORD = 'a-password-of-a-test-user';
 
-/** Hashing is slow on purpose, so all users share one hash. */
-let hash: Promise<string> | undefined;
+/** All users share one hash. */
+let passwordHash: Promise<string> | undefined;
 
-export interface Person {
+export interface Grant {
+  on: GrantKind;
+  /** The name of the configuration or composite. */
+  name: string;
+  level: GrantLevel;
+}
+
+export interface UserWish {
+  username: string;
+  /** Names of built-in roles. */
+  roles?: readonly string[];
+  /** What a role of the user's own allows. */
+  permissions?: readonly Permission[];
+  grants?: readonly Grant[];
+}
+
+/** A client with a session of the user. */
+export interface Person extends Client {
   userId: string;
   username: string;
-  /** A session, as Cookie header. */
+  /** The session, as Cookie header. */
   session: string;
-  /** A client with that session. */
+  /** The same client, without the rest. */
   client: Client;
   /** A client with a token that has these scopes. */
   withToken(...scopes: string[]): Promise<Client>;
 }
 
-/** @param roles names of built-in roles */
-export async function addUser(hawser: Hawser, username: string, ...roles: string[]): Promise<Person> {
-  hash ??= hashPassword(PASSWORD);
-  const now = Date.now();
-  const user = {
-    id: newId(),
-    username,
-    username_key: username.toLowerCase(),
-    email: `${username}@example.org`,
-    account_type: 'User' as const,
-    password_hash: await hash,
-    is_active: 1,
-    require_password_change: 0,
-    lockout_end: null,
-    created_at: now,
-    modified_at: now,
-  };
-  await withDatabase(hawser, async ({ write }) => {
-    await write.insertInto('users').values(user).execute();
-    for (const role of roles) {
-      const { id } = await write
-        .selectFrom('roles')
-        .select('id')
-        .where('name', '=', role)
-        .executeTakeFirstOrThrow();
-      await write.insertInto('user_roles').values({ user_id: user.id, role_id: id }).execute();
-    }
-  });
-  const session = await signIn(hawser.client(), username, PASSWORD);
+/** Makes the user and signs in. */
+export async function makeUser(hawser: Hawser, wish: UserWish): Promise<Person> {
+  passwordHash ??= hashPassword(PASSWORD);
+  const hash = await passwordHash;
+  const userId = await withDatabase(hawser, (database) => insertUser(database, wish, hash));
+  const session = await signIn(hawser.client(), wish.username, PASSWORD);
+  const client = hawser.client().with({ Cookie: session });
   return {
-    userId: user.id,
-    username,
+    ...client,
+    userId,
+    username: wish.username,
     session,
-    client: hawser.client().with({ Cookie: session }),
+    client,
     async withToken(...scopes) {
       const token = await createToken(hawser.client(), session, scopes);
       return hawser.client().with({ Authorization: `Bearer ${token}` });
     },
   };
+}
+
+async function insertUser(database: Database, wish: UserWish, hash: string): Promise<string> {
+  const { username, roles = [], permissions, grants = [] } = wish;
+  const [userId, now] = [newId(), Date.now()];
+  await database.write.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('users')
+      .values({
+        id: userId,
+        username,
+        username_key: username.toLowerCase(),
+        email: `${username}@example.org`,
+        account_type: 'User',
+        password_hash: hash,
+        is_active: 1,
+        require_password_change: 0,
+        lockout_end: null,
+        created_at: now,
+        modified_at: now,
+      })
+      .execute();
+    const roleIds = permissions === undefined ? [] : [await insertRole(trx, username, permissions, now)];
+    for (const name of roles) {
+      const role = trx.selectFrom('roles').select('id').where('name', '=', name);
+      roleIds.push((await role.executeTakeFirstOrThrow()).id);
+    }
+    for (const role_id of roleIds)
+      await trx.insertInto('user_roles').values({ user_id: userId, role_id }).execute();
+    for (const { on, name, level } of grants) {
+      const table = on === 'composite' ? 'composites' : 'configurations';
+      const { id } = await trx
+        .selectFrom(table)
+        .select('id')
+        .where('name', '=', name)
+        .executeTakeFirstOrThrow();
+      const principal = { principal_type: 'User', principal_id: userId } as const;
+      await trx
+        .insertInto('grants')
+        .values({
+          resource_kind: on,
+          resource_id: id,
+          ...principal,
+          level,
+          granted_at: now,
+          granted_by: null,
+        })
+        .execute();
+    }
+  });
+  return userId;
+}
+
+/** @returns the id of a new role of the user's own */
+async function insertRole(
+  trx: Db,
+  username: string,
+  permissions: readonly Permission[],
+  now: number,
+): Promise<string> {
+  const [id, name] = [newId(), `role-of-${username}`];
+  const role = { id, name, name_key: name.toLowerCase(), description: null, is_system: 0 };
+  await trx
+    .insertInto('roles')
+    .values({ ...role, created_at: now, modified_at: now })
+    .execute();
+  for (const permission of permissions)
+    await trx.insertInto('role_permissions').values({ role_id: id, permission }).execute();
+  return id;
 }
 
 /** Gives the person this level on a configuration, and removes any level from before. */

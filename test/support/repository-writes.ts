@@ -13,11 +13,12 @@ import {
   publishComposite,
   publishWithChildren,
 } from './composites.ts';
-import { addVersion, CONFIGURATIONS, create, MAIN, ok, publish, versionsOf } from './configurations.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from './configurations.ts';
 import type { Write } from './fault-sweep.ts';
 import type { Hawser } from './hawser.ts';
 import { configurationId } from './parameter-files.ts';
 import { uploadSchema } from './parameter-schemas.ts';
+import { ok } from './replies.ts';
 import { NOTHING_KEPT, RETENTION } from './retention.ts';
 import { DEFAULT_ID } from './scopes.ts';
 

@@ -4,8 +4,9 @@ import { createLog } from '../../src/lib/log.ts';
 import { contentOf, seriesOf } from '../../src/versions/parameter-files.ts';
 import { GitStore, type ParameterScope } from '../../src/versions/store.ts';
 import type { Client } from './client.ts';
-import { MAIN, ok } from './configurations.ts';
+import { MAIN } from './configurations.ts';
 import { type Hawser, publishConfiguration } from './hawser.ts';
+import { ok } from './replies.ts';
 
 export const RETENTION = '/api/v1/retention';
 export const RUNS = `${RETENTION}/runs`;

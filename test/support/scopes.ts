@@ -1,7 +1,7 @@
 /** Makes scope types, values and tags through the API, and reads what the audit trail says about them. */
 
+import { withDatabase } from './database.ts';
 import type { Hawser } from './hawser.ts';
-import { withDatabase } from './users.ts';
 
 export const SCOPE_TYPES = '/api/v1/scope-types';
 export const DEFAULT_ID = '00000000-0000-0000-0000-000000000001';

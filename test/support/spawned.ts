@@ -4,9 +4,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from './client.ts';
-import { ADMIN_PASSWORD } from './hawser.ts';
+import { ADMIN_PASSWORD, CHEAP_HASHES } from './hawser.ts';
+import { PROJECT, programArguments } from './program.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
 const LISTENING = /"url":"https:\/\/localhost:(\d+)"/;
 
 export interface Ended {
@@ -43,9 +43,10 @@ export function spawnHawser(
     HAWSER_DATA_DIR: dataDir,
     HAWSER_REPOS_DIR: join(folder, 'repos'),
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    ...CHEAP_HASHES,
     ...settings,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...words], { cwd: PROJECT, env });
+  const child = spawn(process.execPath, [...programArguments('main'), ...words], { cwd: PROJECT, env });
   return follow(child, dataDir);
 }
 

@@ -22,6 +22,7 @@ describe('reading the settings', () => {
       nodeCaFile: null,
       nodeCrlFile: null,
       adminPassword: null,
+      scryptCost: 15,
       metricsToken: null,
       logLevel: 'info',
       cacheBytes: 256 * 1024 ** 2,
@@ -73,6 +74,11 @@ describe('reading the settings', () => {
     expect(readConfig({ HAWSER_TLS: 'off', HAWSER_HOST: 'localhost' }).host).to.equal('localhost');
   });
 
+  it('takes a cost of scrypt below the default for tests alone', () => {
+    expect(readConfig({ HAWSER_SCRYPT_COST: '18' }).scryptCost).to.equal(18);
+    expect(readConfig({ HAWSER_SCRYPT_COST: '1', HAWSER_TESTING: 'on' }).scryptCost).to.equal(1);
+  });
+
   it('reads whole days', () => {
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '1' }).auditKeepDays).to.equal(1);
     expect(readConfig({ HAWSER_AUDIT_KEEP_DAYS: '36500' }).auditKeepDays).to.equal(36_500);
@@ -115,6 +121,11 @@ describe('reading the settings', () => {
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0.5' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: 'never' }, /1 to 36500/],
+    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '14' }, /15 to 18/],
+    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '14', HAWSER_TESTING: 'off' }, /15 to 18/],
+    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '19' }, /15 to 18/],
+    ['HAWSER_SCRYPT_COST', { HAWSER_SCRYPT_COST: '0', HAWSER_TESTING: 'on' }, /1 to 18/],
+    ['HAWSER_TESTING', { HAWSER_TESTING: 'yes' }, /on, off/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a.example.org,,b' }, /host names/],
     ['HAWSER_TLS_NAMES', { HAWSER_TLS_NAMES: 'a/b' }, /host names/],
     ['HAWSER_TLS_KEY', { HAWSER_TLS_CERT: '/x' }, /both or neither/],

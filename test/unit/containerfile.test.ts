@@ -29,7 +29,14 @@ describe('the Containerfile', () => {
     const taken = argumentsOf('COPY')
       .filter((words) => !words.startsWith('--from='))
       .flatMap((words) => words.split(/\s+/).slice(0, -1));
-    expect(taken).to.have.members(['package.json', 'package-lock.json', 'tsconfig.json', 'src']);
+    expect(taken).to.have.members([
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'scripts/build.js',
+      'scripts/required-node.js',
+      'src',
+    ]);
     const [everything, ...exceptions] = read('.containerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));

@@ -64,15 +64,22 @@ describe('the documents', () => {
     });
   }
 
-  it('name no setting that there is not, and the README lists each that there is', () => {
+  it('are listed in docs/README.md, and each leads back to it', () => {
+    const pages = PAGES.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md');
+    const list = read('docs/README.md');
+    expect(pages.filter((page) => !list.includes(`](${page.slice('docs/'.length)})`))).to.deep.equal([]);
+    expect(pages.filter((page) => !read(page).includes('](README.md)'))).to.deep.equal([]);
+  });
+
+  it('name no setting that there is not, and the page of settings lists each that there is', () => {
     const known = knownSettings();
     const named = [...mentions(/\b(HAWSER_[A-Z_]*[A-Z])\b/g)].filter(
       ([name]) => !name.startsWith('HAWSER_AGENT_'),
     );
     expect(named.filter(([name]) => !known.includes(name))).to.deep.equal([]);
-    const readme = read('README.md');
+    const listed = read('docs/settings.md');
     expect(
-      known.filter((name) => name !== 'HAWSER_NO_SUCH_SETTING' && !readme.includes(`\`${name}\``)),
+      known.filter((name) => name !== 'HAWSER_NO_SUCH_SETTING' && !listed.includes(`\`${name}\``)),
     ).to.deep.equal([]);
   });
 

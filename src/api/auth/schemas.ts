@@ -83,7 +83,10 @@ export const LoginPageQuery = z.object({ changed: z.string().optional() });
 const Scope = z
   .string()
   .trim()
-  .refine((scope) => scope === '' || TOKEN_SCOPES.has(scope), 'No such scope')
+  .refine(
+    (scope) => scope === '' || TOKEN_SCOPES.has(scope),
+    `No such scope; there are ${[...TOKEN_SCOPES].join(', ')}`,
+  )
   .meta({ published: { type: 'string', enum: [...TOKEN_SCOPES] } });
 
 export const NewToken = z

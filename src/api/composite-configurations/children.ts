@@ -9,6 +9,7 @@ import {
   MAX_CHILDREN,
   takesEntryPoint,
 } from '../../domain/composite-document.ts';
+import { leadingVHint } from '../../domain/version-order.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict, HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';
@@ -208,7 +209,8 @@ async function requireVersion(
   if (version === null) return;
   const index = await store.versions({ kind: 'configurations', name });
   if (index.get(version) === undefined) {
-    throw invalidField('/activeVersion', 'The child has no such version', 'unknown_version');
+    const message = `The child has no such version${leadingVHint(version)}`;
+    throw invalidField('/activeVersion', message, 'unknown_version');
   }
 }
 

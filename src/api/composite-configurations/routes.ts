@@ -99,7 +99,7 @@ function versionRoutes(tools: CompositeTools): Route[] {
       summary: 'Create an empty draft version',
       body: { kind: 'json', schema: NewCompositeVersion },
       answer: { description: 'The draft', schema: CompositeVersionView },
-      problems: ['version_exists', ...WRITING_REPOSITORIES],
+      problems: ['publish_separately', 'version_exists', ...WRITING_REPOSITORIES],
       key: ({ version }) => version,
       async handle({ caller, resource, body }) {
         await createCompositeDraft(tools, { kind, resource, ...caller }, body);

@@ -6,6 +6,7 @@ import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
   anyVersion,
+  draftFlag,
   ResourceName,
   SemVerVersion,
   VERSION_COUNTS,
@@ -59,6 +60,10 @@ export const NewCompositeVersion = z
       .string()
       .nullish()
       .meta({ description: "If given, the first part of the version's prerelease" }),
+    isDraft: draftFlag(
+      z.boolean().nullish(),
+      '/api/v1/composite-configurations/{name}/versions/{version}/publish',
+    ),
   })
   .meta({ id: 'NewCompositeVersion', examples: [{ version: '1.1.0' }] });
 

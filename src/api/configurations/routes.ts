@@ -43,7 +43,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         'while the repository of parameters of a lost configuration of that name is on the disk.',
       body: { kind: 'upload', schema: NewConfiguration, fields: NEW_CONFIGURATION_FIELDS },
       answer: { description: 'The configuration', schema: ConfigurationView },
-      problems: ['name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
+      problems: ['publish_separately', 'name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
       key: ({ name }) => name,
       handle: async ({ caller, body, files, facts }) =>
         show(options, await createConfiguration(options, { ...caller, gone: facts.over }, body, files)),

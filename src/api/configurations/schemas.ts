@@ -1,11 +1,12 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { Checksum, choice, Flag, given, Id } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, orUnchanged } from '../../http/schemas.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
   anyVersion,
+  draftFlag,
   ResourceName,
   VERSION_COUNTS,
 } from '../crud/versioned.ts';
@@ -35,6 +36,7 @@ const versionFields = {
   prereleaseChannel: given(z.string()).meta({
     description: "The first part of the version's prerelease, from which it follows anyway",
   }),
+  isDraft: draftFlag(given(Flag), '/api/v1/configurations/{name}/versions/{version}/publish'),
 };
 
 export const NewVersion = z.strictObject(versionFields);
@@ -57,7 +59,7 @@ export const NEW_CONFIGURATION_FIELDS = Object.keys(NewConfiguration.shape);
 export const ConfigurationChange = z
   .strictObject({
     description: z.string().max(4_000).nullish().meta({ description: 'Null clears it; absent stays' }),
-    useServerManagedParameters: z.boolean().optional(),
+    useServerManagedParameters: orUnchanged(z.boolean()),
   })
   .meta({ id: 'ConfigurationChange', examples: [{ description: 'nginx and its sites' }] });
 

@@ -54,7 +54,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         'Without a version, the next patch above the highest; without an entry point, that of the highest.',
       body: { kind: 'upload', schema: NewVersion, fields: NEW_VERSION_FIELDS },
       answer: { description: 'The draft', schema: VersionView },
-      problems: ['version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
+      problems: ['publish_separately', 'version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
       key: ({ version }) => version,
       async handle({ caller, resource, body: form, files, facts }) {
         const target = { kind, resource, ...caller, gone: facts.over } as const;
@@ -68,7 +68,13 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
       description: 'All files at once, as for a new version; without an entry point it keeps its own.',
       body: { kind: 'upload', schema: ReplacedVersion, fields: NEW_VERSION_FIELDS },
       answer: { description: 'The draft as it is now', schema: VersionView },
-      problems: ['published_version', 'draft_changed', 'reserved_path', ...WRITING_REPOSITORIES],
+      problems: [
+        'publish_separately',
+        'published_version',
+        'draft_changed',
+        'reserved_path',
+        ...WRITING_REPOSITORIES,
+      ],
       async handle({ caller, resource, params, body: form, files, facts }) {
         const version = params['version'] ?? '';
         if (form.version !== undefined && form.version !== version)

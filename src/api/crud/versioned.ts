@@ -4,11 +4,11 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
-import { isVersion, isVersionName } from '../../domain/version-order.ts';
+import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { readableIds } from '../../security/rights.ts';
@@ -28,13 +28,29 @@ export const ResourceName = z
   )
   .meta({ description: 'Unique without regard to case; letters, digits, ".", "_" and "-", at most 128' });
 
-export const SemVerVersion = z
-  .string()
-  .refine(isVersion, 'Not a SemVer 2.0 version without leading v, such as 1.2.0');
+export const SemVerVersion = z.string().refine(isVersion, {
+  error: ({ input }) => `Not a SemVer 2.0 version such as 1.2.0${leadingVHint(String(input))}`,
+});
 
 /** A version of a configuration that may allow versions that are no SemVer. */
 export const anyVersion = (message: string) =>
   z.string().refine((text) => isVersion(text) || isVersionName(text), message);
+
+/**
+ * The member `isDraft`, which clients of OpenDSC send with an upload. Whatever is uploaded is a draft, so true says
+ * nothing new. False is refused, because such a client would take the version for published.
+ * @param flag a flag of a form or of JSON, which may be absent
+ * @param publish the path of the PUT that publishes
+ */
+export const draftFlag = (flag: z.ZodType<boolean | null | undefined>, publish: string) =>
+  flag
+    .transform((isDraft): undefined => {
+      if (isDraft !== false) return;
+      const message = `What is uploaded is a draft; publish it by PUT ${publish}`;
+      const errors = [{ path: '/isDraft', message, code: 'not_allowed' }];
+      throw invalid('publish_separately', message, errors);
+    })
+    .meta({ description: `True at most: publish by PUT ${publish}` });
 
 /** The members that views of configurations and composites end with. */
 export const VERSION_COUNTS = {

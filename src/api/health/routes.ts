@@ -4,12 +4,15 @@ import { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
+import { Timestamp } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GitStore } from '../../versions/store.ts';
 
 const Readiness = z
   .object({
     status: z.enum(['Ready', 'Unready']),
+    timestamp: Timestamp,
     checks: z.object({
       database: z.string().meta({ description: 'Ok, Failed, or "Degraded: " while it can only be read' }),
       repositories: z.string().meta({
@@ -21,11 +24,17 @@ const Readiness = z
   })
   .meta({
     id: 'Readiness',
-    examples: [{ status: 'Ready', checks: { database: 'Ok', repositories: 'Ok' } }],
+    examples: [
+      {
+        status: 'Ready',
+        timestamp: '2026-11-20T09:08:00.000Z',
+        checks: { database: 'Ok', repositories: 'Ok' },
+      },
+    ],
   });
 const Health = z
-  .object({ status: z.literal('Healthy') })
-  .meta({ id: 'Health', examples: [{ status: 'Healthy' }] });
+  .object({ status: z.literal('Healthy'), timestamp: Timestamp })
+  .meta({ id: 'Health', examples: [{ status: 'Healthy', timestamp: '2026-11-20T09:08:00.000Z' }] });
 
 const NEVER_CACHED = { 'Cache-Control': '`no-store`' };
 
@@ -43,7 +52,7 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
       path: '/health',
       summary: 'The process answers',
       answers: { 200: { description: 'Alive', schema: Health, headers: NEVER_CACHED } },
-      handle: () => uncached(json({ status: 'Healthy' })),
+      handle: ({ facts: { now } }) => uncached(json({ status: 'Healthy', timestamp: toTimestamp(now) })),
     }),
     route({
       ...PUBLIC,
@@ -58,13 +67,14 @@ export function healthRoutes(database: Database, store: GitStore, log: Log): Rou
         200: { description: 'Ready', schema: Readiness, headers: NEVER_CACHED },
         503: { description: 'Not ready, and which check failed', schema: Readiness, headers: NEVER_CACHED },
       },
-      async handle() {
+      async handle({ facts: { now } }) {
         const checks = {
           database: await checkDatabase(database, log),
           repositories: await checkRepositories(store, log),
         };
         const ready = Object.values(checks).every((result) => result !== 'Failed');
-        const answer = uncached(json({ status: ready ? 'Ready' : 'Unready', checks }));
+        const status = ready ? 'Ready' : 'Unready';
+        const answer = uncached(json({ status, timestamp: toTimestamp(now), checks }));
         return { ...answer, status: ready ? 200 : 503 };
       },
     }),

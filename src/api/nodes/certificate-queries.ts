@@ -2,11 +2,7 @@
 
 import type { Db } from '../../db/open.ts';
 import { conflict } from '../../lib/errors.ts';
-import {
-  insertCertificate,
-  lapsedBefore,
-  type PinnedCertificate,
-} from '../../security/pending-certificates.ts';
+import { insertCertificate, type PinnedCertificate } from '../../security/pending-certificates.ts';
 
 /** The thumbprint is a SHA-1 where the certificate was announced by it. `notBefore` is 0 where it is not known. */
 export type CertificateRow = PinnedCertificate;
@@ -37,7 +33,7 @@ export async function requireOwnOrFree(
   return rows.length > 0;
 }
 
-/** Whether the node has announced the certificate and the announcement has not lapsed. */
+/** Whether the node has announced the certificate, which has not expired by its announcement. */
 export async function hasAnnounced(
   db: Db,
   nodeId: string,
@@ -50,7 +46,7 @@ export async function hasAnnounced(
     .where('node_id', '=', nodeId)
     .where('state', '=', 'pending')
     .where('thumbprint', 'in', [thumbprint, sha1Thumbprint ?? thumbprint])
-    .where('created_at', '>', lapsedBefore(now))
+    .where('not_after', '>', now)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -74,7 +74,7 @@ async function readDesired(db: Db, nodeId: string) {
 
 /** Gives what a node reports as it is stored. Absent members stay as they are, null clears. */
 export function toReported(
-  body: z.output<typeof ReportedConfig> & Pick<z.output<typeof Registration>, 'configurationSource'>,
+  body: z.output<typeof ReportedConfig> & Partial<Pick<z.output<typeof Registration>, 'configurationSource'>>,
 ): ReportedSettings {
   const { configurationSource, configurationMode, configurationModeInterval, reportCompliance } = body;
   return {

@@ -11,8 +11,9 @@ import { newId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { sourceOf } from '../../lib/source-address.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
+import type { KeyedCertificate } from '../../security/certificate-authority.ts';
 import { pinCertificate } from '../../security/pending-certificates.ts';
+import { certificateMaker } from '../../security/tls-files.ts';
 import { countAttempt } from '../auth/queries.ts';
 import { countUse, findKeyBySecret, type RegistrationKeyRow } from '../registration-keys/queries.ts';
 import { type CertificateRow, hasAnnounced, requireOwnOrFree } from './certificate-queries.ts';
@@ -56,7 +57,7 @@ export async function registerNode(
 ): Promise<RegistrationResult> {
   const fqdn = normalizeHostName(request.fqdn);
   try {
-    if (fqdn === null) throw invalidField('/fqdn', 'Not a host name', 'invalid_host_name');
+    if (fqdn === null) throw invalidField('/fqdn', faultOfName(request.fqdn), 'invalid_host_name');
     const result = await register(options, request, fqdn);
     options.onRegistration(null);
     return result;
@@ -64,6 +65,12 @@ export async function registerNode(
     if (error instanceof HawserError) await recordRefusal(options, request.actor, fqdn, error);
     throw error;
   }
+}
+
+function faultOfName(name: string): string {
+  const rule = 'Not a host name: labels of letters, digits, hyphens and underscores, with dots between them';
+  const isAscii = /^\p{ASCII}*$/u.test(name);
+  return isAscii ? rule : 'Not a host name in ASCII: write it in punycode, such as xn--bcher-kva.example';
 }
 
 async function register(
@@ -77,7 +84,10 @@ async function register(
   else if (!issuesCertificates) throw certificateRequired(NOT_ISSUING);
   // No certificate may be signed without a valid key. The transaction below checks the key again.
   await requireUsableKey(database.read, request);
-  const issued = csr === null ? null : await issueNodeCertificate(authority, csr, fqdn, actor.at);
+  const issued =
+    csr === null
+      ? null
+      : await (await certificateMaker()).issueNodeCertificate(authority, csr, fqdn, actor.at);
   const certificate = issued ?? request.certificate;
   if (certificate === null) throw certificateRequired(CONNECT_OR_SEND);
   const nodeId = await database.write

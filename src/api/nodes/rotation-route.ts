@@ -1,6 +1,7 @@
 /** `/api/v1/nodes/{nodeId}/rotate-certificate`: a node announces its next certificate in one of three forms. */
 
 import { z } from 'zod';
+import { json, lastOnConnection } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';
 import { Instant } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';
@@ -89,16 +90,22 @@ const CURRENT = 'This is the current certificate of the node already';
 
 export function rotationRoute(options: RotationOptions): Route {
   const own = new ResourceRoutes(options.database, { tags: ['Nodes'], access: { kind: 'node:self' } });
-  return own.update('/api/v1/nodes/{nodeId}/rotate-certificate', {
+  return own.own('POST', '/api/v1/nodes/{nodeId}/rotate-certificate', {
     ...operation('rotateNodeCertificate', 'Announce the certificate that the node will come with next'),
-    method: 'POST',
     description:
       'Exactly one of three forms: what the certificate is like, the certificate, or a csr. The current certificate ' +
       'works until the first call with the new one, which ends it. Only a call with this nodeId in its path counts. A ' +
-      'new one that does not come within 24 hours is forgotten, and so is one that another node has shown meanwhile: ' +
-      'several may announce the same. To announce the current certificate takes an announcement back.',
+      'new one counts until it has expired, another is announced, or another node has shown it: several may announce ' +
+      'the same. To announce the current certificate takes an announcement back. The answer ends the connection, ' +
+      'whose certificate is that of its handshake, and so do all answers to the old certificate from then on.',
     body: { kind: 'json', schema: Rotation },
-    answer: { description: 'The certificate is pending; for a CSR it is in the answer', schema: Announced },
+    answers: {
+      200: {
+        description: 'The certificate is pending; for a CSR it is in the answer',
+        schema: Announced,
+        headers: { Connection: '`close`' },
+      },
+    },
     problems: CERTIFICATE_PROBLEMS,
     async handle({ node: { nodeId }, body, facts }) {
       const { certificate: presented, actor } = facts;
@@ -107,7 +114,7 @@ export function rotationRoute(options: RotationOptions): Route {
         ...{ nodeId, presented, announcement: body, actor },
         wouldChain: (chain) => facts.wouldChain(chain),
       });
-      return { message: isPending ? PENDING : CURRENT, certificate };
+      return lastOnConnection(json({ message: isPending ? PENDING : CURRENT, certificate }));
     },
   });
 }

@@ -3,8 +3,9 @@
 import type { Database } from '../../db/open.ts';
 import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { issueNodeCertificate, type KeyedCertificate } from '../../security/certificate-authority.ts';
+import type { KeyedCertificate } from '../../security/certificate-authority.ts';
 import { type CertificateDescription, describeCertificate, parseChain } from '../../security/certificates.ts';
+import { certificateMaker } from '../../security/tls-files.ts';
 import {
   type CertificateRow,
   deletePending,
@@ -108,5 +109,5 @@ async function issueNext(
   }
   const node = await findAssigned(database.read, nodeId);
   if (!node) throw unauthenticated('The node was deleted just now');
-  return issueNodeCertificate(authority, csr, node.fqdn, now);
+  return (await certificateMaker()).issueNodeCertificate(authority, csr, node.fqdn, now);
 }

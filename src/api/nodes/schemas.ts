@@ -52,8 +52,14 @@ export const Registration = z
       .string()
       .min(1)
       .max(1_024)
-      .meta({ description: 'A host name of at most 253 characters, kept in lower case; single labels too' }),
-    configurationSource: ConfigurationSource.nullish(),
+      .meta({
+        description:
+          'A host name of at most 253 characters, kept in lower case and without a dot at its end; single labels too. ' +
+          'Underscores are taken. Letters outside ASCII come in punycode (`xn--...`)',
+      }),
+    configurationSource: ConfigurationSource.nullish()
+      .transform((source) => source ?? 'Pull')
+      .meta({ description: 'Default `Pull`' }),
     ...lcmSettings,
     csr: z
       .string()

@@ -4,7 +4,6 @@ import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
-import { lapsedBefore } from '../../security/pending-certificates.ts';
 import type { NodeRow, StatusEventRow } from './queries.ts';
 
 export function toNodeSummary(row: NodeRow) {
@@ -24,7 +23,7 @@ export function toFlag(value: number | null): boolean | null {
 
 export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[], now: number) {
   const current = rows.find((row) => row.state === 'current');
-  const pending = rows.find((row) => row.state === 'pending' && row.created_at > lapsedBefore(now));
+  const pending = rows.find((row) => row.state === 'pending' && row.not_after > now);
   return {
     thumbprint: current?.thumbprint ?? '',
     subject: current?.subject ?? '',

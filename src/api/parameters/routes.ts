@@ -24,6 +24,7 @@ import {
 const TAGS = ['Parameters'];
 const WRITE_PROBLEMS = [
   'too_complex',
+  'publish_separately',
   ...['unknown_node', 'unknown_scope_value', 'scope_type_disabled'],
   ...['published_version', 'version_exists', 'draft_changed'],
   ...WRITING_REPOSITORIES,

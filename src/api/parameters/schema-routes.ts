@@ -1,5 +1,6 @@
 /** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
 
+import { leadingVHint } from '../../domain/version-order.ts';
 import { json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route } from '../../http/route.ts';
@@ -120,5 +121,5 @@ async function schemaMeant(
     version === undefined ? await schemas.findCurrent(name, userId) : await schemas.find(name, version);
   if (found) return schemas.schemaOf(name, found, userId);
   if (version === undefined) return null;
-  throw notFound('There is neither such a version nor a schema for it');
+  throw notFound(`There is neither such a version nor a schema for it${leadingVHint(version)}`);
 }

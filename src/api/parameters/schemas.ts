@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
-import { SemVerVersion } from '../crud/versioned.ts';
+import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
 /** This is the example of a file in the API description. */
@@ -26,6 +26,8 @@ const FILE = {
 
 /** Always SemVer, even where the configuration allows other versions, because files are matched by major version. */
 const Version = SemVerVersion.meta({ description: 'SemVer 2.0 without leading v' });
+
+const PUBLISH = '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish';
 
 const ContentType = z
   .string()
@@ -54,6 +56,7 @@ export const NewParameterFile = z
       .meta({ description: 'A DSC v3 parameter document, `{parameters: {name: value}}`' }),
     contentType: ContentType,
     isPassthrough: z.boolean().nullish().meta({ description: 'The scope is left out of merging on purpose' }),
+    isDraft: draftFlag(z.boolean().nullish(), PUBLISH),
   })
   .superRefine(({ content, isPassthrough }, context) => {
     const refuse = (code: string, message: string) =>
@@ -79,6 +82,7 @@ export const ParameterFileForm = z.strictObject({
   version: Version,
   scopeValue: given(z.string()).meta({ description: 'As in the PUT of a draft' }),
   publish: given(Flag).meta({ description: 'Default false' }),
+  isDraft: draftFlag(given(Flag), PUBLISH),
 });
 export const PARAMETER_FILE_FIELDS = Object.keys(ParameterFileForm.shape);
 

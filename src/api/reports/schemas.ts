@@ -41,7 +41,7 @@ const filters = {
   operation: Operation.optional(),
   inDesiredState: z
     .string()
-    .regex(/^(true|false|null)$/i, 'Neither true nor false nor null')
+    .regex(/^(true|false|null)$/i, 'Must be true, false or null')
     .transform((text) => STATES[text.toLowerCase()] ?? null)
     .meta({ published: { type: 'string', enum: Object.keys(STATES) } })
     .optional(),

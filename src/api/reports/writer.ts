@@ -1,5 +1,6 @@
 /** Stores reports: the row, the node's status and the event of its change, in one commit with reports of other nodes. */
 
+import { CompiledQuery, sql } from 'kysely';
 import { GroupCommit } from '../../db/group-commit.ts';
 import type { Database, Db } from '../../db/open.ts';
 import type { ReportsTable } from '../../db/schema.ts';
@@ -25,21 +26,51 @@ export function openReportWriter(database: Database, onCommit?: (reports: number
   });
 }
 
+interface Reporter {
+  id: string;
+  fqdn: string;
+  status: string;
+}
+
+/**
+ * So many rows are inserted by one statement, and those that are left by a statement each. Both are prepared once. A
+ * statement for any number of rows would be prepared each time, which takes longer than to run it.
+ */
+const ROWS_AT_ONCE = 16;
+
+async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): Promise<void> {
+  for (let at = 0; at < rows.length; ) {
+    const count = rows.length - at < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
+    await trx.executeQuery(insertionOf(rows.slice(at, at + count)));
+    at += count;
+  }
+}
+
+/** It is not made by the query builder, which takes some 20 µs for each row. */
+function insertionOf(rows: readonly ReceivedReport['row'][]): CompiledQuery {
+  const places = Array(rows.length).fill('(?, ?, ?, ?, ?, ?, ?)').join(', ');
+  const values = rows.flatMap((row) => [
+    ...[row.id, row.node_id, row.timestamp, row.operation],
+    ...[row.in_desired_state, row.had_errors, row.result],
+  ]);
+  const columns = 'id, node_id, timestamp, operation, in_desired_state, had_errors, result';
+  return CompiledQuery.raw(`insert into reports (${columns}) values ${places}`, values);
+}
+
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
 export async function writeReports(
   trx: Db,
   reports: readonly ReceivedReport[],
 ): Promise<(ReportRow | HawserError)[]> {
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
-  const nodes = await trx
-    .selectFrom('nodes')
-    .select(['id', 'fqdn', 'status'])
-    .where('id', 'in', nodeIds)
-    .execute();
+  const { rows: nodes } = await sql<Reporter>`select id, fqdn, status from nodes
+    where id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  const rows = accepted.map(({ row }) => row);
-  if (rows.length > 0) await trx.insertInto('reports').values(rows).execute();
+  await insertReports(
+    trx,
+    accepted.map(({ row }) => row),
+  );
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;

@@ -9,7 +9,7 @@ const KNOWN: ReadonlySet<string> = new Set(PERMISSION_NAMES);
 const KnownPermission = z
   .string()
   .refine((name): name is Permission => KNOWN.has(name), {
-    message: 'No such permission',
+    message: `No such permission; there are ${PERMISSION_NAMES.join(', ')}`,
     params: { code: 'unknown_permission' },
   })
   .meta({ published: { type: 'string', enum: PERMISSION_NAMES } });

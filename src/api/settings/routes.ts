@@ -3,6 +3,7 @@
 import type { ZodType } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
+import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { type Caller, operation, permitted, ResourceRoutes } from '../crud/routes.ts';
@@ -13,6 +14,7 @@ import {
   readValidationSettings,
   saveSettings,
 } from './queries.ts';
+import { type Admitted, admitServerSettings } from './rotation-interval.ts';
 import {
   LcmDefaultsChange,
   LcmDefaultsView,
@@ -37,6 +39,9 @@ interface SettingsGroup {
   view: ZodType;
   change: ZodType<object>;
   read(db: Db): Promise<object>;
+  problems?: readonly ProblemName[];
+  /** Looks at a change before it is saved. Without this, every change is saved as it is. */
+  admit?(trx: Db, change: object, now: number): Promise<Admitted>;
 }
 
 const GROUPS: readonly SettingsGroup[] = [
@@ -48,6 +53,8 @@ const GROUPS: readonly SettingsGroup[] = [
     view: ServerSettingsView,
     change: ServerSettingsChange,
     read: readServerSettings,
+    problems: ['certificates_too_old'],
+    admit: admitServerSettings,
   },
   {
     path: '/api/v1/settings/lcm-defaults',
@@ -103,6 +110,7 @@ export function settingsRoutes(database: Database): Route[] {
         ...operation(`update${group.noun}`, `Change ${group.label}; any subset`),
         body: { kind: 'json', schema: group.change },
         answer: { description: 'The settings as they are now', schema: group.view },
+        problems: group.problems ?? [],
         change: (trx, { caller, body }) => changeSettings(trx, caller, group, body),
       }),
     ]),
@@ -113,14 +121,15 @@ export function settingsRoutes(database: Database): Route[] {
 async function changeSettings(
   trx: Db,
   { actor }: Caller,
-  { name, read }: SettingsGroup,
+  { name, read, admit }: SettingsGroup,
   change: object,
 ): Promise<object> {
   const before = await read(trx);
-  const changes = changedMembers(before, change);
+  const admitted = (await admit?.(trx, change, actor.at)) ?? { members: change, details: {} };
+  const changes = changedMembers(before, admitted.members);
   if (changes === null) return before;
-  await saveSettings(trx, change);
-  const details = { settings: name, ...changes };
+  await saveSettings(trx, admitted.members);
+  const details = { settings: name, ...changes, ...admitted.details };
   await recordAudit(trx, actor, { action: 'settings.changed', resourceId: null, details });
   return read(trx);
 }

@@ -7,7 +7,7 @@ import {
   DEFAULT_SERVER,
   DEFAULT_VALIDATION,
 } from '../../domain/server-settings.ts';
-import { choice, Duration } from '../../http/schemas.ts';
+import { choice, Duration, orUnchanged } from '../../http/schemas.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
 
@@ -25,12 +25,17 @@ export const ServerSettingsView = z
   })
   .meta({ id: 'ServerSettings', examples: [DEFAULT_SERVER] });
 
+/** As in all changes of settings, null leaves a member as it is, unless null is a value of it. */
 export const ServerSettingsChange = z
   .strictObject({
-    certificateRotationInterval: DurationText,
-    stalenessMultiplier: z.number().positive().max(1_000),
+    certificateRotationInterval: orUnchanged(DurationText),
+    stalenessMultiplier: orUnchanged(z.number().positive().max(1_000)),
+    acceptNodes: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('How many nodes may be locked out, as `certificates_too_old` says'),
   })
-  .partial()
   .meta({ id: 'ServerSettingsChange', examples: [{ stalenessMultiplier: 3 }] });
 
 const LcmMode = choice('Monitor', 'Remediate');
@@ -73,12 +78,11 @@ export const ValidationSettingsView = z
 
 export const ValidationSettingsChange = z
   .strictObject({
-    requireSemVer: z.boolean(),
-    defaultParameterValidationMode: ValidationMode,
-    allowConfigurationOverride: z.boolean(),
-    allowParameterValidationOverride: z.boolean(),
+    requireSemVer: orUnchanged(z.boolean()),
+    defaultParameterValidationMode: orUnchanged(ValidationMode),
+    allowConfigurationOverride: orUnchanged(z.boolean()),
+    allowParameterValidationOverride: orUnchanged(z.boolean()),
   })
-  .partial()
   .meta({ id: 'ValidationSettingsChange', examples: [{ defaultParameterValidationMode: 'Warn' }] });
 
 export const RetentionSettingsView = z
@@ -96,22 +100,21 @@ export const RetentionSettingsView = z
   .meta({ id: 'RetentionSettings', examples: [DEFAULT_RETENTION] });
 
 /** Bounded by 32 bits: clients with such numbers write their highest one where they mean all. */
-const Count = z.int32().min(0);
+const Count = orUnchanged(z.int32().min(0));
 
 /** The longest interval: cleanups run at least once a year. */
 const HOURS_OF_A_YEAR = 8_760;
 
 export const RetentionSettingsChange = z
   .strictObject({
-    enabled: z.boolean(),
+    enabled: orUnchanged(z.boolean()),
     keepVersions: Count,
     keepDays: Count,
-    keepReleaseVersions: z.boolean(),
-    scheduleIntervalHours: z.int().min(1).max(HOURS_OF_A_YEAR),
+    keepReleaseVersions: orUnchanged(z.boolean()),
+    scheduleIntervalHours: orUnchanged(z.int().min(1).max(HOURS_OF_A_YEAR)),
     reportKeepCount: Count,
     reportKeepDays: Count,
     statusEventKeepCount: Count,
     statusEventKeepDays: Count,
   })
-  .partial()
   .meta({ id: 'RetentionSettingsChange', examples: [{ enabled: true, keepDays: 365 }] });

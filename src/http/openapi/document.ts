@@ -27,8 +27,8 @@ names nothing: 404. Times are RFC 3339 in UTC with milliseconds. Durations are \
 DELETE take \`If-Match\` (412).
 
 **Problems** are RFC 9457 \`application/problem+json\` with a stable \`code\`. A request that is no HTTP/1.1 is answered \
-before any route is found: 400 \`malformed_request\`, 408 \`request_timeout\`, 431 \`header_too_large\`. Every answer \
-carries \`X-Request-Id\`, which the log knows.
+before any route is found: 400 \`malformed_request\` or \`https_required\`, 408 \`request_timeout\`, 431 \
+\`header_too_large\`. Every answer carries \`X-Request-Id\`, which the log knows.
 
 **What the contract left open** is decided in the descriptions of the operations here, and with reasons in \
 \`docs/decisions/\` of the project.`;

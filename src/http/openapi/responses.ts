@@ -136,6 +136,10 @@ const PROBLEM = z
         description: 'Of `incompatible_parameters`: what breaks, and which parameter files it concerns',
         published: { type: 'object', additionalProperties: true },
       }),
+    nodes: z
+      .int()
+      .optional()
+      .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
   })
   .meta({
     id: 'Problem',

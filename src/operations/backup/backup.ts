@@ -3,7 +3,13 @@
 import { link, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
-import { forgetDeleted, type Snapshot, takeSnapshot } from '../../db/snapshot.ts';
+import {
+  forgetDeleted,
+  isDatabaseInUse,
+  newestAuditEntry,
+  type Snapshot,
+  takeSnapshot,
+} from '../../db/snapshot.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
@@ -69,11 +75,13 @@ async function writeArchive(
   try {
     const { reposDir, searchPath, dataDir } = config;
     const copies = new RepositoryCopies({ reposDir, searchPath, staging, archive });
+    const since = newestAuditEntry(dataDir);
     await copies.takePass(null);
+    if (isDatabaseInUse(dataDir)) await copies.settle();
     // Read before the database: a changed password is in the database before its file is removed.
     const firstPassword = await unlessAbsent(readFile(join(dataDir, PASSWORD_FILE)), null);
     const database = join(staging, 'database');
-    const snapshot = await takeMatchingSnapshot(dataDir, database, copies);
+    const snapshot = await takeMatchingSnapshot(dataDir, database, { copies, since });
     await archive.addFile(DATABASE_ENTRY, database, DATABASE_LEVEL);
     if (firstPassword && snapshot.hasFirstPassword)
       await archive.addBuffer(`data/${PASSWORD_FILE}`, firstPassword);
@@ -93,11 +101,11 @@ async function writeArchive(
 async function takeMatchingSnapshot(
   dataDir: string,
   target: string,
-  copies: RepositoryCopies,
+  { copies, since }: { copies: RepositoryCopies; since: number },
 ): Promise<Snapshot> {
   for (let round = 1; ; round += 1) {
     await rm(target, { force: true });
-    const snapshot = await takeSnapshot(dataDir, target);
+    const snapshot = await takeSnapshot(dataDir, target, since);
     await copies.takePass(snapshot);
     const owners = copies.missing(snapshot);
     const [missing] = owners;

@@ -1,7 +1,8 @@
 /**
- * Copies all repositories into the archive, in passes. The first pass copies everything. Each later one adds what has come
- * since, and is made after a snapshot of the database. So whatever the snapshot names was there during at least one of the
- * two passes around it, and what either pass saw is kept (docs/decisions/0017).
+ * Copies all repositories into the archive, in passes. The first pass copies everything. Each later one is made after a
+ * snapshot of the database and adds what has come since. So whatever the snapshot names was there during at least one of
+ * the two passes around it. Of what changed between them, the snapshot's audit entries tell what belongs to its moment
+ * (docs/decisions/0017).
  */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -22,6 +23,7 @@ import { gitdirOf, nameOfFolder } from '../../git/repository-layout.ts';
 import type { RepositoryKind, RepositoryRef } from '../../git/types.ts';
 import { HawserError, internal } from '../../lib/errors.ts';
 import type { ArchiveWriter } from './archive.ts';
+import { RecordedVersions } from './recorded-versions.ts';
 
 export interface CopiesOptions {
   reposDir: string;
@@ -35,6 +37,11 @@ export interface CopiesOptions {
 const ORDER: readonly RepositoryKind[] = ['composites', 'configurations', 'parameters'];
 const ATTEMPTS = 3;
 const PAUSE = 200;
+/**
+ * Milliseconds. A change whose ref has moved waits five seconds at most for the database, and then for its flush. Later
+ * its audit entry is written, or the ref is back.
+ */
+const SETTLING = 6_000;
 
 interface Copy {
   ref: RepositoryRef;
@@ -50,6 +57,13 @@ interface Copy {
   notes: string;
 }
 
+/** What is known from the snapshot that was taken since the last pass. */
+interface Moment {
+  recorded: RecordedVersions;
+  /** The id of the configuration or composite in the snapshot; null when it has none for the repository. */
+  owner: string | null;
+}
+
 /** What a copy holds besides its packs. */
 interface Notes {
   files: RepositoryState['files'];
@@ -62,6 +76,8 @@ export class RepositoryCopies {
   private readonly fs = new AtomicFs();
   private readonly copies = new Map<string, Copy>();
   private pass = 0;
+  /** When the last ref moved that any pass saw, in epoch milliseconds by the machine's clock. */
+  private changedAt = 0;
 
   constructor(options: CopiesOptions) {
     this.options = options;
@@ -75,12 +91,19 @@ export class RepositoryCopies {
   async takePass(snapshot: Snapshot | null): Promise<void> {
     this.pass += 1;
     const owners = new Map(snapshot?.owners.map((owner) => [keyOf(owner), owner.id]));
+    const recorded = snapshot && new RecordedVersions(snapshot.changes);
     for (const kind of ORDER) {
       for (const name of await this.list(kind)) {
         const ref = { kind, name };
-        await this.copy(ref, owners.get(keyOf(ref)) ?? null);
+        await this.copy(ref, recorded && { recorded, owner: owners.get(keyOf(ref)) ?? null });
       }
     }
+  }
+
+  /** Resolves when each change that a pass has seen is in the database, or has been undone. */
+  async settle(): Promise<void> {
+    const left = this.changedAt + SETTLING - Date.now();
+    if (left > 0) await sleep(Math.min(left, SETTLING));
   }
 
   /** The repositories that the snapshot's rows need and no copy matches: they came and went between passes, or are lost. */
@@ -88,8 +111,13 @@ export class RepositoryCopies {
     return owners.filter((owner) => {
       const copy = this.copies.get(keyOf(owner));
       // The row of an adopted repository may have another id. It matches when two passes saw the same repository.
-      return copy?.id !== owner.id && !(copy?.pass === this.pass && copy.isStable);
+      return copy?.id !== owner.id && !(copy && this.isLasting(copy));
     });
+  }
+
+  /** Whether the last two passes saw the same repository. */
+  private isLasting(copy: Copy): boolean {
+    return copy.pass === this.pass && copy.isStable;
   }
 
   /** Adds the refs to the archive, as the last step, and drops the copies that the snapshot does not know and are gone. */
@@ -99,7 +127,8 @@ export class RepositoryCopies {
     const isKept = (key: string): boolean => {
       const copy = this.copies.get(key);
       if (copy === undefined) return false;
-      return owners.get(key) === copy.id || (copy.pass === this.pass && !removals.has(key));
+      // One that has no row, but was there before the moment and after it, waits for a start that adopts it.
+      return owners.get(key) === copy.id || (this.isLasting(copy) && !removals.has(key));
     };
     const counts = { repositories: 0, refs: 0 };
     for (const [key, copy] of this.copies) {
@@ -121,12 +150,12 @@ export class RepositoryCopies {
     return names.filter((name) => name !== null).sort();
   }
 
-  private async copy(ref: RepositoryRef, owner: string | null): Promise<void> {
+  private async copy(ref: RepositoryRef, moment: Moment | null): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const state = await this.read(ref);
       if (state === null) return;
       try {
-        return await this.take(ref, state, { owner, isRetry: attempt > 1 });
+        return await this.take(ref, state, { moment, isRetry: attempt > 1 });
       } catch (error) {
         if (!(error instanceof HawserError) || error.code !== 'repository_damaged') throw error;
         // The repository may have been removed or repacked meanwhile, which the next look shows.
@@ -149,8 +178,10 @@ export class RepositoryCopies {
   private async take(
     ref: RepositoryRef,
     state: RepositoryState,
-    { owner, isRetry }: { owner: string | null; isRetry: boolean },
+    { moment, isRetry }: { moment: Moment | null; isRetry: boolean },
   ): Promise<void> {
+    this.changedAt = Math.max(this.changedAt, state.changedAt);
+    const owner = moment?.owner ?? null;
     const known = this.copies.get(keyOf(ref));
     const isSame = known?.identity === state.identity;
     if (known && !isSame) {
@@ -160,7 +191,7 @@ export class RepositoryCopies {
     }
     const base = known && isSame ? known : null;
     const notes = base ? await readNotes(base) : null;
-    const packed = await this.pack(ref, { state, notes, isRetry });
+    const packed = await this.pack(ref, { state, notes, moment, isRetry });
     const copy: Copy = {
       ref,
       identity: state.identity,
@@ -174,27 +205,32 @@ export class RepositoryCopies {
     this.copies.set(keyOf(ref), copy);
   }
 
-  /** Packs the objects of the refs that have moved since `notes` were taken, and takes new notes. */
+  /** Takes new notes, and packs the objects of the refs in them that `notes` have not. */
   private async pack(
     ref: RepositoryRef,
-    { state, notes, isRetry }: { state: RepositoryState; notes: Notes | null; isRetry: boolean },
+    given: { state: RepositoryState; notes: Notes | null; moment: Moment | null; isRetry: boolean },
   ): Promise<{ packs: string[]; notes: Notes }> {
+    const { state, notes, moment, isRetry } = given;
     const { searchPath, staging, reposDir } = this.options;
     const source = { gitdir: gitdirOf(reposDir, ref), searchPath };
-    const before = new Map(notes?.refs.map(({ name, oid }) => [name, oid]));
-    const moved = new Map([...state.refs].filter(([name, oid]) => before.get(name) !== oid));
+    const before = notes?.refs ?? [];
+    const known = new Map(before.map(({ name, oid }) => [name, oid]));
+    const moved = new Map([...state.refs].filter(([name, oid]) => known.get(name) !== oid));
+    const stayed = before.filter(({ name, oid }) => state.refs.get(name) === oid);
+    const after = [...stayed, ...(await peelRefs(source, moved))];
+    let refs = moment ? moment.recorded.refsAt(ref.kind, moment.owner, { before, after }) : after;
+    const oids = new Set([...known.values(), ...state.refs.values()]);
+    // Git may have removed a draft that was replaced since the moment.
+    if (isRetry) refs = refs.filter(({ oid }) => oids.has(oid));
+    const added = refs.filter(({ name, oid }) => known.get(name) !== oid).map(({ oid }) => oid);
     // What was copied may have been removed from the repository, so that git does not know it. Then all is packed anew.
-    const [wanted, known] = isRetry ? [state.refs.values(), []] : [moved.values(), before.values()];
-    const hash = moved.size === 0 ? null : await packReachable(source, staging, wanted, known);
-    const peeled = await peelRefs(source, moved);
+    const [wanted, excluded] = isRetry ? [state.refs.values(), []] : [added, known.values()];
+    const hash = added.length === 0 ? null : await packReachable(source, staging, wanted, excluded);
     const packs = hash === null ? [] : await this.addPack(ref, hash);
-    // Tags that were removed are kept: a row of the snapshot may still name their version.
-    const isKept = (name: string) => state.refs.has(name) || name.startsWith('refs/tags/');
-    const kept = notes?.refs.filter(({ name }) => !moved.has(name) && isKept(name)) ?? [];
     // Git may have seen an end of history that was set after the state was read. One too many does no harm.
     const ends = [notes?.shallow ?? [], state.shallow, await readShallow(this.fs, source.gitdir)];
     const shallow = [...new Set(ends.flatMap((each) => [...each]))].sort();
-    return { packs, notes: { files: state.files, refs: [...kept, ...peeled], shallow } };
+    return { packs, notes: { files: state.files, refs, shallow } };
   }
 
   private async addPack(ref: RepositoryRef, hash: string): Promise<string[]> {

@@ -5,7 +5,7 @@
 
 import { existsSync, linkSync, lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { DISK, type Disk, type DiskFile } from '../../../src/git/atomic-fs.ts';
+import { DISK, type Disk, type DiskFile } from '../../../src/git/disk.ts';
 import { type Failpoints, kindOf } from './failpoints.ts';
 import type { Before, Journal } from './journal.ts';
 

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Target } from '../client.ts';
-import { ADMIN_PASSWORD } from '../hawser.ts';
+import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
 import { follow, type Spawned } from '../spawned.ts';
 import { type Doom, isOfStart } from './failpoints.ts';
 import { readLines } from './journal.ts';
@@ -75,6 +75,7 @@ export class ServerProcess {
       HAWSER_DATA_DIR: this.dataDir,
       HAWSER_REPOS_DIR: this.reposDir,
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      ...CHEAP_HASHES,
       HAWSER_LOG_LEVEL: 'info',
     };
     const given: ServerArguments = { settings, journal: this.journal, kept: this.kept, doom };

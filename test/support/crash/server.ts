@@ -43,7 +43,7 @@ function watchCommits(points: Failpoints): void {
   prototype.prepare = function (this: SqliteDatabase.Database, sql: string) {
     const statement = prepare.call(this, sql);
     const isEnd = /^commit/i.test(sql);
-    const isControl = isEnd || /^(?:begin|rollback|savepoint|release)/i.test(sql);
+    const isControl = isEnd || /^(?:begin|rollback|savepoint|release|pragma)/i.test(sql);
     for (const name of ['run', 'all', 'get'] as const) {
       const work = statement[name] as (...values: unknown[]) => unknown;
       const watched = (...values: unknown[]) => {

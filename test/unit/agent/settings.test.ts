@@ -106,6 +106,21 @@ describe("the agent's settings", () => {
     });
   }
 
+  it('refuse members of the wrong kind in words of their own', () => {
+    for (const [settings, fault] of [
+      [
+        { registrationKey: '' },
+        /agent\.json, registrationKey: Must have at least 1 character; allowed: text$/,
+      ],
+      [{ registrationKey: 1 }, /agent\.json, registrationKey: Must be text; allowed: text$/],
+      [{ csr: 'yes' }, /agent\.json, csr: neither true nor false; allowed: true, false$/],
+      [{ mode: 1 }, /agent\.json, mode: not text; allowed: Monitor, Remediate$/],
+    ] as const) {
+      write(settings);
+      expect(() => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file })).to.throw(fault);
+    }
+  });
+
   it('refuse an unknown member of the file, and a key that is given twice', () => {
     write({ servr: 'x' });
     expect(() => readSettings({ ...SERVER, HAWSER_AGENT_CONFIG: file })).to.throw(

@@ -71,6 +71,57 @@ describe('the change feed', () => {
     expect((await seenThere('AB'))?.generation).to.equal(before + 2);
   });
 
+  it('ends what is remembered of scopes when tags, scope types or values change', async () => {
+    const scopes = async () => {
+      const node = await seenThere('AB');
+      return node && there.nodeLookup.scopesOf(node).map((each) => each.scopeValue ?? each.scopeTypeName);
+    };
+    const write = (statement: string) => sql.raw(statement).execute(here.write);
+    const addType = (name: string, precedence: number) =>
+      write(`insert into scope_types
+        (id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at, updated_at)
+        values ('${name}', '${name}', '${name}', ${precedence}, 0, 1, 'Unrestricted', 1, 1)`);
+    const addValue = (type: string, value: string) =>
+      write(`insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
+        values ('${value}', '${type}', '${value}', '${value}', 1, 1)`);
+    const tag = (type: string, value: string) =>
+      write(`insert into node_tags values ('n1', '${type}', '${value}', 1)`);
+    expect(await scopes()).to.deep.equal(['Default', 'web-01']);
+    await write(`update scope_types set precedence = 9 where name = 'Node'`);
+    for (const [at, type] of ['Site', 'Role'].entries()) await addType(type, at + 1);
+    for (const value of ['berlin', 'paris']) await addValue('Site', value);
+    await addValue('Role', 'db');
+    expect(await scopes()).to.deep.equal(['Default', 'web-01']);
+    await tag('Site', 'berlin');
+    expect(await scopes()).to.deep.equal(['Default', 'berlin', 'web-01']);
+    await tag('Role', 'db');
+    expect(await scopes()).to.deep.equal(['Default', 'berlin', 'db', 'web-01']);
+    await write(`update scope_types set precedence = 3 where name = 'Site'`);
+    expect(await scopes()).to.deep.equal(['Default', 'db', 'berlin', 'web-01']);
+    await write(`update node_tags set scope_value_id = 'paris' where scope_type_id = 'Site'`);
+    expect(await scopes()).to.deep.equal(['Default', 'db', 'paris', 'web-01']);
+    await write(`update scope_values set value = 'lyon' where value = 'paris'`);
+    expect(await scopes()).to.deep.equal(['Default', 'db', 'lyon', 'web-01']);
+    await write(`delete from node_tags where scope_type_id = 'Role'`);
+    expect(await scopes()).to.deep.equal(['Default', 'lyon', 'web-01']);
+    await write(`update scope_types set is_enabled = 0 where name = 'Default'`);
+    expect(await scopes()).to.deep.equal(['lyon', 'web-01']);
+    await write(`update scope_types set is_enabled = 0 where name = 'Node'`);
+    expect(await scopes()).to.deep.equal(['lyon']);
+    await write('delete from node_tags');
+    expect(await scopes()).to.deep.equal([]);
+  });
+
+  it('gives nodes with the same tags scopes of which only their own differ', async () => {
+    await sql`insert into nodes (id, fqdn, status, lcm_status, created_at)
+      values ('n2', 'web-02', 'Unknown', 'Unknown', 1)`.execute(here.write);
+    await addCertificate('EF', 'n2');
+    const nodes = [await seenThere('AB'), await seenThere('EF')];
+    const values = nodes.map((node) => node && there.nodeLookup.scopesOf(node).at(-1)?.scopeValue);
+    expect(values).to.deep.equal(['web-01', 'web-02']);
+    expect(nodes[0]?.scopes?.shared).to.equal(nodes[1]?.scopes?.shared);
+  });
+
   it('names the repositories whose refs moved, in order', async () => {
     const heard: string[] = [];
     await seenThere('AB');

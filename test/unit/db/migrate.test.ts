@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
 import { MIGRATIONS } from '../../../src/db/migrate.ts';
 import { openDatabase } from '../../../src/db/open.ts';
+import { BUILT_IN_GROUPS } from '../../../src/domain/permissions.ts';
 
 describe('migrations', () => {
   let folder: string;
@@ -95,6 +96,25 @@ describe('migrations', () => {
       await database.close();
     }
     expect(tables()).to.not.include('kept_certificates');
+  });
+
+  it('describe the built-in groups, where nobody has described them', async () => {
+    await migrateTo('0011-access-changes');
+    inDatabase((handle) => {
+      const group =
+        handle.prepare(`insert into groups (id, name, name_key, description, created_at, modified_at)
+        values (?, ?, ?, ?, 1, 1)`);
+      const [administrators, operators] = BUILT_IN_GROUPS;
+      group.run(administrators.id, 'Chiefs', 'chiefs', null);
+      group.run(operators.id, 'Operators', 'operators', 'by hand');
+      group.run('g', 'Night shift', 'night shift', null);
+    });
+    await open();
+    const [administrators] = BUILT_IN_GROUPS;
+    const described = inDatabase((handle) =>
+      handle.prepare('select description from groups order by name').pluck().all(),
+    );
+    expect(described).to.deep.equal([administrators.description, null, 'by hand']);
   });
 
   it('of a newer release are not passed over by an older one', async () => {

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Merged, mergeMappings, mergeUntraced, type SourceValue } from '../../../src/domain/merge.ts';
+import {
+  type Merged,
+  mergeMappings,
+  mergeOver,
+  mergeUntraced,
+  type SourceValue,
+} from '../../../src/domain/merge.ts';
 import { isMapping, type Mapping, type Value } from '../../../src/domain/value.ts';
 import { mappingOf } from '../../support/parameter-values.ts';
 import { anyMapping, canonical } from '../../support/values.ts';
@@ -133,6 +139,9 @@ describe('mergeMappings', () => {
         );
         expect(merged(...sources)).to.equal(canonical(oneByOne));
         expect(merged(...sources)).to.equal(canonical(sources.reduce(mergeTwoNaively, new Map())));
+        expect(merged(...sources)).to.equal(
+          canonical(sources.reduce<Mapping>((below, source) => mergeOver(below, source), new Map())),
+        );
       }),
       { numRuns: 2_000 },
     );

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { AtomicFs, DISK, type Disk } from '../../../src/git/atomic-fs.ts';
+import { AtomicFs } from '../../../src/git/atomic-fs.ts';
+import { DISK, type Disk } from '../../../src/git/disk.ts';
 import { makeStore, makeWeb, onStore, publish, WEB } from './support.ts';
 
 /** A disk that tells which folders were flushed. */

@@ -208,13 +208,14 @@ describe('the parameters of a configuration', () => {
       }));
   }
 
-  it('take host names as values', () =>
-    onParameters(async ({ store, git, reopen }) => {
-      const node = 'Node/web-1.example.org';
-      await release(store, node, '1.0.0', portOf(1));
-      expect(await textOf(await reopen(), node, '1.0.0')).to.equal(portOf(1));
-      expect(git('show', 'Node:web-1.example.org/parameters.yaml')).to.equal(portOf(1).trim());
-    }));
+  for (const name of ['web-1.example.org', 'win_app_1.example.org', '_a._b'])
+    it(`take host names such as ${name} as values`, () =>
+      onParameters(async ({ store, git, reopen }) => {
+        const node = `Node/${name}`;
+        await release(store, node, '1.0.0', portOf(1));
+        expect(await textOf(await reopen(), node, '1.0.0')).to.equal(portOf(1));
+        expect(git('show', `Node:${name}/parameters.yaml`)).to.equal(portOf(1).trim());
+      }));
 
   it('keep uploaded schemas, a later one in place of an earlier of the same version', () =>
     onParameters(async ({ store, git, reopen }) => {

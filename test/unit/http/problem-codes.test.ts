@@ -15,7 +15,7 @@ const NEVER_ANSWERED = new Set([
 /** Before a route is found, for the log alone, or only by a defect of the server: no operation is to promise them. */
 const OF_NO_ROUTE = [
   ...['malformed_request', 'header_too_large', 'request_timeout', 'method_not_allowed'],
-  ...['client_gone', 'invalid_name', 'lock_returned'],
+  ...['client_gone', 'https_required', 'invalid_name', 'lock_returned'],
 ];
 
 /** What zod itself says of our schemas. */

@@ -1,8 +1,42 @@
 import { expect } from 'chai';
+import * as scryptModule from 'scrypt-kdf';
+import { SCRYPT_COST } from '../../../src/config.ts';
 import { passwordFault } from '../../../src/domain/password-rules.ts';
-import { DECOY, hashPassword, verifyPassword } from '../../../src/security/passwords.ts';
+import { hashPassword, setPasswordCost, verifyPassword } from '../../../src/security/passwords.ts';
+
+type Scrypt = { -readonly [name in keyof typeof scryptModule]: (typeof scryptModule)[name] };
+const scrypt = (scryptModule as unknown as { default: Scrypt }).default;
 
 describe('password hashes', () => {
+  // Another test file in this process may have left another cost.
+  beforeEach(() => setPasswordCost(SCRYPT_COST.least));
+  after(() => setPasswordCost(SCRYPT_COST.least));
+
+  function hashAt(cost: number): Promise<string> {
+    setPasswordCost(cost);
+    return hashPassword('a password');
+  }
+
+  /** The sum of scrypt's N over all hashes that a check computes, with a password that is wrong. */
+  async function workOf(hash: string | null): Promise<number> {
+    const { kdf, verify } = scrypt;
+    let work = 0;
+    scrypt.kdf = (passphrase, parameters) => {
+      work += 2 ** parameters.logN;
+      return kdf(passphrase, parameters);
+    };
+    scrypt.verify = (key, passphrase) => {
+      work += 2 ** scrypt.viewParams(key).logN;
+      return verify(key, passphrase);
+    };
+    try {
+      expect(await verifyPassword('a wrong password', hash, 'a test')).to.equal(false);
+    } finally {
+      Object.assign(scrypt, { kdf, verify });
+    }
+    return work;
+  }
+
   it('fit their password, in every way to type it, and no other', async () => {
     const hash = await hashPassword('grüße aus dem büro');
     expect(await verifyPassword('grüße aus dem büro'.normalize('NFD'), hash, 'a test')).to.equal(true);
@@ -14,10 +48,24 @@ describe('password hashes', () => {
     expect(one).to.not.equal(other);
   });
 
-  it('cost for an unknown user what they cost for a known one', async () => {
-    expect(await verifyPassword('whatever was typed', null, 'a test')).to.equal(false);
-    const parameters = (hash: string) => Buffer.from(hash, 'base64').subarray(0, 16).toString('hex');
-    expect(parameters(DECOY)).to.equal(parameters(await hashPassword('another password')));
+  it('say what they cost, and fit their password when another cost is set', async () => {
+    const costOf = (hash: string) => Buffer.from(hash, 'base64')[7];
+    const cheap = await hashAt(1);
+    const dear = await hashAt(SCRYPT_COST.least);
+    expect([costOf(cheap), costOf(dear)]).to.deep.equal([1, SCRYPT_COST.least]);
+    for (const cost of [1, SCRYPT_COST.least]) {
+      setPasswordCost(cost);
+      for (const hash of [cheap, dear]) {
+        expect(await verifyPassword('a password', hash, 'a test')).to.equal(true);
+        expect(await verifyPassword('another one', hash, 'a test')).to.equal(false);
+      }
+    }
+  });
+
+  it('are checked with the same work for a user, an unknown one, and one with a cheaper hash from before', async () => {
+    const hashes = [await hashAt(SCRYPT_COST.least), null, await hashAt(SCRYPT_COST.least - 2)];
+    setPasswordCost(SCRYPT_COST.least);
+    for (const hash of hashes) expect(await workOf(hash)).to.equal(2 ** SCRYPT_COST.least);
   });
 });
 

@@ -44,7 +44,7 @@ describeWithOpenssl('listener', () => {
   before(async () => {
     const ca = await createAuthority(Date.now());
     const server = await issueServerCertificate(ca, ['localhost', '127.0.0.1'], Date.now());
-    material = { server, nodeCa: null, nodeCrl: null };
+    material = { server, nodeCa: null, nodeCrl: null, newValidator: null };
     agentCertificate = await makeClientCertificate({ commonName: 'web-01', rsa: true });
   });
 

@@ -24,7 +24,7 @@ describe('listener without TLS', () => {
   beforeEach(async () => {
     pending = [];
     listener = createListener({
-      material: { server: null, nodeCa: null, nodeCrl: null },
+      material: { server: null, nodeCa: null, nodeCrl: null, newValidator: null },
       proxies: { trusted: ['127.0.0.1'], certificateHeader: 'Client-Cert' },
       handler: (request, response) => {
         if (request.url === '/slow') pending.push(response);
@@ -74,7 +74,7 @@ describe('listener without TLS', () => {
     const ask = () => client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     ask();
     await until(() => client.received().includes('answered'), 'an answer');
-    listener.reload({ server: null, nodeCa: 'another', nodeCrl: null });
+    listener.reload({ server: null, nodeCa: 'another', nodeCrl: null, newValidator: null });
     ask();
     await until(() => client.received().split('answered').length === 3, 'another answer');
   });

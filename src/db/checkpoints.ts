@@ -1,0 +1,109 @@
+/**
+ * Copies what was committed from the write-ahead log into the database file (sqlite.org/wal.html, "Checkpointing"). SQLite
+ * itself would do it within some commits, which block the event loop meanwhile and take up to a second on a busy disk. So
+ * a thread does it. It waits for nobody, and nobody waits for it.
+ */
+
+import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
+import { DATABASE_WRITES } from '../domain/lock-names.ts';
+import { SECOND } from '../lib/clock.ts';
+import type { Locks } from '../lib/locks.ts';
+import { Threads, threadEntry } from '../lib/threads.ts';
+
+/** The log's frames, each of which is a page of 4 KiB, and how many of them were copied. Both count from the log's begin. */
+export type CheckpointResult = [isBusy: number, frames: number, copied: number];
+
+export type CheckpointTasks = { checkpoint(file: string): CheckpointResult | undefined };
+
+/** So many frames that are not copied yet make a checkpoint due. The flush of a longer one holds up the flush of a commit. */
+const DUE = 250;
+/** With more frames than this the log must begin anew, which happens once all of its frames are copied. */
+const LONG = 10_000;
+/** SQLite makes a checkpoint within a commit if the log has so many frames, which happens only if the thread fails. */
+const LAST_RESORT = 16_000;
+/** The log's file is shortened to so many bytes when it begins anew, such as after a long backup. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** The pause after a checkpoint that failed or copied nothing, because a reader still needs the old pages. */
+const PAUSE = SECOND;
+/** The thread needs memory for its code alone. */
+const HEAP_MEGABYTES = 32;
+
+export class Checkpoints {
+  private readonly file: string;
+  private readonly handle: SqliteHandle;
+  private readonly locks: Locks;
+  /** It reads two numbers from shared memory, in some 3 µs. */
+  private readonly state: Statement<[], CheckpointResult>;
+  /** No thread is started before the first checkpoint is due. */
+  private readonly threads = new Threads<CheckpointTasks>({
+    entry: threadEntry('./checkpoint-thread', import.meta.url),
+    size: 1,
+    heapMegabytes: HEAP_MEGABYTES,
+  });
+  private isRunning = false;
+  private pausedUntil = 0;
+
+  /**
+   * @param handle is the one that writes
+   * @param locks are those by which writes take turns
+   */
+  constructor(file: string, handle: SqliteHandle, locks: Locks) {
+    this.file = file;
+    this.handle = handle;
+    this.locks = locks;
+    handle.pragma(`wal_autocheckpoint = ${LAST_RESORT}`);
+    handle.pragma(`journal_size_limit = ${MAX_FILE_BYTES}`);
+    this.state = handle.prepare<[], CheckpointResult>('pragma wal_checkpoint(noop)').raw();
+  }
+
+  /** Is called after each write. Begins a checkpoint if one is due, and does not wait for it. */
+  note(): void {
+    if (this.isRunning || this.handle.inTransaction || performance.now() < this.pausedUntil) return;
+    const [, frames, copied] = this.read();
+    if (frames - copied >= DUE) void this.run(copied);
+  }
+
+  /** Ends the thread. Whoever closes the last handle makes the last checkpoint. */
+  close(): Promise<void> {
+    return this.threads.close();
+  }
+
+  private async run(copiedBefore: number): Promise<void> {
+    this.isRunning = true;
+    try {
+      const [, frames, copied] = await this.copy();
+      if (copied <= copiedBefore) this.pause();
+      else if (frames >= LONG) await this.copyAll();
+    } catch {
+      // The log keeps everything. SQLite makes a checkpoint itself once the log is long enough.
+      this.pause();
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  private pause(): void {
+    this.pausedUntil = performance.now() + PAUSE;
+  }
+
+  /**
+   * Copies up to the log's end, so that the next write begins it anew. While writes follow each other without a gap, a
+   * checkpoint never sees the end. So writes wait for the last one, which has little left to copy.
+   */
+  private async copyAll(): Promise<void> {
+    await this.copy();
+    await this.locks.run(DATABASE_WRITES, async () => {
+      const [, frames, copied] = this.read();
+      if (copied < frames) await this.copy();
+    });
+  }
+
+  private read(): CheckpointResult {
+    return this.state.get() ?? [0, 0, 0];
+  }
+
+  /** @throws what the thread fails with */
+  private async copy(): Promise<CheckpointResult> {
+    return (await this.threads.run('', 'checkpoint', this.file)) ?? [1, 0, 0];
+  }
+}

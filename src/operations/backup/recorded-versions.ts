@@ -1,0 +1,119 @@
+/**
+ * Finds the refs that a repository had at the moment of the database's copy. The copy's audit entries tell which changes
+ * came before that moment. A ref that moved without an entry moved after it, or its change was not acknowledged yet.
+ */
+
+import type { VersionEntry } from '../../db/snapshot.ts';
+import type { PackedRef } from '../../git/refs.ts';
+import type { RepositoryKind } from '../../git/types.ts';
+import { KINDS, parseRefName, refNameOf, SCHEMA_SERIES, type VersionName } from '../../versions/kinds.ts';
+import { seriesOf } from '../../versions/parameter-files.ts';
+import { ONLY_SERIES } from '../../versions/types.ts';
+
+/** What a version became by its last recorded change. The commit is null when the version was deleted. */
+type Recorded = VersionName & { commit: string | null };
+
+/** The members of an entry's details that name a version. A draft that took the place of another has two commits. */
+interface Details {
+  version: string;
+  scopeType?: string;
+  scopeValue?: string | null;
+  commit: string | { to: string };
+}
+
+const AUDITED = {
+  configurations: 'configuration',
+  composites: 'composite',
+  parameters: 'parameters',
+} as const;
+const PUBLISHING = ['version_published', 'schema_uploaded'];
+
+export class RecordedVersions {
+  /** By the id of the resource, oldest first. */
+  private readonly entries = new Map<string, VersionEntry[]>();
+
+  constructor(entries: readonly VersionEntry[]) {
+    for (const entry of entries) {
+      const others = this.entries.get(entry.resourceId);
+      if (others) others.push(entry);
+      else this.entries.set(entry.resourceId, [entry]);
+    }
+  }
+
+  /**
+   * The refs at the moment. A draft among them may lead to a commit that neither side has, if it was changed again since.
+   * @param owner the id of the resource in the database's copy; null where the copy has none
+   * @param before the refs that were seen before the moment
+   * @param after the refs that were seen after it
+   */
+  refsAt(
+    kind: RepositoryKind,
+    owner: string | null,
+    { before, after }: { before: readonly PackedRef[]; after: readonly PackedRef[] },
+  ): readonly PackedRef[] {
+    const entries = this.entries.get(owner ?? '') ?? [];
+    // A start of the server adopts a repository as it finds it, and makes no entry for its versions.
+    if (entries.some(({ action }) => action.endsWith('.adopted'))) return after;
+    const recorded = lastChanges(kind, entries);
+    const [old, now] = [byName(before), byName(after)];
+    const refs: PackedRef[] = [];
+    const others: string[] = [];
+    let isAfter = true;
+    for (const name of new Set([...old.keys(), ...now.keys(), ...[...recorded.values()].map(refNameOf)])) {
+      const version = parseRefName(KINDS[kind], name);
+      if (version === null || version === 'illegal') {
+        others.push(name);
+        continue;
+      }
+      const [since, until] = [now.get(name), old.get(name)];
+      const ref = refAt(name, version, recorded.get(keyOf(version)), { since, until });
+      if (ref) refs.push(ref);
+      if (ref?.oid !== since?.oid) isAfter = false;
+    }
+    // The branches of published versions follow the tags. A start brings them up to date where they are behind.
+    const follow = isAfter ? now : old;
+    return [...refs, ...others.flatMap((name) => follow.get(name) ?? [])];
+  }
+}
+
+function refAt(
+  name: string,
+  { status }: VersionName,
+  recorded: Recorded | undefined,
+  { since, until }: { since: PackedRef | undefined; until: PackedRef | undefined },
+): PackedRef | undefined {
+  const isSame = since !== undefined && since.oid === until?.oid;
+  if (isSame || recorded === undefined) return until;
+  if (recorded.status !== status || recorded.commit === null) return undefined;
+  if (status === 'Draft') return { name, oid: recorded.commit, peeled: null };
+  return [since, until].find((ref) => ref && (ref.peeled ?? ref.oid) === recorded.commit);
+}
+
+/** The last recorded change of each version, by `keyOf`. */
+function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Map<string, Recorded> {
+  const changes = new Map<string, Recorded>();
+  for (const { action, details } of entries) {
+    const [audited, what = ''] = action.split('.');
+    if (audited !== AUDITED[kind]) continue;
+    const { version, scopeType, scopeValue = null, commit }: Details = JSON.parse(details);
+    const ofSchema = what === 'schema_uploaded' ? SCHEMA_SERIES : ONLY_SERIES;
+    const series = scopeType === undefined ? ofSchema : seriesOf({ scopeType, value: scopeValue });
+    const isGone = what === 'version_deleted';
+    const changed: Recorded = {
+      series,
+      version,
+      status: PUBLISHING.includes(what) ? 'Published' : 'Draft',
+      commit: isGone ? null : typeof commit === 'string' ? commit : commit.to,
+    };
+    changes.set(keyOf(changed), changed);
+  }
+  return changes;
+}
+
+function byName(refs: readonly PackedRef[]): Map<string, PackedRef> {
+  return new Map(refs.map((ref) => [ref.name, ref]));
+}
+
+function keyOf({ series, version }: Pick<VersionName, 'series' | 'version'>): string {
+  return `${series} ${version}`;
+}

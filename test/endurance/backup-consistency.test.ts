@@ -1,0 +1,340 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
+import {
+  forgetDeleted,
+  newestAuditEntry,
+  type Owner,
+  type Snapshot,
+  takeSnapshot,
+} from '../../src/db/snapshot.ts';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { DISK, type Disk } from '../../src/git/disk.ts';
+import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
+import { backUp } from '../../src/operations/backup/backup.ts';
+import { RepositoryCopies } from '../../src/operations/backup/repository-copies.ts';
+import { CONFIGURATIONS, create, MAIN, publish } from '../support/configurations.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { ok } from '../support/replies.ts';
+import { DEFAULT_ID } from '../support/scopes.ts';
+import { unzip } from '../support/unzip.ts';
+
+/** A backup taken apart, so that things happen between its steps that would have to be lucky otherwise. */
+class Steps {
+  readonly copies: RepositoryCopies;
+  private readonly hawser: Hawser;
+  private readonly archive: ArchiveWriter;
+  private readonly folder: string;
+  readonly databases: string[] = [];
+  private readonly since: number;
+
+  constructor(hawser: Hawser) {
+    this.hawser = hawser;
+    this.since = newestAuditEntry(hawser.dataDir);
+    this.folder = join(hawser.folder, 'steps');
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder);
+    this.archive = new ArchiveWriter(join(this.folder, 'archive'));
+    this.copies = new RepositoryCopies({
+      reposDir: hawser.reposDir,
+      searchPath: process.env['PATH'] ?? '',
+      staging: this.folder,
+      archive: this.archive,
+    });
+  }
+
+  snapshot(): Promise<Snapshot> {
+    const target = join(this.folder, `database-${this.databases.length}`);
+    this.databases.push(target);
+    return takeSnapshot(this.hawser.dataDir, target, this.since);
+  }
+
+  /** What a restore would write, by path. */
+  async finish(snapshot: Snapshot): Promise<Map<string, string>> {
+    const counts = await this.copies.finish(snapshot);
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    await this.archive.finish({ format: FORMAT, hawser: '', createdAt, migration: '', counts });
+    const found = await unzip(await readFile(join(this.folder, 'archive')));
+    const files = new Map(found.map(({ path, content }) => [path, content.toString('latin1')]));
+    const { entries }: Manifest = JSON.parse(files.get('manifest.json') ?? '');
+    return new Map(entries.map(({ path }) => [path, files.get(path) ?? '']));
+  }
+}
+
+function namesIn(database: string): unknown[] {
+  const handle = new SqliteDatabase(database);
+  try {
+    return handle.prepare('SELECT name FROM configurations').pluck().all();
+  } finally {
+    handle.close();
+  }
+}
+
+function auditedIn(database: string): unknown[] {
+  const handle = new SqliteDatabase(database);
+  try {
+    return handle.prepare('SELECT action FROM audit_entries').pluck().all();
+  } finally {
+    handle.close();
+  }
+}
+
+describe('a backup while things go', function () {
+  this.timeout(60_000);
+  let hawser: Hawser;
+
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'web', {
+      '1.0.0': { [MAIN]: 'resources: []\n' },
+      '1.1.0': { [MAIN]: 'resources: [] # 1.1\n' },
+    });
+  });
+  after(() => hawser.close());
+
+  const idOf = async (name: string): Promise<string> =>
+    (await ok(200, hawser.admin.get(`${CONFIGURATIONS}/${name}`))).id;
+  const configOf = (files: Map<string, string>, name: string) =>
+    files.get(`repos/configurations/${name}.git/config`);
+
+  it('keeps a published version that goes after the first look, and takes up what comes', async () => {
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    const gone = hawser.git('configurations/web.git', 'rev-parse', 'refs/tags/v1.0.0').trim();
+    hawser.git('configurations/web.git', 'update-ref', '-d', 'refs/tags/v1.0.0');
+    await ok(
+      201,
+      hawser.admin.upload(`${CONFIGURATIONS}/web/versions`, {
+        fields: { version: '2.0.0' },
+        files: { [MAIN]: 'two\n' },
+      }),
+    );
+    hawser.git('configurations/web.git', 'gc', '--quiet', '--prune=now');
+    const snapshot = await steps.snapshot();
+    await steps.copies.takePass(snapshot);
+    expect(steps.copies.missing(snapshot)).to.deep.equal([]);
+    const files = await steps.finish(snapshot);
+    const refs = files.get('repos/configurations/web.git/packed-refs');
+    expect(refs).to.contain(`${gone} refs/tags/v1.0.0\n^`);
+    expect(refs).to.contain(' refs/heads/draft/2.0.0\n');
+    expect([...files.keys()].filter((path) => path.endsWith('web.git/objects/pack/'))).to.deep.equal([]);
+    expect([...files.keys()].filter((path) => /web\.git\/.*\.pack$/.test(path))).to.have.length(2);
+  });
+
+  it('has a configuration that is deleted after the moment of the database', async () => {
+    await ok(201, create(hawser.admin, 'leaving'));
+    const id = await idOf('leaving');
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    const snapshot = await steps.snapshot();
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/leaving`));
+    await steps.copies.takePass(snapshot);
+    expect(steps.copies.missing(snapshot)).to.deep.equal([]);
+    expect(configOf(await steps.finish(snapshot), 'leaving')).to.contain(id);
+  });
+
+  it('has neither row nor repository of one that is deleted before that', async () => {
+    await ok(201, create(hawser.admin, 'left'));
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/left`));
+    const snapshot = await steps.snapshot();
+    await steps.copies.takePass(snapshot);
+    expect(snapshot.owners.map(({ name }) => name)).not.to.contain('left');
+    const files = await steps.finish(snapshot);
+    expect([...files.keys()].filter((path) => path.includes('left'))).to.deep.equal([]);
+  });
+
+  it('does not take another configuration of the same name for the one that the database knows', async () => {
+    await ok(201, create(hawser.admin, 'again'));
+    const [first, steps] = [await idOf('again'), new Steps(hawser)];
+    await steps.copies.takePass(null);
+    const snapshot = await steps.snapshot();
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/again`));
+    await ok(201, create(hawser.admin, 'again'));
+    await steps.copies.takePass(snapshot);
+    expect(steps.copies.missing(snapshot)).to.deep.equal([]);
+    expect(configOf(await steps.finish(snapshot), 'again')).to.contain(first);
+  });
+
+  it('takes the other one, and nothing of the first, when the database knows the other one', async () => {
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/again`));
+    await ok(201, create(hawser.admin, 'again', {}, { files: { [MAIN]: 'another\n' } }));
+    const snapshot = await steps.snapshot();
+    await steps.copies.takePass(snapshot);
+    expect(steps.copies.missing(snapshot)).to.deep.equal([]);
+    const files = await steps.finish(snapshot);
+    expect(configOf(files, 'again')).to.contain(await idOf('again'));
+    expect([...files.keys()].filter((path) => /again\.git\/.*\.pack$/.test(path))).to.have.length(1);
+  });
+
+  it('leaves out parameters whose configuration it did not see', async () => {
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    const snapshot = await steps.snapshot();
+    // As when both are made between the look at configurations and the look at parameters.
+    const folder = join(hawser.reposDir, 'parameters/late.git');
+    cpSync(join(hawser.reposDir, 'configurations/web.git'), folder, { recursive: true });
+    await steps.copies.takePass(snapshot);
+    rmSync(folder, { recursive: true });
+    const files = await steps.finish(snapshot);
+    expect([...files.keys()].filter((path) => path.includes('late.git'))).to.deep.equal([]);
+    expect(configOf(files, 'web')).to.not.equal(undefined);
+  });
+
+  it('forgets a configuration that came and went between its looks, and no other', async () => {
+    const steps = new Steps(hawser);
+    await steps.copies.takePass(null);
+    await ok(201, create(hawser.admin, 'short'));
+    const early = await steps.snapshot();
+    await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/short`));
+    await steps.copies.takePass(early);
+    expect(steps.copies.missing(early).map(({ name }) => name)).to.deep.equal(['short']);
+    const database = steps.databases.at(-1) ?? '';
+    const forget = (owners: readonly Owner[]) =>
+      forgetDeleted(hawser.dataDir, database, { snapshot: early, owners });
+    expect(forget(early.owners), 'with those that are still there').to.equal(null);
+    const late = forget(steps.copies.missing(early));
+    expect(late?.owners.map(({ name }) => name)).to.not.include('short');
+    expect(late?.owners).to.have.length(early.owners.length - 1);
+    expect(namesIn(database)).to.include('web').and.not.include('short');
+  });
+
+  describe('of its versions', () => {
+    let written: string;
+    let snapshot: Snapshot;
+    const text = (word: string) => `resources: [] # ${word}\n`;
+    const git = (repository: string, ...words: string[]) =>
+      execFileSync('git', [`--git-dir=${join(written, 'repos', repository)}`, ...words], {
+        encoding: 'utf8',
+      });
+    const refsOf = (repository: string) =>
+      git(repository, 'for-each-ref', '--format=%(refname)').trim().split('\n');
+
+    before(async () => {
+      const { admin } = hawser;
+      const name = 'busy';
+      const versions = `${CONFIGURATIONS}/${name}/versions`;
+      const draft = (version: string, content: string) =>
+        ok(201, admin.upload(versions, { fields: { version }, files: { [MAIN]: content } }));
+      const replace = (version: string, content: string) =>
+        ok(200, admin.call('PUT', `${versions}/${version}`, { form: { files: { [MAIN]: content } } }));
+      const publishIt = (version: string) => ok(200, publish(admin, name, version));
+      const drop = (version: string) => ok(204, admin.delete(`${versions}/${version}`));
+      await ok(201, create(admin, name));
+      const parameters = `/api/v1/parameters/${DEFAULT_ID}/${await idOf(name)}`;
+      const save = (version: string) =>
+        ok(201, admin.put(parameters, { version, content: `parameters: {size: ${version}}` }));
+      for (const version of ['1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'])
+        await draft(version, text('first'));
+
+      const steps = new Steps(hawser);
+      await steps.copies.takePass(null);
+      await publishIt('1.1.0');
+      await replace('1.2.0', text('second'));
+      await drop('1.3.0');
+      await draft('2.0.0', text('new'));
+      await save('1.0.0');
+      snapshot = await steps.snapshot();
+      await replace('1.2.0', text('third'));
+      await draft('1.3.0', text('again'));
+      await publishIt('1.4.0');
+      await drop('1.5.0');
+      await publishIt('2.0.0');
+      await draft('3.0.0', text('late'));
+      await ok(200, admin.put(`${parameters}/versions/1.0.0/publish`));
+      await save('2.0.0');
+      await ok(201, create(admin, 'late'));
+      await steps.copies.takePass(snapshot);
+      expect(steps.copies.missing(snapshot)).to.deep.equal([]);
+      written = join(hawser.folder, 'written');
+      for (const [path, content] of await steps.finish(snapshot)) {
+        mkdirSync(dirname(join(written, path)), { recursive: true });
+        writeFileSync(join(written, path), content, 'latin1');
+      }
+      for (const each of ['configurations/busy.git', 'parameters/busy.git'])
+        for (const folder of ['refs', 'objects'])
+          mkdirSync(join(written, 'repos', each, folder), { recursive: true });
+    });
+
+    it('has what was there at the moment of the database, and nothing that came or went later', () => {
+      const versions = refsOf('configurations/busy.git').filter((name) => /draft|tags/.test(name));
+      expect(versions).to.deep.equal([
+        'refs/heads/draft/1.0.0',
+        'refs/heads/draft/1.2.0',
+        'refs/heads/draft/1.4.0',
+        'refs/heads/draft/1.5.0',
+        'refs/heads/draft/2.0.0',
+        'refs/tags/v1.1.0',
+      ]);
+      expect(refsOf('parameters/busy.git')).to.deep.equal(['refs/heads/draft/Default/1.0.0']);
+      expect(snapshot.owners.map(({ name }) => name))
+        .to.include('busy')
+        .and.not.include('late');
+      expect(existsSync(join(written, 'repos/configurations/late.git'))).to.equal(false);
+    });
+
+    it('has the content of that moment, whole', () => {
+      expect(git('configurations/busy.git', 'show', `draft/1.2.0:${MAIN}`)).to.equal(text('second'));
+      expect(git('configurations/busy.git', 'show', `draft/2.0.0:${MAIN}`)).to.equal(text('new'));
+      for (const repository of ['configurations/busy.git', 'parameters/busy.git'])
+        git(repository, 'fsck', '--strict');
+    });
+
+    it('has an audit entry for each of its versions, with the commit', () => {
+      const told = snapshot.changes.map(({ details }) => details).join('\n');
+      const expectTold = (repository: string, name: string) =>
+        expect(told, name).to.contain(git(repository, 'rev-parse', `${name}^{commit}`).trim());
+      for (const name of ['draft/1.2.0', 'draft/2.0.0', 'v1.1.0'])
+        expectTold('configurations/busy.git', name);
+      expectTold('parameters/busy.git', 'draft/Default/1.0.0');
+    });
+  });
+
+  it('has no version whose audit entry was still on its way', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const tag = 'configurations/stalled.git/refs/tags/v1.0.0';
+    // The disk answers late, so the entry is written long after the tag can be seen.
+    const slow: Disk = {
+      ...DISK,
+      async rename(from, to) {
+        await DISK.rename(from, to);
+        if (to.endsWith(tag)) await released;
+      },
+    };
+    const stalled = await startHawser({}, new AtomicFs(slow));
+    try {
+      const { admin, folder, dataDir, reposDir } = stalled;
+      await ok(201, create(admin, 'stalled'));
+      const publishing = publish(admin, 'stalled', '1.0.0');
+      await eventually(async () => expect(existsSync(join(reposDir, tag))).to.equal(true));
+      const file = join(folder, 'backup.zip');
+      const config = readConfig({ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: reposDir });
+      const made = backUp({ config, file, now: Date.now(), onStaging: () => undefined });
+      // By then the backup has seen the tag.
+      await sleep(2_000);
+      release();
+      await ok(200, publishing);
+      await made;
+      const content = new Map((await unzip(await readFile(file))).map((each) => [each.path, each.content]));
+      const database = join(folder, 'restored.db');
+      writeFileSync(database, content.get('data/hawser.db') ?? '');
+      expect(String(content.get('repos/configurations/stalled.git/packed-refs'))).to.contain('tags/v1.0.0');
+      expect(auditedIn(database)).to.include('configuration.version_published');
+    } finally {
+      release();
+      await stalled.close();
+    }
+  });
+});

@@ -1,0 +1,324 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
+import { expect } from 'chai';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import { REPOSITORY_KINDS } from '../../src/git/types.ts';
+import { type Client, type Identity, makeClient, type Reply } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { databaseWrites } from '../support/database-writes.ts';
+import { testOutput } from '../support/dsc-results.ts';
+import { eventually } from '../support/eventually.ts';
+import { rowsOf } from '../support/failing-database.ts';
+import { expectRefusal, type Write } from '../support/fault-sweep.ts';
+import {
+  ADMIN_PASSWORD,
+  ALL_SCOPES,
+  createKey,
+  createToken,
+  git,
+  type Hawser,
+  type NodeUnderTest,
+  publishConfiguration,
+  signIn,
+  startHawser,
+} from '../support/hawser.ts';
+import { type Holder, holdDatabase } from '../support/held-database.ts';
+import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
+import { repositoryWrites } from '../support/repository-writes.ts';
+import { RUNS } from '../support/retention.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
+
+const HELD = { status: 503, code: 'unavailable' };
+
+describe('while another process holds the database', function () {
+  this.timeout(120_000);
+  let hawser: Hawser;
+  let node: NodeUnderTest;
+  let holder: Holder | null = null;
+  /** One of every kind. */
+  let writes: Write[];
+
+  before(async () => {
+    hawser = await startHawser();
+    await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    node = await hawser.registerNode('web-1.example.org');
+    await assign(hawser, node, 'polled');
+    // Made anew for each of those of repositories, which share variables.
+    const ofRepositories = repositoryWrites(hawser).map(
+      (_, index) => repositoryWrites(hawser)[index] as Write,
+    );
+    writes = [...ofRepositories, ...databaseWrites(hawser, node)];
+    for (const write of writes) await write.setUp?.();
+  });
+  after(() => hawser?.close());
+  afterEach(() => release());
+
+  const hold = async (statement?: string) => {
+    holder = await holdDatabase(hawser.dataDir, statement);
+  };
+  const release = async () => {
+    await holder?.release();
+    holder = null;
+  };
+  const refs = () =>
+    REPOSITORY_KINDS.flatMap((kind) =>
+      readdirSync(`${hawser.reposDir}/${kind}`)
+        .sort()
+        .map((name) => [`${kind}/${name}`, hawser.git(`${kind}/${name}`, 'for-each-ref')]),
+    );
+  const state = () => ({ refs: refs(), rows: rowsOf(hawser.dataDir) });
+
+  /** @param first the number of the first of them */
+  const prepare = async (chosen: readonly Write[], first: number) => {
+    for (const [index, write] of chosen.entries()) await write.prepare?.(first + index);
+    return chosen.map(({ what, status, send }, index) => ({ what, status, send: () => send(first + index) }));
+  };
+
+  /** Sends each, and tells in which order the answers came. */
+  const follow = (answered: string[], calls: readonly { what: string; send(): Promise<Reply> }[]) =>
+    calls.map(async ({ what, send }) => {
+      const reply = await send();
+      answered.push(what);
+      return reply;
+    });
+
+  /** The caller's own, and what it is answered before any of the writes that wait. */
+  const read = async () => {
+    const session = hawser.client().with({ Cookie: hawser.session });
+    const { checksum } = await ok(200, poll(node));
+    const paths = [`/api/v1/nodes/${node.nodeId}/lcm-config`, `${configurationPath(node)}/bundle`];
+    for (const path of paths) expect((await node.client.get(path)).status, path).to.equal(200);
+    expect((await poll(node, checksum)).status).to.equal(304);
+    await ok(200, hawser.admin.get(`${CONFIGURATIONS}/polled/versions`));
+    await ok(200, session.get('/api/v1/auth/me'));
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.repositories).to.equal('Ok');
+  };
+
+  it('answers polls and reads, and refuses every write after a while with no row and no ref changed', async () => {
+    const calls = await prepare(writes, 100);
+    const before = state();
+    await hold();
+    // The last use of the token and the end of the session are to be noted by now.
+    hawser.clock.advance(120_000);
+    const answered: string[] = [];
+    const replies = follow(answered, calls);
+    await read();
+    expect(answered, 'answered before the reads').to.deep.equal([]);
+    for (const [index, reply] of (await Promise.all(replies)).entries()) {
+      await expectRefusal(reply, HELD, calls[index]?.what ?? '');
+      expect(Number(reply.headers['retry-after'])).to.be.greaterThan(0);
+    }
+    expect(state()).to.deep.equal(before);
+    const fault = 'Degraded: nothing can be written (unavailable)';
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.database).to.equal(fault);
+    await release();
+    expect((await ok(200, hawser.client().get('/health/ready'))).checks.database).to.equal('Ok');
+    const runs = await ok(200, hawser.admin.get(RUNS));
+    expect(runs.filter((run: { completedAt: string | null }) => run.completedAt === null)).to.deep.equal([]);
+    const warnings = hawser.log().match(/check-ins could not be written/g) ?? [];
+    expect(warnings, 'said once, not every second').to.have.length(1);
+  });
+
+  it('carries writes out that were asked for while it was held for a moment', async () => {
+    // Without those that are about the same as another.
+    const same = ['rotation', 'the end of an assignment', 'the end of a tag', 'the end of a user'];
+    const calls = await prepare(
+      writes.filter(({ what }) => !same.includes(what)),
+      200,
+    );
+    await hold();
+    const answered: string[] = [];
+    const replies = follow(answered, calls);
+    await read();
+    // So that all have come to the database.
+    await sleep(1_000);
+    expect(answered, 'answered before the release').to.deep.equal([]);
+    await release();
+    for (const [index, reply] of (await Promise.all(replies)).entries())
+      expect(reply.status, `${calls[index]?.what}: ${reply.text}`).to.equal(calls[index]?.status);
+  });
+
+  it('keeps nobody waiting longer because others wait for the same configuration', async () => {
+    await ok(201, create(hawser.admin, 'queued'));
+    const versions = Array.from({ length: 10 }, (_, index) => `2.${index}.0`);
+    for (const version of versions) await ok(201, addVersion(hawser.admin, 'queued', { version }));
+    await hold();
+    const answered: string[] = [];
+    const publishings = follow(
+      answered,
+      versions.map((what) => ({ what, send: () => publish(hawser.admin, 'queued', what) })),
+    );
+    await Promise.race(publishings);
+    // It is tried again for as long as each of the others was.
+    const description = { json: { description: 'asked for later' } };
+    const path = `${CONFIGURATIONS}/polled`;
+    const [later] = follow(answered, [
+      { what: 'later', send: () => hawser.admin.call('PATCH', path, description) },
+    ]);
+    await expectRefusal((await later) as Reply, HELD, 'later');
+    expect(answered).to.have.length(versions.length + 1);
+    expect(answered.at(-1)).to.equal('later');
+    for (const reply of await Promise.all(publishings)) await expectRefusal(reply, HELD, 'publishing');
+    await release();
+    for (const version of versions) await ok(200, publish(hawser.admin, 'queued', version));
+    expect((await ok(200, hawser.admin.get(versionsOf('queued')))).length).to.equal(11);
+  });
+
+  it('keeps reports in their order, and refuses each when its own time is over', async () => {
+    const path = `/api/v1/nodes/${node.nodeId}/reports`;
+    const report = { operation: 'Test', result: testOutput([]) };
+    const count = async () => (await ok(200, hawser.admin.get(`${path}?take=1000`))).length;
+    const before = await count();
+    await hold();
+    const answered: string[] = [];
+    const first = follow(answered, [{ what: 'first', send: () => node.client.post(path, report) }]);
+    await sleep(1_500);
+    const second = follow(answered, [{ what: 'second', send: () => node.client.post(path, report) }]);
+    await ok(200, poll(node));
+    expect(answered, 'answered before the poll').to.deep.equal([]);
+    for (const reply of await Promise.all(first)) await expectRefusal(reply, HELD, 'the first report');
+    await release();
+    for (const reply of await Promise.all(second)) expect(reply.status, reply.text).to.equal(201);
+    expect(await count()).to.equal(before + 1);
+  });
+
+  it('writes down afterwards who has called meanwhile', async () => {
+    const tokens = hawser.client().with({ Cookie: hawser.session });
+    const lastUse = async (): Promise<string> => {
+      const all: { name: string; lastUsedAt: string }[] = await ok(200, tokens.get('/api/v1/auth/tokens'));
+      return all.find(({ name }) => name === 'test')?.lastUsedAt ?? '';
+    };
+    const lastCheckIn = async (): Promise<string> =>
+      (await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`))).lastCheckIn;
+    await hold('BEGIN EXCLUSIVE');
+    hawser.clock.advance(600_000);
+    const use = hawser.clock.now();
+    await ok(200, hawser.admin.get(`${CONFIGURATIONS}/polled`));
+    await ok(200, poll(node));
+    expect(Date.parse(await lastUse())).to.be.below(use);
+    await release();
+    // The session's end is to be noted, and with it what could not be.
+    await ok(200, tokens.get('/api/v1/auth/me'));
+    await eventually(async () => expect(Date.parse(await lastUse())).to.be.at.least(use), 8_000);
+    await eventually(async () => expect(Date.parse(await lastCheckIn())).to.be.at.least(use), 8_000);
+  });
+});
+
+describe('a database that is held from right after a version got its tag', function () {
+  this.timeout(60_000);
+
+  /** Takes hold of the database as soon as the tag is there. */
+  class HoldingFs extends AtomicFs {
+    other: SqliteDatabase.Database | null = null;
+    hasHeld = false;
+
+    override async rename(...[from, to, onRenamed]: Parameters<AtomicFs['rename']>): Promise<void> {
+      await super.rename(from, to, onRenamed);
+      if (!to.endsWith('refs/tags/v1.0.0') || this.hasHeld) return;
+      this.hasHeld = true;
+      this.other?.exec('BEGIN IMMEDIATE');
+    }
+  }
+
+  it('has the tag taken back, and is told of the version later', async () => {
+    const fs = new HoldingFs();
+    const hawser = await startHawser({}, fs);
+    try {
+      await ok(201, create(hawser.admin, 'web'));
+      const refs = () => hawser.git('configurations/web.git', 'for-each-ref');
+      const before = { refs: refs(), rows: rowsOf(hawser.dataDir) };
+      fs.other = new SqliteDatabase(join(hawser.dataDir, 'hawser.db'));
+      await expectRefusal(await publish(hawser.admin, 'web', '1.0.0'), HELD, 'publishing');
+      expect(fs.hasHeld).to.equal(true);
+      expect({ refs: refs(), rows: rowsOf(hawser.dataDir) }).to.deep.equal(before);
+      const shown = await ok(200, hawser.admin.get(`${versionsOf('web')}/1.0.0`));
+      expect(shown.status).to.equal('Draft');
+      fs.other.close();
+      await ok(200, publish(hawser.admin, 'web', '1.0.0'));
+    } finally {
+      fs.other?.close();
+      await hawser.close();
+    }
+  });
+});
+
+describe('a database that another process holds, and a server in processes of its own', function () {
+  this.timeout(180_000);
+  let folder: string;
+  let hawser: Spawned;
+  let holder: Holder | null = null;
+  const clients: Client[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-held-'));
+  });
+  afterEach(async () => {
+    await holder?.release();
+    holder = null;
+    for (const client of clients.splice(0)) client.close();
+    hawser.child.kill('SIGKILL');
+    await hawser.ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('keeps none of two workers from answering, and lets both write again', async () => {
+    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    const target = await hawser.listening();
+    const clientOf = (identity?: Identity) => {
+      const client = makeClient(target, identity);
+      clients.push(client);
+      return client;
+    };
+    const session = await signIn(clientOf(), 'admin', ADMIN_PASSWORD);
+    const authorization = `Bearer ${await createToken(clientOf(), session, ALL_SCOPES)}`;
+    // Enough that both workers have some: connections are dealt out in turn.
+    const admins = Array.from({ length: 6 }, () => clientOf().with({ Authorization: authorization }));
+    const [admin] = admins as [Client];
+    const identity = await makeClientCertificate({ commonName: 'web-1.example.org' });
+    const nodes = Array.from({ length: 6 }, () => clientOf(identity));
+    const registrationKey = await createKey(admin);
+    const registration = { registrationKey, fqdn: 'web-1.example.org' };
+    const { nodeId } = await ok(200, (nodes[0] as Client).post('/api/v1/nodes/register', registration));
+    await publishConfiguration(admin, 'shared', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    const configuration = `/api/v1/nodes/${nodeId}/configuration`;
+    await ok(204, admin.put(configuration, { configurationName: 'shared' }));
+    const drafts = admins.map((_, index) => `2.${index}.0`);
+    for (const version of drafts) await ok(201, addVersion(admin, 'shared', { version }));
+    const refs = () => git(join(folder, 'repos/configurations/shared.git'), 'for-each-ref');
+    const before = refs();
+    holder = await holdDatabase(join(folder, 'data'));
+    let answered = 0;
+    const publishings = admins.map((client, index) =>
+      publish(client, 'shared', drafts[index] as string).finally(() => {
+        answered += 1;
+      }),
+    );
+    for (const node of nodes) await ok(200, node.get(`${configuration}/checksum`));
+    expect(answered, 'answered before the polls').to.equal(0);
+    for (const reply of await Promise.all(publishings)) await expectRefusal(reply, HELD, 'publishing');
+    expect(refs()).to.equal(before);
+    const again = admins.map((client, index) => publish(client, 'shared', drafts[index] as string));
+    await holder.release();
+    for (const reply of await Promise.all(again)) expect(reply.status, reply.text).to.equal(200);
+  });
+
+  it('ends a start with one sentence', async () => {
+    hawser = spawnHawser(folder);
+    await hawser.listening();
+    hawser.child.kill('SIGTERM');
+    await hawser.ended;
+    holder = await holdDatabase(join(folder, 'data'));
+    hawser = spawnHawser(folder);
+    const { code, stderr } = await hawser.ended;
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr:
+        'hawser: HAWSER_DATA_DIR: another process has held the database for 5 s; end it and start again\n',
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packRefs } from '../../src/git/refs.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
+import {
+  addVersion,
+  codeOf,
+  draftOf,
+  EMPTY_COMPOSITE,
+  file,
+  makeStore,
+  makeWeb,
+  publish,
+  replace,
+  runGit,
+  settingsOf,
+  summary,
+  WEB,
+} from '../unit/git/support.ts';
+
+describe('the store when the disk fails', () => {
+  it('has made a repository whole or not at all, wherever the creation broke off', async () => {
+    const breaks = await breakEverywhere(
+      async () => undefined,
+      (store) => makeWeb(store),
+      async (store, gitdir) => {
+        if (await store.has(WEB)) {
+          expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        } else await makeWeb(store);
+      },
+    );
+    expect(breaks).to.be.greaterThan(15);
+  }).timeout(60_000);
+
+  it('has written a draft or not, wherever the writing broke off', async () => {
+    await breakEverywhere(
+      (store) => makeWeb(store),
+      (store) => addVersion(store, '1.1.0'),
+      async (store) => {
+        const versions = await summary(store);
+        if (versions.length === 1) await addVersion(store, '1.1.0');
+        expect(await summary(store)).to.deep.equal(['1.1.0 Draft', '1.0.0 Draft']);
+      },
+    );
+  }).timeout(60_000);
+
+  it('has published or not, wherever the publishing broke off, and the rest is made good', async () => {
+    const seen = new Set<string>();
+    await breakEverywhere(
+      async (store) => {
+        await makeWeb(store);
+        runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
+      },
+      (store) => publish(store, '1.0.0'),
+      async (store, gitdir) => {
+        const [state] = await summary(store);
+        seen.add(state ?? '');
+        if (state === '1.0.0 Draft') await publish(store, '1.0.0');
+        expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
+        expect(runGit(gitdir, 'for-each-ref', '--format=%(refname)')).to.equal(
+          'refs/heads/main\nrefs/tags/v1.0.0',
+        );
+        expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        // The first who takes the lock sweeps what would be in stock git's way.
+        await store.exclusive(WEB, async () => undefined);
+        runGit(gitdir, 'pack-refs', '--all');
+      },
+    );
+    expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
+  }).timeout(120_000);
+
+  it('has replaced a draft or not, wherever the replacing broke off', async () => {
+    const seen = new Set<string>();
+    await breakEverywhere(
+      (store) => makeWeb(store),
+      (store) => replace(store, '1.0.0', [file('main.dsc.yaml', 'new')]),
+      async (store, gitdir) => {
+        expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+        seen.add(runGit(gitdir, 'show', 'draft/1.0.0:main.dsc.yaml'));
+        await replace(store, '1.0.0', [file('main.dsc.yaml', 'newer')]);
+        expect(runGit(gitdir, 'show', 'draft/1.0.0:main.dsc.yaml')).to.equal('newer');
+      },
+    );
+    expect([...seen]).to.have.members(['v1.0.0', 'new']);
+  }).timeout(60_000);
+
+  it('loses no ref, wherever the packing of refs broke off', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+    const gitdir = join(root, 'configurations', 'web.git');
+    const fs = new BreakingFs();
+    const store = makeStore(root, [], { fs });
+    try {
+      await store.prepare();
+      store.open();
+      await makeWeb(store);
+      await publish(store, '1.0.0');
+      await addVersion(store, '1.1.0');
+      const refs = () => runGit(gitdir, 'for-each-ref');
+      const before = refs();
+      const entries = before.split('\n').map((line) => {
+        const [oid = '', , name = ''] = line.split(/\s/);
+        return { oid, name, peeled: name.includes('tags') ? runGit(gitdir, 'rev-parse', `${oid}^{}`) : null };
+      });
+      const log = createLog('silent');
+      for (let steps = 0; fs.left === Number.POSITIVE_INFINITY || fs.left < 0; steps += 1) {
+        fs.left = steps;
+        await packRefs({ fs, log, gitdir, leftBefore: () => performance.timeOrigin }, entries).catch(
+          () => undefined,
+        );
+        expect(refs()).to.equal(before);
+        await ageLocks(root);
+        await rm(join(gitdir, 'packed-refs.new'), { force: true });
+      }
+      // Where the break came between a loose ref and its lock, the lock is left; the next who wants it takes it over.
+      const left = (await readdir(join(gitdir, 'refs/tags'))).filter((name) => !name.endsWith('.lock'));
+      expect(left).to.deep.equal([]);
+      expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+    } finally {
+      await store.close();
+      await rm(root, { recursive: true, force: true });
+    }
+  }).timeout(60_000);
+
+  it('answers insufficient_storage when the disk is full, and names no path', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
+    const fs = new BreakingFs();
+    const store = makeStore(root, [], { fs });
+    try {
+      await store.prepare();
+      store.open();
+      await makeWeb(store);
+      for (const [errno, code] of [
+        ['ENOSPC', 'insufficient_storage'],
+        ['EDQUOT', 'insufficient_storage'],
+        ['EIO', 'unavailable'],
+      ] as const) {
+        fs.errno = errno;
+        fs.left = 2;
+        const files = [file('main.dsc.yaml', errno)];
+        const failure = await store
+          .exclusive(WEB, (r) => r.writeDraft('', draftOf('1.1.0', files)))
+          .then(
+            () => expect.fail(),
+            (error: Error) => error,
+          );
+        expect(failure).to.include({ code });
+        expect(failure.message).to.not.contain('/');
+        const other = { kind: 'composites', name: 'web' } as const;
+        fs.left = 3;
+        const composite = draftOf('1.0.0', [file('composite.json', EMPTY_COMPOSITE)]);
+        expect(await codeOf(store.create(other, settingsOf(), composite))).to.equal(code);
+        fs.left = Number.POSITIVE_INFINITY;
+        expect(await store.list('composites')).to.deep.equal([]);
+        expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+      }
+    } finally {
+      await store.close();
+      await rm(root, { recursive: true, force: true });
+    }
+  });
+});
