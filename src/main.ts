@@ -13,14 +13,13 @@ import { serve } from './serve-command.ts';
 const COMMANDS = [serve, ...OPERATIONS];
 
 async function main(): Promise<void> {
+  keepHeapSmall();
   keepTicksFast();
   const request = readCommandLine(COMMANDS, process.argv.slice(2));
   if (request.kind === 'help') process.stdout.write(describeCommands(COMMANDS));
   else if (request.kind === 'version') process.stdout.write(`hawser ${readVersion()}\n`);
   else {
     const config = readConfig(process.env);
-    // A server does this itself, once it has started.
-    if (request.command !== serve) keepHeapSmall();
     process.exitCode = await request.command.run({ ...request.given, config, clock: systemClock });
   }
 }

@@ -3,7 +3,6 @@
 import cluster from 'node:cluster';
 import { SECOND } from './lib/clock.ts';
 import { createLog, type Log } from './lib/log.ts';
-import { keepHeapSmall } from './lib/node-tuning.ts';
 import { notifyReady } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
 
@@ -43,7 +42,6 @@ async function startAlone({ config, clock }: Call, log: Log): Promise<Running> {
   // It is imported here because the other commands do not need it.
   const { startServer } = await import('./server.ts');
   const server = await startServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
-  keepHeapSmall();
   return { url: server.url, reload: () => void server.reloadTls(), close: () => server.close() };
 }
 

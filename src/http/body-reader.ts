@@ -49,11 +49,7 @@ export class BodyReader {
   private readonly uploads = uploadPlaces();
   private readonly parseJson: Middleware;
   /** Forms are taken as text: the reader that koa-body has for them repairs what is not encoded well. */
-  private readonly parseForm = koaBody({
-    textTypes: [FORM_TYPE],
-    urlencoded: false,
-    textLimit: FORM_BYTES,
-  });
+  private readonly parseForm = koaBody({ textTypes: [FORM_TYPE], urlencoded: false, textLimit: FORM_BYTES });
 
   constructor(limits: RequestLimits) {
     this.limits = limits;

@@ -184,10 +184,9 @@ export class ConnectionTable implements ProxiedTrust {
   }
 
   validator(): PathValidator | null {
-    const { nodeCa, newValidator } = this.trust;
-    if (nodeCa === null) return null;
+    const { newValidator } = this.trust;
+    if (newValidator === null) return null;
     if (this.paths === null) {
-      if (newValidator === null) throw new Error('there is a node CA, and nothing that judges by it');
       this.paths = newValidator();
       if (!this.paths.isComplete)
         this.log.error(

@@ -1,4 +1,4 @@
-/** Settings of V8 and Node. */
+/** Settings of V8 and Node that are made before all else. */
 
 import { executionAsyncResource } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -11,8 +11,7 @@ const kept: object[] = [];
 /**
  * Keeps the memory of the process near what it needs. By default V8 lets garbage grow to as much again as is alive, and
  * to more the faster it comes: a server whose 100,000 nodes had just polled took 430 MB. A garbage collection costs some
- * milliseconds on other threads, and a fleet at rest makes next to no garbage that lasts. A server calls this after its
- * start, whose own collections would take a twelfth of its time on a CPU otherwise.
+ * milliseconds on other threads, and a fleet at rest makes next to no garbage that lasts.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);

@@ -15,6 +15,7 @@ import { type Actor, recordAudit } from '../security/audit.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import {
+  AUDITED,
   noteParameters,
   notFoundIfDeleted,
   type Owner,
@@ -38,8 +39,6 @@ type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'co
 
 interface KindFacts {
   rows: ResourceKind;
-  /** The first part of the audit actions. */
-  audited: 'configuration' | 'composite' | 'parameters';
   actions: { created: AuditAction; replaced: AuditAction };
   /** What the audit trail says of a draft that was written. The object id of a draft is that of its commit. */
   draftDetails(made: VersionDetails, before: VersionRef | null): Record<string, unknown>;
@@ -56,19 +55,16 @@ const KINDS = {
   configurations: {
     ...OF_VERSIONS,
     rows: 'configurations',
-    audited: 'configuration',
     actions: { created: 'configuration.version_created', replaced: 'configuration.version_replaced' },
   },
   composites: {
     ...OF_VERSIONS,
     rows: 'composites',
-    audited: 'composite',
     // A draft is only replaced by changing its children, and then the caller gives the audit entry.
     actions: { created: 'composite.version_created', replaced: 'composite.child_changed' },
   },
   parameters: {
     rows: 'configurations',
-    audited: 'parameters',
     actions: { created: 'parameters.version_saved', replaced: 'parameters.version_saved' },
     draftDetails({ isPassthrough, commit }, before) {
       return { isPassthrough, commit, replaced: before?.oid ?? null };
@@ -210,7 +206,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { author, at } = this.writing;
     const made = await this.writer.publish(series, version, author, at);
     const { commit } = made;
-    const action = `${this.facts.audited}.version_published` as const;
+    const action = `${AUDITED[this.target.kind]}.version_published` as const;
     await this.record(series, version, { action, details: { commit } });
     return made;
   }
@@ -219,7 +215,7 @@ export class VersionAuthor<K extends RepositoryKind> {
   async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
     await this.writer.deleteDraft(series, version);
-    const action = `${this.facts.audited}.version_deleted` as const;
+    const action = `${AUDITED[this.target.kind]}.version_deleted` as const;
     await this.record(series, version, { action, details: { commit } });
   }
 
@@ -245,6 +241,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     return { author, at: actor.at, ...(gone && { gone }) };
   }
 
+  /** A backup reads version, scope and commit of these entries (`operations/backup/recorded-versions.ts`). */
   private record(series: string, version: string, { action, details }: AuditChange): Promise<void> {
     const { kind, resource, actor } = this.target;
     const { value: scopeValue, scopeType } = scopeOf(series);
@@ -273,7 +270,7 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
       ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
     );
     onGone(gone);
-    const action = `${KINDS[owner.kind].audited}.version_deleted` as const;
+    const action = `${AUDITED[owner.kind]}.version_deleted` as const;
     const entries = gone.map((version) => ({ action, details: told(version) }));
     if (gone.length > 0) await recordAll(database, owner, { writer, actor }, entries);
   }

@@ -25,6 +25,8 @@ export interface ResourceRows {
 export type ResourceKind = keyof ResourceRows;
 
 export const GRANT_KINDS = { configurations: 'configuration', composites: 'composite' } as const;
+/** The first part of the audit actions of each kind of repository. */
+export const AUDITED = { ...GRANT_KINDS, parameters: 'parameters' } as const;
 /** The names of the kinds in messages. */
 export const NOUNS = { configurations: 'configuration', composites: 'composite configuration' };
 

@@ -4,7 +4,6 @@ import cluster from 'node:cluster';
 import { newId } from '../lib/ids.ts';
 import { createLog } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
-import { keepHeapSmall } from '../lib/node-tuning.ts';
 import type { Call } from '../operations/command-line.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import type { FromPrimary, FromWorker, Role } from './messages.ts';
@@ -33,7 +32,6 @@ export async function runWorker({ config, clock }: Call): Promise<number> {
   };
   const showFirstPassword = () => undefined;
   const server = await startServer({ config: { ...config, ...share }, clock, log, showFirstPassword, part });
-  keepHeapSmall();
   channel.serve(server);
   return new Promise(() => undefined);
 }

@@ -33,7 +33,7 @@ export async function requireOwnOrFree(
   return rows.length > 0;
 }
 
-/** Whether the node has announced the certificate, which has not expired by its announcement. */
+/** Whether the node has announced the certificate, and the end that it announced has not come yet. */
 export async function hasAnnounced(
   db: Db,
   nodeId: string,

@@ -8,6 +8,7 @@ import type { PackedRef } from '../../git/refs.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import { KINDS, parseRefName, refNameOf, SCHEMA_SERIES, type VersionName } from '../../versions/kinds.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
+import { AUDITED } from '../../versions/rows.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
 
 /** What a version became by its last recorded change. The commit is null when the version was deleted. */
@@ -21,15 +22,10 @@ interface Details {
   commit: string | { to: string };
 }
 
-const AUDITED = {
-  configurations: 'configuration',
-  composites: 'composite',
-  parameters: 'parameters',
-} as const;
 const PUBLISHING = ['version_published', 'schema_uploaded'];
 
 export class RecordedVersions {
-  /** By the id of the resource, oldest first. */
+  /** Maps the id of each resource to its entries, of which the oldest is the first. */
   private readonly entries = new Map<string, VersionEntry[]>();
 
   constructor(entries: readonly VersionEntry[]) {
@@ -89,7 +85,7 @@ function refAt(
   return [since, until].find((ref) => ref && (ref.peeled ?? ref.oid) === recorded.commit);
 }
 
-/** The last recorded change of each version, by `keyOf`. */
+/** Maps each version, by `keyOf`, to its last recorded change. */
 function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Map<string, Recorded> {
   const changes = new Map<string, Recorded>();
   for (const { action, details } of entries) {

@@ -115,7 +115,7 @@ export class RepositoryCopies {
     });
   }
 
-  /** Whether the last two passes saw the same repository. */
+  /** Tells whether the last two passes saw the same repository. */
   private isLasting(copy: Copy): boolean {
     return copy.pass === this.pass && copy.isStable;
   }
