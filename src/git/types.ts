@@ -17,12 +17,16 @@ export interface Person {
 export interface FileContent {
   path: string;
   content: Uint8Array;
+  /** Default: false. */
+  executable?: boolean;
 }
 
 export interface StoredFile {
   path: string;
   /** The id of the blob. */
   oid: string;
+  /** Whether Git has the file with the mode 100755. */
+  executable: boolean;
 }
 
 export interface BlobInfo {

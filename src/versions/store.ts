@@ -232,7 +232,7 @@ export class GitStore {
   }
 
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
-  async fileInfos(ref: RepositoryRef, files: readonly StoredFile[]): Promise<BlobInfo[]> {
+  async fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     const infos: BlobInfo[] = [];
     const pace = new Pace();
     await forEachOf(files.entries(), BLOBS_AT_ONCE, async ([at, { oid }]) => {

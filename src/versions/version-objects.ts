@@ -180,7 +180,7 @@ export class VersionObjects {
       if (/^0?40000$/.test(mode)) {
         const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
         if (fault !== null) return fault;
-      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid });
+      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid, executable: isExecutable(mode) });
       else return `"${showText(path)}" is a link or a submodule`;
     }
     return null;
@@ -220,6 +220,11 @@ export function isContent(read: VersionContent | Flaw | null): read is VersionCo
 /** Whether seconds since the epoch name a moment that a date can hold. */
 function isTime(seconds: number): boolean {
   return Number.isFinite(new Date(seconds * 1_000).getTime());
+}
+
+/** As git itself reads a mode: the bit of the owner decides. */
+function isExecutable(mode: string): boolean {
+  return (Number.parseInt(mode, 8) & 0o100) !== 0;
 }
 
 function isWanted(path: string, wanted: Wanted): boolean {

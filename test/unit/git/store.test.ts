@@ -104,12 +104,10 @@ describe('the store of repositories', () => {
         size: 7,
         sha256: createHash('sha256').update('v1.0.0\n').digest('hex'),
       };
-      expect(await store.fileInfos(WEB, [{ path: '', oid }])).to.deep.equal([expected]);
+      expect(await store.fileInfos(WEB, [{ oid }])).to.deep.equal([expected]);
       await rm(join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2)));
-      expect(await store.fileInfos(WEB, [{ path: '', oid }])).to.deep.equal([expected]);
-      expect(await codeOf(store.fileInfos(WEB, [{ path: '', oid: '1'.repeat(40) }]))).to.equal(
-        'repository_damaged',
-      );
+      expect(await store.fileInfos(WEB, [{ oid }])).to.deep.equal([expected]);
+      expect(await codeOf(store.fileInfos(WEB, [{ oid: '1'.repeat(40) }]))).to.equal('repository_damaged');
     }));
 
   it('keeps what it was given at creation', () =>
