@@ -150,12 +150,13 @@ const OF_VERSIONS = {
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
     no_children: 'A composite version without children cannot be published.',
+    not_published: 'The version is a draft, which nobody is offered. Delete it instead.',
     override_not_allowed: 'The settings of the server do not allow configurations to have their own.',
     published_version: 'A published version never changes and is not deleted by hand. Make a new one.',
     reserved_path: 'The path is needed for what the server makes: `parameters.yaml`, or the entry point.',
     unpublished_child: 'A child has no published version, or is pinned to one that is not published.',
     version_exists: 'The version exists already; build metadata makes no difference.',
-    versions_changed: 'Another program changed a version while it was to be deleted. Try again.',
+    versions_changed: 'Another program changed a version while it was to be deleted or withdrawn. Try again.',
   }),
 };
 

@@ -277,7 +277,7 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
 }
 
 /** Records still under the lock, so that the entries stand in the order of the changes. */
-function recordAll(
+export function recordAll(
   { write }: Database,
   { kind, resource: { id: resourceId, name } }: Owner,
   { writer, actor }: { writer: LockedRepository; actor: Actor },

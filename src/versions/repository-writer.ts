@@ -6,17 +6,19 @@ import { readRef } from '../git/ref-reader.ts';
 import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, refNameOf, SCHEMA_SERIES, type VersionName } from './kinds.ts';
+import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
-import type {
-  DraftChange,
-  DraftInput,
-  LockedRepository,
-  NotingWrite,
-  VersionDetails,
-  VersionRef,
+import {
+  type DraftChange,
+  type DraftInput,
+  type LockedRepository,
+  type NotingWrite,
+  ONLY_SERIES,
+  type VersionDetails,
+  type VersionRef,
+  type Withdrawing,
 } from './types.ts';
 import { VersionWriter } from './version-writer.ts';
 
@@ -122,6 +124,33 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  async withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
+    const ref = this.publishedNamed(version);
+    if (ref.withdrawn !== null) return this.repository.details(ref);
+    const { folder } = this.repository;
+    const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
+      const name = refNameOf({ ...ref, status: 'Withdrawn' });
+      // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
+      const from = readRef(folder.fs, folder.gitdir, name);
+      const oid = await this.objects.writeWithdrawal(ref, by);
+      if (!(await this.move(name, from, oid))) throw versionsMoved();
+    });
+    // Stock git may have given the version another tag meanwhile, on which the withdrawal does not stand.
+    const isMoved = readRef(folder.fs, folder.gitdir, ref.name) !== ref.oid;
+    if (isMoved || made.withdrawn === null) throw versionsMoved();
+    return made;
+  }
+
+  async offerAgain(version: string): Promise<VersionDetails> {
+    const ref = this.index.of(ONLY_SERIES).get(version);
+    if (!ref?.withdrawn) throw notFound('There is no such withdrawn version.');
+    const { tag } = ref.withdrawn;
+    const name = refNameOf({ ...ref, status: 'Withdrawn' });
+    return this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
+      if (!(await this.move(name, tag, null))) throw versionsMoved();
+    });
+  }
+
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
     if (refs.length === 0) return;
     for (const { series, version } of refs) this.requireRemovable(series, version);
@@ -151,11 +180,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   /** After the write the versions in memory follow, and the caller gets the version as it is. */
-  private write(
-    operation: GitOperation,
-    name: VersionName,
-    make: () => Promise<void>,
-  ): Promise<VersionDetails> {
+  private write(operation: GitOperation, name: RefName, make: () => Promise<void>): Promise<VersionDetails> {
     const { series, version } = name;
     return timed(this.onOperation, operation, async () => {
       await guardDisk(async () => {
@@ -191,6 +216,13 @@ export class RepositoryWriter implements LockedRepository {
     if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
   }
 
+  private publishedNamed(version: string): VersionRef {
+    const ref = this.index.of(ONLY_SERIES).get(version);
+    if (!ref) throw notFound('There is no such version.');
+    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft.');
+    return ref;
+  }
+
   private draftNamed(
     series: string,
     version: string,
@@ -209,6 +241,10 @@ function versionExists(version: string): Error {
 
 function published(code: 'already_published' | 'published_version'): Error {
   return conflict(code, 'The version is published.');
+}
+
+function versionsMoved(): Error {
+  return conflict('versions_changed', 'The version was changed by another program meanwhile; try again.');
 }
 
 function draftMoved(): Error {

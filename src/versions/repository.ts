@@ -207,17 +207,21 @@ export class Repository {
     const { state, folder, tools } = this;
     if (!state?.snapshot) throw missingRepository();
     const history = new History(tools.objects, folder.gitdir, await readShallow(folder.fs, folder.gitdir));
+    const withdrawals = state.index.withdrawalsOf(versions);
     await removeRefs(folder, await this.upkeep.endsOfHistory(state, versions, history), versions);
+    // They go last: cut off in between, no version that was withdrawn is offered again.
+    await removeRefs(folder, [], withdrawals);
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
-    const { version, status, name } = ref;
+    const { version, status, name, withdrawn } = ref;
     const { gitdir } = this.folder;
     const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
-    return { version, status, ...details, entryPoint: own ?? (await this.inheritedEntryPoint(version)) };
+    const entryPoint = own ?? (await this.inheritedEntryPoint(version));
+    return { version, status, ...details, entryPoint, withdrawn };
   }
 
   async blob(oid: string): Promise<Buffer> {

@@ -195,7 +195,8 @@ class RepositoryCleanup {
     for (const series of retainedSeries(index)) {
       const versions = index.of(series);
       const facts = { inUse: this.inUseOf(versions, inUse), hasMain: kind !== 'parameters', now };
-      for (const group of kind === 'parameters' ? byMajor(versions.versions) : [versions.published]) {
+      const published = () => versions.versions.filter(({ status }) => status === 'Published');
+      for (const group of kind === 'parameters' ? byMajor(versions.versions) : [published()]) {
         if (group.length <= rule.keepVersions) continue;
         const candidates = await this.candidatesOf(group);
         for (const { candidate, reason } of planRemovals(candidates, rule, facts))
@@ -225,8 +226,8 @@ class RepositoryCleanup {
       const { version, status } = ref;
       const details = await this.tools.store.details(this.repository, ref);
       const { createdAt, publishedAt, commit } = details;
-      const isPublished = status === 'Published';
-      candidates.push({ version, isPublished, at: publishedAt ?? createdAt, createdAt, commit, ref });
+      const is = { isPublished: status === 'Published', isWithdrawn: ref.withdrawn !== null };
+      candidates.push({ version, ...is, at: publishedAt ?? createdAt, createdAt, commit, ref });
     }
     return candidates;
   }

@@ -91,7 +91,9 @@ export async function requirePublishedChildren(
       version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
     if (isPublished) continue;
     const what =
-      version === null ? 'has no published version' : `is pinned to ${version}, which is not published`;
+      version === null
+        ? 'has no published version that is offered'
+        : `is pinned to ${version}, which is not published`;
     throw conflict('unpublished_child', `The child ${configuration} ${what}`);
   }
 }

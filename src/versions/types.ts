@@ -16,6 +16,18 @@ import type { Log } from '../lib/log.ts';
 /** The only series of a configuration or a composite. */
 export const ONLY_SERIES = '';
 
+/** What the tag says by which a published version is withdrawn, so that it is offered to nobody any more. */
+export interface Withdrawal {
+  /** The id of the annotated tag `withdrawn/v<version>`. */
+  tag: string;
+  /** Epoch milliseconds, in whole seconds. */
+  at: number;
+  /** The name of the tagger. */
+  by: string;
+  /** The message of the tag, without a signature. */
+  reason: string;
+}
+
 export interface VersionRef {
   /** The full name of the branch or tag. */
   name: string;
@@ -26,14 +38,23 @@ export interface VersionRef {
   oid: string;
   /** Null while the objects cannot be read. The version is listed all the same, and reading its details fails. */
   commit: string | null;
+  /** Null for a draft, and for a published version that is offered. */
+  withdrawn: Withdrawal | null;
   /** Set only for a version that is no SemVer. Such versions are ordered by their age. */
   createdAt?: number;
 }
 
 /** The versions of one series. It never changes: after a change the series has another index. */
 export interface VersionIndex {
-  /** Highest first. The array is the same object for as long as nothing in the series changes. */
+  /**
+   * All versions, highest first: drafts and published ones, withdrawn ones too. The array is the same object for as long
+   * as nothing in the series changes.
+   */
   readonly versions: readonly VersionRef[];
+  /**
+   * The versions that are offered, highest first: they are published and not withdrawn. Whatever chooses a version
+   * chooses among these. A withdrawn version is had by its name alone, with `get`.
+   */
   readonly published: readonly VersionRef[];
   /** Finds the version that is written exactly so. */
   get(version: string): VersionRef | undefined;
@@ -61,6 +82,7 @@ export interface VersionDetails {
   createdBy: string;
   publishedAt: number | null;
   publishedBy: string | null;
+  withdrawn: Withdrawal | null;
 }
 
 export interface DraftContent {
@@ -104,6 +126,13 @@ export interface LockedRepository {
   /** Not found; conflict `published_version` or `draft_changed`. */
   deleteDraft(series: string, version: string): Promise<void>;
   /**
+   * Withdraws a published version, of a repository with one series. One that is withdrawn already stays as it is.
+   * Not found; conflict `not_published` or `versions_changed`.
+   */
+  withdraw(version: string, by: Withdrawing): Promise<VersionDetails>;
+  /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */
+  offerAgain(version: string): Promise<VersionDetails>;
+  /**
    * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
@@ -113,6 +142,14 @@ export interface LockedRepository {
    * this after its writes, they are noted when its work ends.
    */
   note(write: NotingWrite): Promise<void>;
+}
+
+/** Who withdraws a version, when (epoch milliseconds) and why. */
+export interface Withdrawing {
+  tagger: Person;
+  at: number;
+  /** As `cleanMessage` leaves it, and not empty. */
+  reason: string;
 }
 
 /** Makes a transaction, in which it calls `note`, and commits it. */

@@ -7,8 +7,9 @@ import { writeTree } from '../git/tree.ts';
 import type { Person } from '../git/types.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
-import type { DraftChange, DraftContent, DraftInput } from './types.ts';
+import type { DraftChange, DraftContent, DraftInput, VersionRef, Withdrawing } from './types.ts';
 import type { VersionObjects } from './version-objects.ts';
+import { withdrawalTag } from './withdrawal-tags.ts';
 
 /** Where a version stands in its repository, and which commit goes before it. */
 export interface WrittenVersion {
@@ -80,6 +81,11 @@ export class VersionWriter {
     const entryPoint = content.entryPoint || null;
     if (known) this.versions.remember(this.kind, ref, { ...known, ...says, entryPoint });
     return oid;
+  }
+
+  /** Writes the tag that withdraws a version and flushes it. Gives its id. No ref leads to it yet. */
+  writeWithdrawal(ref: VersionRef, by: Withdrawing): Promise<string> {
+    return this.objects.writeTag(this.gitdir, withdrawalTag(ref, by));
   }
 
   /** Writes a schema, which is published at once, with its tag, and flushes both. Gives the id of the tag. */

@@ -1,6 +1,5 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
-import type { CompositeDocument } from '../../domain/composite-document.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -14,7 +13,8 @@ import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/st
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
-import { childRoutes, findConfigurationIds, toItem } from './children.ts';
+import { withdrawRoutes } from '../crud/withdraw-routes.ts';
+import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -74,6 +74,14 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       handle: ({ caller, resource }) => deleteResource(tools, 'composites', { resource, ...caller }),
     }),
     ...versionRoutes(tools),
+    ...withdrawRoutes(tools, {
+      kind: 'composites',
+      tags: VERSION_TAGS,
+      path: '/api/v1/composite-configurations/{name}/versions/{version}',
+      ids: { withdraw: 'withdrawCompositeVersion', offer: 'offerCompositeVersionAgain' },
+      view: CompositeVersionView,
+      show: (resource, { version }) => showVersion(tools, resource, version),
+    }),
     ...childRoutes(tools),
   ];
 }
@@ -171,14 +179,20 @@ async function showVersions(
   refs: readonly VersionRef[],
 ) {
   const repository = { kind: 'composites', name } as const;
-  const read = refs.map(async (ref) => ({
-    details: await store.details(repository, ref),
-    document: await composites.document(repository, ref),
-  }));
+  const read = refs.map(async (ref) => {
+    const document = await composites.document(repository, ref);
+    const isWithdrawn = await Promise.all(
+      document.children.map((child) => isPinnedToWithdrawn(store, child)),
+    );
+    return { details: await store.details(repository, ref), document, isWithdrawn };
+  });
   const versions = await Promise.all(read);
   const names = versions.flatMap(({ document }) => document.children.map((child) => child.configuration));
   const ids = await findConfigurationIds(database.read, [...new Set(names)]);
-  return versions.map(({ details, document }) => toCompositeVersion(id, details, document, ids));
+  return versions.map(({ details, document, isWithdrawn }) => {
+    const items = document.children.map((child, at) => toItem(child, ids, isWithdrawn[at] ?? false));
+    return toCompositeVersion(id, details, items);
+  });
 }
 
 function toComposite(row: CompositeRow, index: VersionIndex | null) {
@@ -191,12 +205,10 @@ function toComposite(row: CompositeRow, index: VersionIndex | null) {
   };
 }
 
-/** @param configurationIds ids of the children's configurations by name */
 function toCompositeVersion(
   compositeId: string,
   details: VersionDetails,
-  document: CompositeDocument,
-  configurationIds: ReadonlyMap<string, string>,
+  items: readonly ReturnType<typeof toItem>[],
 ) {
   return {
     // A version has no row, so its id is made from the id of the composite and the version.
@@ -204,7 +216,7 @@ function toCompositeVersion(
     version: details.version,
     status: details.status,
     prereleaseChannel: prereleaseChannelOf(details.version),
-    items: document.children.map((child) => toItem(child, configurationIds)),
+    items,
     ...toAuthorship(details),
   };
 }

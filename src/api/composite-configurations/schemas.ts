@@ -19,6 +19,7 @@ const ITEM = {
   childConfigurationName: 'web-server',
   activeVersion: null,
   order: 0,
+  pinnedToWithdrawn: false,
 };
 const VERSION = {
   id: '2d3e4f5a-6b7c-5d8e-9fa0-b1c2d3e4f5a6',
@@ -113,6 +114,9 @@ export const ItemView = z
       .nullable()
       .meta({ description: 'Null follows the highest published version that a node may get' }),
     order: z.int(),
+    pinnedToWithdrawn: z
+      .boolean()
+      .meta({ description: 'Whether activeVersion is withdrawn; nodes get it still' }),
   })
   .meta({ id: 'CompositeItem', examples: [ITEM] });
 

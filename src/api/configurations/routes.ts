@@ -9,17 +9,20 @@ import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../vers
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
   NEW_CONFIGURATION_FIELDS,
   NewConfiguration,
+  VersionView,
 } from './schemas.ts';
 import { settingsRoutes } from './settings-routes.ts';
-import { versionRoutes } from './version-routes.ts';
+import { toVersion, versionRoutes } from './version-routes.ts';
 import { type ConfigurationTools, changeConfiguration, createConfiguration } from './versions.ts';
 
 const TAGS = ['Configurations'];
+const VERSION_TAGS = ['Configuration versions'];
 
 export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
 
@@ -80,6 +83,14 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         }),
     }),
     ...versionRoutes(options),
+    ...withdrawRoutes(options, {
+      kind: 'configurations',
+      tags: VERSION_TAGS,
+      path: '/api/v1/configurations/{name}/versions/{version}',
+      ids: { withdraw: 'withdrawConfigurationVersion', offer: 'offerConfigurationVersionAgain' },
+      view: VersionView,
+      show: (_resource, details) => toVersion(details),
+    }),
     ...settingsRoutes(database),
   ];
 }

@@ -191,7 +191,7 @@ function existingPath(raw: string): string {
   }
 }
 
-function toVersion(details: VersionDetails) {
+export function toVersion(details: VersionDetails) {
   return {
     version: details.version,
     status: details.status,

@@ -103,7 +103,8 @@ export function createDraft(
   return authorVersions(tools, target, async (author, row) => {
     const [highest] = author.index().versions;
     const version = form.version ?? nextPatch(highest && isVersion(highest.version) ? highest.version : null);
-    const inherited = highest && (await store.details({ kind: 'configurations', name }, highest)).entryPoint;
+    const model = author.index().versions.find(({ withdrawn }) => withdrawn === null);
+    const inherited = model && (await store.details({ kind: 'configurations', name }, model)).entryPoint;
     const entryPoint = form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
     const { requireSemVer } = await readEffectiveSettings(database.read, id);
     return author.createDraft(version, checked(row, { version, entryPoint, requireSemVer }, { form, files }));

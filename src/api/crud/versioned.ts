@@ -75,13 +75,20 @@ export function toVersionCounts(row: { created_at: number; updated_at: number },
   };
 }
 
-/** The members that views of versions end with: who made the version and who published it, and when. */
+/** What withdrew a version; null unless it is withdrawn. */
+const WithdrawalView = z
+  .object({ at: Timestamp.meta({ description: 'In whole seconds' }), by: z.string(), reason: z.string() })
+  .nullable()
+  .meta({ description: 'Null unless the version is withdrawn' });
+
+/** The members that views of versions end with: who made, published and withdrew the version, and when. */
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
+  withdrawn: WithdrawalView,
 };
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
@@ -89,16 +96,18 @@ export const AUTHORSHIP_EXAMPLE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
   commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  withdrawn: null,
 };
 
 export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
+  const { createdAt, createdBy, publishedAt, publishedBy, commit, withdrawn } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
+    withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
   };
 }
 
@@ -152,7 +161,10 @@ function listReadable<K extends ResourceKind>(
 }
 
 /** The index, or null for a repository that is missing or unreadable, which must not fail the whole list. */
-async function readableIndex(store: GitStore, repository: RepositoryRef): Promise<VersionIndex | null> {
+export async function readableIndex(
+  store: GitStore,
+  repository: RepositoryRef,
+): Promise<VersionIndex | null> {
   try {
     return await store.versions(repository);
   } catch (error) {

@@ -53,7 +53,15 @@ function remove(store: GitStore, ...versions: string[]): Promise<void> {
 /** A ref of a version that is not there. */
 function absent(version: string): VersionRef {
   const oid = '0'.repeat(40);
-  return { name: `refs/tags/v${version}`, series: '', version, status: 'Published', oid, commit: null };
+  return {
+    name: `refs/tags/v${version}`,
+    series: '',
+    version,
+    status: 'Published',
+    oid,
+    commit: null,
+    withdrawn: null,
+  };
 }
 
 async function removeFiles(store: GitStore, series: string, ...versions: string[]): Promise<void> {
