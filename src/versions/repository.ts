@@ -207,10 +207,8 @@ export class Repository {
     const { state, folder, tools } = this;
     if (!state?.snapshot) throw missingRepository();
     const history = new History(tools.objects, folder.gitdir, await readShallow(folder.fs, folder.gitdir));
-    const withdrawals = state.index.withdrawalsOf(versions);
-    await removeRefs(folder, await this.upkeep.endsOfHistory(state, versions, history), versions);
-    // They go last: cut off in between, no version that was withdrawn is offered again.
-    await removeRefs(folder, [], withdrawals);
+    const ends = await this.upkeep.endsOfHistory(state, versions, history);
+    await removeRefs(folder, ends, versions, state.index.withdrawalsOf(versions));
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
@@ -267,9 +265,7 @@ export class Repository {
     if (!before || (!hasMoved && base !== undefined)) return index;
     this.notifier.isDue = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
-    if (gone.length > 0) {
-      for (const name of this.corruption.names) if (name.startsWith(BLOB)) this.corruption.repaired(name);
-    }
+    if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;
   }
 
