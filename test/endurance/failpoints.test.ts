@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packRefs } from '../../src/git/refs.ts';
 import { createLog } from '../../src/lib/log.ts';
+import type { GitStore } from '../../src/versions/store.ts';
 import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
+  AT,
   addVersion,
+  BOB,
   codeOf,
   draftOf,
   EMPTY_COMPOSITE,
@@ -71,6 +74,74 @@ describe('the store when the disk fails', () => {
       },
     );
     expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
+  }).timeout(120_000);
+
+  it('has withdrawn a version or not, and offered it again or not, wherever that broke off', async () => {
+    const by = { tagger: BOB, at: AT, reason: 'bad' };
+    const works: ((store: GitStore) => Promise<unknown>)[] = [
+      (store) => store.exclusive(WEB, (repository) => repository.withdraw('1.1.0', by)),
+      (store) => store.exclusive(WEB, (repository) => repository.offerAgain('1.1.0')),
+    ];
+    for (const work of works) {
+      const isBack = work === works[1];
+      const seen = new Set<string>();
+      const breaks = await breakEverywhere(
+        async (store) => {
+          await makeWeb(store);
+          await publish(store, '1.0.0');
+          await addVersion(store, '1.1.0');
+          await publish(store, '1.1.0');
+          if (isBack) await works[0]?.(store);
+          const gitdir = join(store.root, 'configurations/web.git');
+          if (isBack) runGit(gitdir, 'pack-refs', '--all');
+        },
+        work,
+        async (store, gitdir) => {
+          const index = await store.versions(WEB);
+          const { withdrawn } = index.get('1.1.0') ?? expect.fail();
+          if (withdrawn) expect(withdrawn).to.deep.include({ by: 'Bob', reason: 'bad' });
+          const offered = index.published.map(({ version }) => version);
+          expect(offered).to.deep.equal(withdrawn ? ['1.0.0'] : ['1.1.0', '1.0.0']);
+          seen.add(withdrawn ? 'withdrawn' : 'offered');
+          await store.exclusive(WEB, async () => undefined);
+          expect(runGit(gitdir, 'rev-parse', 'main')).to.equal(
+            runGit(gitdir, 'rev-parse', `v${offered[0]}^{commit}`),
+          );
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+          if (isBack === (withdrawn !== null)) await work(store);
+          runGit(gitdir, 'pack-refs', '--all');
+        },
+      );
+      expect([...seen]).to.have.members(['withdrawn', 'offered']);
+      expect(breaks).to.be.greaterThan(5);
+    }
+  }).timeout(120_000);
+
+  it('has removed a withdrawn version or not, and never offers it again, wherever that broke off', async () => {
+    await breakEverywhere(
+      async (store) => {
+        await makeWeb(store);
+        await publish(store, '1.0.0');
+        await addVersion(store, '1.1.0');
+        await publish(store, '1.1.0');
+        runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
+        await store.exclusive(WEB, (repository) =>
+          repository.withdraw('1.1.0', { tagger: BOB, at: AT, reason: 'bad' }),
+        );
+      },
+      (store) =>
+        store.exclusive(WEB, (repository) =>
+          repository.deleteVersions(repository.index.of('').versions.slice(0, 1)),
+        ),
+      async (store, gitdir) => {
+        expect((await store.versions(WEB)).published.map(({ version }) => version)).to.deep.equal(['1.0.0']);
+        await store.exclusive(WEB, async () => undefined);
+        const isLeft = (await store.versions(WEB)).versions.length === 2;
+        const names = isLeft ? 'v1.0.0\nv1.1.0\nwithdrawn/v1.1.0' : 'v1.0.0';
+        expect(runGit(gitdir, 'tag')).to.equal(names);
+        expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+      },
+    );
   }).timeout(120_000);
 
   it('has replaced a draft or not, wherever the replacing broke off', async () => {

@@ -48,6 +48,7 @@ describe('an author adds versions', () => {
       createdBy: 'admin',
       publishedAt: null,
       publishedBy: null,
+      withdrawn: null,
     });
     expect(createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -210,6 +211,7 @@ describe('an author publishes a version', () => {
       createdBy: 'admin',
       publishedBy: 'admin',
       commit: draft.commit,
+      withdrawn: null,
     });
     expect(publishedAt).to.match(/\.\d{3}Z$/);
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());

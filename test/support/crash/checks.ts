@@ -112,7 +112,9 @@ async function checkRepositories({ model, reposDir }: Site): Promise<number> {
     const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
     const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
     expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
-    const stable = found.some((ref) => /^refs\/tags\/v[^-]+$/.test(ref));
+    const stable = found.some(
+      (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
+    );
     if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
   }
   return folders.length;
@@ -121,13 +123,14 @@ async function checkRepositories({ model, reposDir }: Site): Promise<number> {
 /** The refs that the acknowledged versions must have. */
 function refsOf(model: Model, kind: string, name: string): string[] {
   const start = { configurations: 'versions', composites: 'composite-versions' }[kind] ?? kind;
-  return model.keys(`${start}/${name}/`).map((key) => {
+  return model.keys(`${start}/${name}/`).flatMap((key) => {
     const [, ...rest] = partsOf(key);
     const version = rest.pop();
     const scope = rest.filter((part) => part !== '-').map((part) => `${part}/`);
-    return model.state(key).status === 'Draft'
-      ? `refs/heads/draft/${scope.join('')}${version} commit`
-      : `refs/tags/${scope.join('')}v${version} tag`;
+    const { status, withdrawn = null } = model.state(key);
+    if (status === 'Draft') return `refs/heads/draft/${scope.join('')}${version} commit`;
+    const tag = `refs/tags/${scope.join('')}v${version} tag`;
+    return withdrawn === null ? tag : [tag, `refs/tags/withdrawn/v${version} tag`];
   });
 }
 
