@@ -68,6 +68,8 @@ const DRAFT_PREFIX = 'refs/heads/draft/';
 const TAG_PREFIX = 'refs/tags/';
 /** A withdrawal has the name of the version's tag in this folder, in a repository with one series. */
 const WITHDRAWN = 'withdrawn/';
+/** A tag of this name would stand where the folder of the withdrawals is. */
+export const WITHDRAWALS_REF = 'refs/tags/withdrawn';
 
 const configurations: VersionKind = {
   isMadeOnDemand: false,

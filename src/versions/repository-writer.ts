@@ -6,7 +6,7 @@ import { readRef } from '../git/ref-reader.ts';
 import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES } from './kinds.ts';
+import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
@@ -130,6 +130,7 @@ export class RepositoryWriter implements LockedRepository {
     const { folder } = this.repository;
     const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
       const name = refNameOf({ ...ref, status: 'Withdrawn' });
+      if (readRef(folder.fs, folder.gitdir, WITHDRAWALS_REF) !== null) throw withdrawalsBlocked();
       // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
       const from = readRef(folder.fs, folder.gitdir, name);
       const oid = await this.objects.writeWithdrawal(ref, by);
@@ -245,6 +246,12 @@ function published(code: 'already_published' | 'published_version'): Error {
 
 function versionsMoved(): Error {
   return conflict('versions_changed', 'The version was changed by another program meanwhile; try again.');
+}
+
+function withdrawalsBlocked(): Error {
+  const message =
+    'A tag "withdrawn" stands where the tags of withdrawals belong; delete or rename it with git.';
+  return conflict('in_use', message);
 }
 
 function draftMoved(): Error {

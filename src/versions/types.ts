@@ -127,7 +127,7 @@ export interface LockedRepository {
   deleteDraft(series: string, version: string): Promise<void>;
   /**
    * Withdraws a published version, of a repository with one series. One that is withdrawn already stays as it is.
-   * Not found; conflict `not_published` or `versions_changed`.
+   * Not found; conflict `not_published`, `versions_changed`, or `in_use` while a tag `withdrawn` is in the way.
    */
   withdraw(version: string, by: Withdrawing): Promise<VersionDetails>;
   /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */

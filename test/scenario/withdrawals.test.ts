@@ -203,6 +203,18 @@ describe('withdrawing a version of a configuration', function () {
     const node = await hawser.registerNode('main.example.org');
     const path = `/api/v1/nodes/${node.nodeId}/configuration`;
     await expectProblem(hawser.admin.put(path, { configurationName: 'main' }), 409, 'no_eligible_version');
+    const client = gitClient(hawser);
+    try {
+      const scopes = ['configurations.admin-override', 'configurations.grants'];
+      const token = await createToken(hawser.client(), hawser.session, scopes);
+      const clone = join(client.folder, 'clone');
+      const cloned = await client.run('clone', '--quiet', client.url('configurations/main', token), clone);
+      expect(cloned.code, cloned.output).to.equal(0);
+      const tags = (await client.run('-C', clone, 'tag', '-n', '--list', 'withdrawn/*')).output;
+      expect(tags).to.match(/withdrawn\/v1\.0\.0 +bad\nwithdrawn\/v1\.1\.0 +bad\n/);
+    } finally {
+      client.close();
+    }
     outside.git('fsck', '--strict');
     await ok(204, offerAgain(hawser.admin, 'main', '1.0.0'));
     expect(at()).to.equal(commit('1.0.0'));
@@ -334,6 +346,36 @@ describe('withdrawing a version of a configuration', function () {
     }
     await eventually(async () => expect(await ready()).to.equal('Ok'));
     outside.git('fsck', '--strict');
+  });
+
+  it('is refused while a tag stands where the folder of withdrawals would be, and changes nothing', async () => {
+    await publishVersions(hawser.admin, 'blocked', '1.0.0', '1.1.0');
+    const outside = new Outside(hawser, 'blocked');
+    outside.git('tag', 'withdrawn', 'main');
+    const before = refs('blocked');
+    await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
+    expect(refs('blocked')).to.equal(before);
+    outside.git('pack-refs', '--all');
+    await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
+    expect((await show('blocked', '1.1.0')).withdrawn).to.equal(null);
+    outside.git('tag', '-d', 'withdrawn');
+    await ok(200, withdraw(hawser.admin, 'blocked', '1.1.0'));
+  });
+
+  it('takes back a version that is no SemVer', async () => {
+    await publishVersions(hawser.admin, 'odd', '1.0.0');
+    await ok(200, hawser.admin.put(`${CONFIGURATIONS}/odd/settings`, { requireSemVer: false }));
+    for (const version of ['autumn', 'winter']) {
+      await ok(201, addVersion(hawser.admin, 'odd', { version }));
+      await ok(200, publish(hawser.admin, 'odd', version));
+    }
+    await ok(200, withdraw(hawser.admin, 'odd', '1.0.0'));
+    const node = await assign('odd');
+    expect(await gets(node)).to.equal('winter');
+    await ok(200, withdraw(hawser.admin, 'odd', 'winter'));
+    expect(await gets(node)).to.equal('autumn');
+    await ok(204, offerAgain(hawser.admin, 'odd', 'winter'));
+    expect(await gets(node)).to.equal('winter');
   });
 
   it('goes with the version, by a cleanup from every clone, and its objects with it', async () => {

@@ -92,7 +92,7 @@ export function withdrawRoutes(
         description: 'The version as it is now, or what would happen',
         schema: z.union([view, EffectView]),
       },
-      problems: ['not_published', 'versions_changed', ...WRITING_REPOSITORIES],
+      problems: ['not_published', 'versions_changed', 'in_use', ...WRITING_REPOSITORIES],
       async handle({ caller, resource, params, query, body }) {
         const version = params['version'] ?? '';
         if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);
