@@ -62,7 +62,9 @@ export class RepositoryIndex implements SeriesIndex {
 
   /** The withdrawals of versions that are gone: there is not even a ref of the version's name. */
   get leftWithdrawals(): RefValue[] {
-    return [...this.withdrawals].flatMap(([version, ref]) => (this.hasTag(version) ? [] : ref));
+    const isLeft = ([version, { withdrawal }]: [string, RefCheck]) =>
+      withdrawal !== null && !this.hasTag(version);
+    return [...this.withdrawals].filter(isLeft).map(([, ref]) => ref);
   }
 
   /** The refs by which these versions are withdrawn, or were before their tags moved. */
