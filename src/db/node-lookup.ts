@@ -15,6 +15,8 @@ export interface Assignment {
   compositeId: string | null;
   majorVersion: number | null;
   prereleaseChannel: string | null;
+  /** The one version that the node is pinned to. Then the two above are null. */
+  version: string | null;
 }
 
 export interface KnownNode {
@@ -58,12 +60,13 @@ type Row = [
   compositeId: string | null,
   majorVersion: number | null,
   prereleaseChannel: string | null,
+  version: string | null,
   generation: number,
 ];
 
 /** The table of nodes is not needed, because a certificate is deleted with its node. */
 const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
-    a.major_version, a.prerelease_channel, (select value from generation where id = 1)
+    a.major_version, a.prerelease_channel, a.version, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
@@ -186,11 +189,11 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
 
 function toKnownNode(row: Row): KnownNode {
   const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
-  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
+  const [, , , , , majorVersion, prereleaseChannel, version, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
-      : { configurationId, compositeId, majorVersion, prereleaseChannel };
+      : { configurationId, compositeId, majorVersion, prereleaseChannel, version };
   return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
 }
 
