@@ -23,6 +23,7 @@ import { endAfterAnswer } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
+import { putNodeId } from './node-in-path.ts';
 import { admits, notAcceptable, respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -137,17 +138,18 @@ export class Dispatcher {
 
   /** Finds out who calls, and whether that caller may use the route. For a poll all of this is in memory. */
   private authorizeCaller(ctx: Exchange, route: Route, now: number): Awaitable<Authorization> {
-    const { changes } = this.options.database;
+    const { changes, nodeLookup } = this.options.database;
     // This comes before any answer from memory, because another process of this server may have written.
     changes.catchUp();
     const { generation, accessGeneration } = changes;
     return andThen(this.identify(ctx, route, now), (principal) => {
       ctx.state.principal = principal;
-      return andThen(authorize(this.options.database, route.access, principal, ctx.params), (subject) => ({
-        subject,
-        generation,
-        accessGeneration,
-      }));
+      const isNodeKnown = principal?.kind !== 'user' || putNodeId(ctx, route, nodeLookup);
+      return andThen(authorize(this.options.database, route.access, principal, ctx.params), (subject) => {
+        // This comes last, because only whoever may use the route may learn which nodes there are.
+        if (!isNodeKnown) throw notFound('No such node');
+        return { subject, generation, accessGeneration };
+      });
     });
   }
 

@@ -15,6 +15,8 @@ export type RequestState = FactSource['state'] & {
   route: Route | undefined;
   /** Set once an open call of a node is counted. Calling it ends the call. */
   leave: (() => void) | undefined;
+  /** Set if the path names a node by its fqdn: the same path with the node's id. */
+  pathById?: string;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
 };
