@@ -86,7 +86,6 @@ export class BodyReader {
       const mediaType = requireType(req, spec.mediaTypes);
       return { mediaType, bytes: await readBytes(req, { ...ofJson, share }) };
     }
-    if (spec.kind === 'json' && spec.isOptional && !hasBody(req)) return {};
     // A request without a body cannot have a wrong media type.
     if (req.headers['content-type'] === undefined && !hasBody(req)) throw missingJson();
     if (!JSON_TYPE.test(req.headers['content-type'] ?? '')) throw mustBe(['application/json']);

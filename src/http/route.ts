@@ -19,8 +19,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface JsonBody<B> {
   kind: 'json';
   schema: ZodType<B>;
-  /** A request without any body counts as one with `{}`. */
-  isOptional?: true;
 }
 
 /** One JSON document that the handler parses, because it may be so large that a thread has to do it. */

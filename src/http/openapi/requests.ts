@@ -79,8 +79,7 @@ function inQuery(query: JsonSchema): JsonSchema[] {
 type Body = BodySpec<unknown>;
 
 export function requestBodyOf(body: Body, components: Components): JsonSchema {
-  const isOptional = body.kind === 'json' && body.isOptional === true;
-  return { ...(isOptional ? {} : { required: true }), content: contentOf(body, components) };
+  return { required: true, content: contentOf(body, components) };
 }
 
 function contentOf(body: Body, components: Components): JsonSchema {
