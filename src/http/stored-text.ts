@@ -3,9 +3,9 @@
 import { escapeToken } from '../domain/value.ts';
 import { type FieldError, invalid } from '../lib/errors.ts';
 
-/** Paths of members of which only a hash is stored, so they may hold any character. */
-const SECRETS: ReadonlySet<string> = new Set([
-  ...['/password', '/currentPassword', '/newPassword', '/repeatedPassword'],
+/** Members that are left out: of passwords only a hash is stored, and a file path has rules of its own (`invalid_path`). */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['/password', '/currentPassword', '/newPassword', '/repeatedPassword', '/entryPoint'],
 ]);
 
 const MAX_FAULTS = 100;
@@ -18,7 +18,7 @@ const MESSAGE = 'Must not have the character U+0000';
  */
 export function refuseNul(body: unknown): void {
   const errors: FieldError[] = [];
-  const members = membersOf('', body).filter(({ path }) => !SECRETS.has(path));
+  const members = membersOf('', body).filter(({ path }) => !LEFT_OUT.has(path));
   // The list grows while it is gone through. Recursion would not do, because a body may be nested deeper than the stack.
   for (const { path, name, value } of members) {
     if (name.includes('\0') || (typeof value === 'string' && value.includes('\0')))
