@@ -21,16 +21,7 @@ export type RequestState = FactSource['state'] & {
   streamedBytes?: number;
 };
 
-type Shared =
-  | 'req'
-  | 'res'
-  | 'method'
-  | 'path'
-  | 'headers'
-  | 'query'
-  | 'querystring'
-  | 'writable'
-  | 'accepts';
+type Shared = 'req' | 'res' | 'method' | 'path' | 'headers' | 'querystring' | 'writable' | 'accepts';
 
 /** Koa's context is one. The poll gets one without Koa, whose machinery would be a fifth of what a poll costs. */
 export type Exchange = Pick<Context, Shared> & { params: Record<string, string>; state: RequestState };
@@ -42,7 +33,6 @@ export class PlainExchange implements Exchange {
   readonly method = 'GET';
   readonly path: string;
   readonly querystring: string;
-  readonly query = {};
   readonly params: Record<string, string>;
   readonly state = newState();
 

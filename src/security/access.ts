@@ -16,13 +16,22 @@ export type Access =
   /** Whoever sends the token of `HAWSER_METRICS_TOKEN`, which belongs to no user. Without that setting it is 404. */
   | { kind: 'metrics' }
   | UserAccess
-  | { kind: 'permission'; permission: Permission }
+  /** A user with the permission, or with `or` in its place. */
+  | { kind: 'permission'; permission: Permission; or?: Permission }
   | GrantAccess
   /** The node whose id is `{nodeId}` in the path, with its certificate. */
   | { kind: 'node:self' }
   /** The node itself, or a user with the permission. */
   | { kind: 'node:self-or-permission'; permission: Permission }
   | NodeOrReaderAccess;
+
+/** The permissions of which a user needs any one; none where the access asks for something else. */
+export function permissionsOf(access: Access): readonly Permission[] {
+  if (access.kind === 'node:self-or-reader') return ['nodes.read'];
+  if (!('permission' in access)) return [];
+  const { permission, or }: { permission: Permission; or?: Permission } = access;
+  return or === undefined ? [permission] : [permission, or];
+}
 
 /** Any signed-in user. */
 interface UserAccess {

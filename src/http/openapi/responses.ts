@@ -140,6 +140,13 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    missing: z
+      .object({ permission: z.string(), by: z.enum(['User', 'Token']) })
+      .optional()
+      .meta({
+        description:
+          'Of `forbidden`, where a permission is missing: `User` does not hold it, or only the scopes of `Token` lack it',
+      }),
   })
   .meta({
     id: 'Problem',
