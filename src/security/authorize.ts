@@ -6,7 +6,13 @@ import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Access, AnySubject, GrantedResource, NodeContent } from './access.ts';
+import {
+  type Access,
+  type AnySubject,
+  type GrantedResource,
+  type NodeContent,
+  needsSession,
+} from './access.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
 import { grantedToUser, heldLevel, levelWith } from './rights.ts';
 
@@ -78,7 +84,7 @@ function checkCredential(access: Access, principal: UserPrincipal): void {
       'password_change_required',
     );
   }
-  if (user?.session && principal.authMethod !== 'Session') {
+  if (needsSession(access) && principal.authMethod !== 'Session') {
     throw forbidden('This needs a session; a token may not do it', 'session_required');
   }
   if (principal.scopes?.size === 0 && !user?.anyScopes) throw forbidden('The token has no scopes');

@@ -72,7 +72,7 @@ export function describeAccess(access: Access): string {
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
-      return access.permission;
+      return access.session ? `${access.permission} (session)` : access.permission;
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':
