@@ -11,6 +11,7 @@ import {
   type AnySubject,
   type GrantedResource,
   type NodeContent,
+  needsSession,
   permissionsOf,
 } from './access.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
@@ -80,7 +81,7 @@ function checkCredential(access: Access, principal: UserPrincipal): void {
       'password_change_required',
     );
   }
-  if (user?.session && principal.authMethod !== 'Session') {
+  if (needsSession(access) && principal.authMethod !== 'Session') {
     throw forbidden('This needs a session; a token may not do it', 'session_required');
   }
   requirePermission(principal, ...permissionsOf(access));

@@ -72,7 +72,7 @@ export function describeAccess(access: Access): string {
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
-      return permissionsOf(access).join(' or ');
+      return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':

@@ -1,7 +1,7 @@
 /** Who may call an operation: the security schemes and requirements, and the same in words. */
 
 import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
-import { type Access, permissionsOf } from '../../security/access.ts';
+import { type Access, needsSession, permissionsOf } from '../../security/access.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../session-cookie.ts';
 
@@ -48,9 +48,9 @@ export function securityOf({ access, caller }: Route): Partial<Record<SchemeName
   if (access.kind === 'public') return access.knowsSession ? [{}, { session: [] }] : [];
   if (access.kind === 'metrics') return [{ metricsToken: [] }];
   if (access.kind === 'node:self') return [{ certificate: [] }];
-  if (access.kind === 'user' && access.session) return [{ session: [] }];
   const permissions = permissionsOf(access);
   const alternatives = permissions.length === 0 ? [[]] : permissions.map((permission) => [permission]);
+  if (needsSession(access)) return alternatives.map((needed) => ({ session: needed }));
   const user = alternatives.flatMap((needed) => [{ token: needed }, { session: needed }]);
   if (caller === 'git') return [{ gitPassword: [] }, ...user];
   return access.kind.startsWith('node:self') ? [{ certificate: [] }, ...user] : user;
@@ -78,7 +78,10 @@ export function describeAccess(access: Access): string {
         access.anyScopes ? ' A token needs no scope for it.' : ''
       }${access.duringPasswordChange ? ' Open also while the password must be changed.' : ''}`;
     case 'permission':
-      return `Needs the permission ${permissionsOf(access).map(quoted).join(' or ')}.`;
+      return (
+        `Needs the permission ${permissionsOf(access).map(quoted).join(' or ')}` +
+        `${access.session ? ' and a session; tokens are refused' : ''}.`
+      );
     case 'grant': {
       const { scope, override } = GRANT_RULES[access.on];
       return (

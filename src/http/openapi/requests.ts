@@ -12,6 +12,7 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   id: { description: 'Id of what the path names', schema: ID },
   nodeId: { description: 'Id of the node; for users also its fqdn, in any case', schema: TEXT },
   keyId: { description: 'Id of the registration key', schema: ID },
+  tokenId: { description: 'Id of the token', schema: ID },
   childId: { description: 'Id of the item, not of the configuration', schema: ID },
   configurationId: { description: 'Id of the configuration', schema: ID },
   scopeTypeId: { description: 'Id of the scope type', schema: ID },

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { needsSession } from '../../security/access.ts';
 import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
 import { securityOf } from './access.ts';
@@ -214,7 +215,7 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
   codes.push('forbidden');
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
   if (access.kind === 'grant') codes.push('not_found');
-  if (access.kind === 'user' && access.session) codes.push('session_required');
+  if (needsSession(access)) codes.push('session_required');
   if (access.kind === 'user' && access.duringPasswordChange) return codes;
   return [...codes, 'password_change_required'];
 }
