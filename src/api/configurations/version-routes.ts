@@ -14,9 +14,11 @@ import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
+import { withAffectedFiles } from './affected-files.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
+  PublishedVersionView,
   ReplacedVersion,
   VersionDetailsView,
   VersionView,
@@ -99,7 +101,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
 }
 
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
-  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -107,8 +109,9 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise.',
-    answer: { description: 'The published version', schema: VersionView },
+      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'nodes of this version get, those of its major or of the nearest lower one, and that its schema refuses.',
+    answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -116,10 +119,12 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    handle: async ({ caller, resource, params }) =>
-      toVersion(
-        await publishVersion(tools, { kind: 'configurations', resource, ...caller }, params['version'] ?? ''),
-      ),
+    async handle({ principal, resource, params, facts }) {
+      const version = params['version'] ?? '';
+      const target = { kind: 'configurations', resource, principal, actor: facts.actor } as const;
+      const shown = toVersion(await publishVersion(tools, target, version));
+      return withAffectedFiles(tools, { resource, principal, version }, shown);
+    },
   });
 }
 
