@@ -56,6 +56,7 @@ import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
+import { ProblemCounts } from './resolve/problem-counts.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
@@ -96,6 +97,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
+  const problemCounts = new ProblemCounts(database, { planner, explainer });
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
@@ -119,7 +121,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, explainer, onRegistration }),
+      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
       rotationRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),

@@ -181,7 +181,8 @@ export class Planner {
 
 const noEligibleVersion = (message: string) => notFound(message, 'no_eligible_version');
 
-function keyOf(assignment: Assignment): string {
+/** Two assignments have the same key only if they give the same to any node. */
+export function keyOf(assignment: Assignment): string {
   const { configurationId, compositeId, majorVersion, prereleaseChannel, version } = assignment;
   return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}|${version ?? ''}`;
 }

@@ -104,6 +104,42 @@ export const VersionView = z
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
 
+const AffectedParameterFile = z
+  .object({
+    scopeTypeName: z.string(),
+    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    version: z.string(),
+    needsMigration: z.boolean(),
+    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+  })
+  .meta({
+    id: 'AffectedParameterFile',
+    examples: [
+      {
+        scopeTypeName: 'Environment',
+        scopeValue: 'production',
+        version: '1.4.0',
+        needsMigration: true,
+        errors: [
+          {
+            path: '/parameters/banner',
+            message: 'Not a parameter of the configuration',
+            code: 'unknown_parameter',
+          },
+        ],
+      },
+    ],
+  });
+
+export const PublishedVersionView = VersionView.extend({
+  affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({
+    description: 'The parameter files that do not fit the version; null if they could not be read',
+  }),
+}).meta({
+  id: 'PublishedConfigurationVersion',
+  examples: [{ ...VERSION, status: 'Published', affectedParameterFiles: [] }],
+});
+
 export const VersionDetailsView = VersionView.extend({
   files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),
 }).meta({

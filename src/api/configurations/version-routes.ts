@@ -14,9 +14,11 @@ import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
+import { withAffectedFiles } from './affected-files.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
+  PublishedVersionView,
   ReplacedVersion,
   VersionDetailsView,
   VersionView,
@@ -99,7 +101,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
 }
 
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
-  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -107,9 +109,11 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise.',
+      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'nodes of the first version of a major get, those of its major or of the nearest lower one, and that its schema ' +
+      'refuses.',
     body: PUBLISHING,
-    answer: { description: 'The published version', schema: VersionView },
+    answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -117,9 +121,11 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    async handle({ caller, resource, params, body: { message } }) {
-      const target = { kind: 'configurations', resource, ...caller } as const;
-      return toVersion(await publishVersion(tools, target, params['version'] ?? '', message));
+    async handle({ principal, resource, params, body: { message }, facts }) {
+      const version = params['version'] ?? '';
+      const target = { kind: 'configurations', resource, principal, actor: facts.actor } as const;
+      const shown = toVersion(await publishVersion(tools, target, version, message));
+      return withAffectedFiles(tools, { resource, principal, version }, shown);
     },
   });
 }

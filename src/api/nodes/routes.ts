@@ -5,7 +5,7 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { Explainer } from '../../resolve/explain.ts';
+import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
@@ -14,7 +14,8 @@ import { type AssignmentTools, assignConfiguration, unassignConfiguration } from
 import { NewAssignment } from './assignment-schemas.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
-import { deleteNodeRow, findNode, listNodes, requireNode, type StalenessRule } from './queries.ts';
+import { ProblemList } from './problem-list.ts';
+import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import {
   NewTag,
@@ -32,7 +33,7 @@ const TAGS = ['Nodes'];
 const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
-  explainer: Explainer;
+  problemCounts: ProblemCounts;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
@@ -72,16 +73,18 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Route[] {
+function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): Route[] {
   const { read } = database;
   const nodes = permitted(database, TAGS, 'nodes.read');
+  const list = new ProblemList(database, problemCounts);
   return [
     nodes.list('/api/v1/nodes', {
       ...operation('listNodes', 'List nodes by name'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
-      rows: async ({ query, facts }) => listNodes(read, query, await stalenessRule(database, facts.now)),
-      show: toNodeSummary,
+      rows: async ({ principal, query, facts }) =>
+        list.page(query, await stalenessRule(database, facts.now), principal.userId),
+      show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
       ...operation('getNode', 'Read a node'),
@@ -101,7 +104,7 @@ function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Rout
             assignment &&
             toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
           tags: tags.map(toNodeTag),
-          parameterProblems: node ? await explainer.countProblems(node, principal.userId) : 0,
+          parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
         };
       },
     }),

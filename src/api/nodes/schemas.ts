@@ -22,6 +22,7 @@ const SUMMARY = {
   desiredConfigurationMode: null,
   desiredConfigurationModeInterval: null,
   desiredReportCompliance: null,
+  parameterProblems: 0,
 };
 const TAG = {
   nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
@@ -156,6 +157,9 @@ export const NodeFilter = Paging.extend({
   configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
   scopeValueId: z.guid().optional().meta({ description: 'Nodes with this tag' }),
+  hasParameterProblems: Flag.optional().meta({
+    description: 'A node of which `parameterProblems` is null is met by neither',
+  }),
 });
 
 const nodeSummary = {
@@ -178,6 +182,14 @@ const nodeSummary = {
   }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
+  parameterProblems: z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        'How many faults the parameters have that the node gets, merged; 0 where it gets nothing; null while what it ' +
+        'gets cannot be read',
+    }),
 };
 
 export const NodeSummary = z.object(nodeSummary).meta({ id: 'NodeSummary', examples: [SUMMARY] });
@@ -235,7 +247,6 @@ export const NodeDetails = z
           pinnedToWithdrawn: false,
         },
         tags: [TAG],
-        parameterProblems: 0,
       },
     ],
   });
