@@ -122,7 +122,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({ database, store, locks, log, composites, compatibility }),
+      ...configurationRoutes({ database, store, locks, log, composites, compatibility, bundles }),
       ...compositeRoutes({ database, store, locks, log, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
