@@ -33,6 +33,7 @@ import type { BundleFiles } from './bundles/bundle-files.ts';
 import { BundleDownloads } from './bundles/downloads.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
+import type { GitBlame } from './git/blame.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import { Dispatcher } from './http/dispatcher.ts';
 import { type Exchange, newState } from './http/exchange.ts';
@@ -66,6 +67,7 @@ import type { ThreadTasks } from './threads/open.ts';
 export interface AppOptions extends Stores {
   config: Config;
   uploadPack: UploadPack;
+  blame: GitBlame;
   retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
@@ -122,7 +124,16 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({ database, store, locks, log, composites, compatibility, bundles }),
+      ...configurationRoutes({
+        database,
+        store,
+        locks,
+        log,
+        composites,
+        compatibility,
+        bundles,
+        blame: options.blame,
+      }),
       ...compositeRoutes({ database, store, locks, log, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),

@@ -8,6 +8,7 @@ import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -36,6 +37,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       // All routes that there can be.
       config: { ...readConfig({}), dataDir: folder, environment: 'development' },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
+      blame: new GitBlame({ root: folder, searchPath: '', log, hasGit: false }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
         locks,
