@@ -26,7 +26,7 @@ import { LoadShedder } from './load-shedder.ts';
 import { admits, notAcceptable, respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
-import { validate } from './validation.ts';
+import { membersOf, validate } from './validation.ts';
 
 export interface DispatcherOptions {
   database: Database;
@@ -246,7 +246,8 @@ export class Dispatcher {
     if (route === undefined) return null;
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
-      const address = readAddress(route, ctx.params, {});
+      // The query may be a part of the name of the resource, such as the value of a scope.
+      const address = readAddress(route, ctx.params, membersOf(route.query, ctx.query));
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };
     } catch (error) {

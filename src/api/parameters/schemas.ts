@@ -1,7 +1,7 @@
 /** Shapes of parameter files and of the schemas of parameters. */
 
 import { z } from 'zod';
-import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
 import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
@@ -99,6 +99,12 @@ export const OfScope = z.object({
   scopeValue: given(z.string()).meta({ description: 'Left out for Default, needed for every other type' }),
 });
 export const PageOfScope = Paging.extend(OfScope.shape);
+
+export const PageOfFiles = Paging.extend({
+  scopeTypeName: given(z.string()).meta({ description: 'Without regard to case' }),
+  scopeValue: given(z.string()).meta({ description: 'Without regard to case; Default has none' }),
+  status: given(choice('Draft', 'Published')),
+});
 
 export const ParameterFileView = z
   .object({
