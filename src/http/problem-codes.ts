@@ -84,7 +84,7 @@ const OF_THE_SERVER = {
       'after `Retry-After` seconds.',
     overloaded:
       'More calls of nodes, or more checks of passwords, at a time than the server takes, or too many calls of this ' +
-      'node, or more than two bundles on their way to one caller. Try again after `Retry-After` seconds.',
+      'node, or more than two bundles or archives on their way to one caller. Try again after `Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',
     git_timeout: 'Git took too long to answer, or the client to read, or git finds more than is passed on.',
