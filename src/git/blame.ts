@@ -7,6 +7,7 @@ import { SECOND } from '../lib/clock.ts';
 import { HawserError, internal } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { Log } from '../lib/log.ts';
+import { Pace } from '../lib/pace.ts';
 import { type BlamedLines, BlameOutput } from './blame-output.ts';
 import { damagedRepository, missingRepository } from './disk-errors.ts';
 import { GitProcess } from './git-process.ts';
@@ -63,7 +64,7 @@ const DEFAULT_LIMITS: GitBlameLimits = {
   waiting: 64,
   waitingPerCaller: 16,
   total: 10 * SECOND,
-  output: 16 * 1024 * 1024,
+  output: 8 * 1024 * 1024,
 };
 
 /** Polls go first. */
@@ -200,6 +201,7 @@ export class GitBlame {
   ): Promise<void> {
     let left = this.limits.output;
     let rest = '';
+    const pace = new Pace();
     for await (const chunk of stdout.setEncoding('utf8') as AsyncIterable<string>) {
       left -= chunk.length;
       if (left < 0) {
@@ -212,6 +214,7 @@ export class GitBlame {
         take(rest);
         rest = line;
       }
+      if (pace.isDue) await pace.rest();
     }
   }
 }
