@@ -86,7 +86,7 @@ describe('GitBlame', () => {
   it('serves callers in turn, and bounds how many of one wait', async () => {
     const blame = blameWith('exit 0', { slots: 1, waiting: 8, waitingPerCaller: 1 });
     const order: string[] = [];
-    let release = () => undefined as void;
+    let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
