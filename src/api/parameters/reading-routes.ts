@@ -189,7 +189,7 @@ export function toParameterFile(
   };
 }
 
-/** The address of a version, at which it can be deleted and published. */
+/** The address of a version, at which it can be read, deleted and published. */
 export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
   const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
   const version = encodeURIComponent(details.version);
