@@ -30,6 +30,11 @@ export interface ServerOptions {
   log: Log;
   /** Called with the first administrator's random password, once in the life of a data folder. */
   showFirstPassword(password: string): void;
+  /**
+   * Called by the first process of a server when both folders are there, before anything in them is read or changed.
+   * Throws where another server uses them. By default nobody is kept out.
+   */
+  claimFolders?(): void;
   /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
   /** Set in a process that is one of several. The stores are prepared then. */
@@ -72,7 +77,14 @@ export interface Stores {
   metrics: Metrics;
 }
 
-export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
+export async function openStores({
+  config,
+  clock,
+  log,
+  fs,
+  part,
+  claimFolders,
+}: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
   setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
@@ -80,7 +92,10 @@ export async function openStores({ config, clock, log, fs, part }: ServerOptions
   await requireFolder('HAWSER_DATA_DIR', dataDir);
   await requireFolder('HAWSER_REPOS_DIR', reposDir);
   // Of several processes the first has seen to it.
-  if (part === undefined) for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
+  if (part === undefined) {
+    claimFolders?.();
+    for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
+  }
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();

@@ -106,6 +106,8 @@ const OF_IDENTITY = {
   ...at(409, {
     last_administrator: 'Nobody who is active would be Administrator any more.',
     mapping_exists: 'This group of this provider is mapped already.',
+    not_a_service_account:
+      'Tokens are made and revoked here for service accounts alone; people make their own.',
     name_taken: 'Another one has this name; letters that differ in case only are the same.',
     service_account: 'A service account has no password.',
     system_role: 'A built-in role cannot be changed or deleted.',

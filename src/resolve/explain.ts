@@ -218,7 +218,7 @@ export class Explainer {
   }
 }
 
-const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null };
+const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null, version: null };
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
   return chooseFiles(plan.parameters, links, { configurationVersion: plan.tag.version, prereleaseChannel });

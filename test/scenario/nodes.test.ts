@@ -177,7 +177,9 @@ describe('operators list and read nodes', () => {
       isComposite: false,
       majorVersion: 2,
       prereleaseChannel: null,
+      version: null,
       resolvedVersion: '2.3.4',
+      pinnedToWithdrawn: false,
     });
     const [tag, ...others] = reply.json.tags;
     expect(others).to.deep.equal([]);
@@ -198,7 +200,7 @@ describe('operators list and read nodes', () => {
     expect((await details(db)).tags).to.deep.equal([]);
   });
 
-  for (const id of [newId(), 'web-01.example.org', '1', '%00', '..%2Fregister'] as const) {
+  for (const id of [newId(), 'web-09.example.org', '1', '%00', '..%2Fregister'] as const) {
     it(`answers 404 to the id ${id}`, async () => {
       const reply = await hawser.admin.get(`${NODES}/${id}`);
       expect(reply.status).to.equal(404);

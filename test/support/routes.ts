@@ -16,7 +16,7 @@ import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
-import type { Access } from '../../src/security/access.ts';
+import { type Access, permissionsOf } from '../../src/security/access.ts';
 import { openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
@@ -74,7 +74,7 @@ export function describeAccess(access: Access): string {
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
-      return access.permission;
+      return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':

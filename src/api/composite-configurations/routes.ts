@@ -13,7 +13,7 @@ import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
+import { grantedRoutes, PUBLISHING, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
 import { childRoutes, findConfigurationIds, toItem } from './children.ts';
 import {
   CompositeDetailsView,
@@ -127,6 +127,7 @@ function versionRoutes(tools: CompositeTools): Route[] {
       id: 'publishCompositeVersion',
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: CompositeVersionView },
       problems: [
         'already_published',
@@ -135,9 +136,9 @@ function versionRoutes(tools: CompositeTools): Route[] {
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
-      async handle({ caller, resource, params }) {
+      async handle({ caller, resource, params, body: { message } }) {
         const version = params['version'] ?? '';
-        await publishComposite(tools, { kind, resource, ...caller }, version);
+        await publishComposite(tools, { kind, resource, ...caller }, version, message);
         return showVersion(tools, resource, version);
       },
     }),

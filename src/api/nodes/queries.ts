@@ -56,6 +56,7 @@ export function findAssigned(db: Db, nodeId: string) {
       'assignments.composite_id as compositeId',
       'assignments.major_version as majorVersion',
       'assignments.prerelease_channel as prereleaseChannel',
+      'assignments.version',
       (of) => of.fn.coalesce('configurations.name', 'composites.name').as('configurationName'),
     ])
     .where('nodes.id', '=', nodeId)

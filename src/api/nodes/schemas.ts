@@ -1,9 +1,9 @@
 /** Shapes of nodes. */
 
 import { z } from 'zod';
-import { isChannel } from '../../domain/version-choice.ts';
 import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
+import { AssignmentView } from './assignment-schemas.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const SUMMARY = {
@@ -207,18 +207,7 @@ export const NodeDetails = z
         .nullable()
         .meta({ description: 'As announced, SHA-1 or SHA-256, of the certificate that comes next' }),
     }),
-    assignment: z
-      .object({
-        configurationName: z.string(),
-        isComposite: z.boolean(),
-        majorVersion: z.int().nullable().meta({ description: 'Null admits any' }),
-        prereleaseChannel: z.string().nullable().meta({ description: 'Null admits stable versions only' }),
-        resolvedVersion: z
-          .string()
-          .nullable()
-          .meta({ description: 'What the node gets now; null where no version fits' }),
-      })
-      .nullable(),
+    assignment: AssignmentView.nullable(),
     tags: z.array(NodeTag),
     parameterProblems: z
       .int()
@@ -241,7 +230,9 @@ export const NodeDetails = z
           isComposite: false,
           majorVersion: 1,
           prereleaseChannel: null,
+          version: null,
           resolvedVersion: '1.2.0',
+          pinnedToWithdrawn: false,
         },
         tags: [TAG],
         parameterProblems: 0,
@@ -252,21 +243,3 @@ export const NodeDetails = z
 export const NewTag = z
   .strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) })
   .meta({ id: 'NewNodeTag', examples: [{ scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1' }] });
-
-export const NewAssignment = z
-  .strictObject({
-    configurationName: z.string().min(1).max(128),
-    isComposite: z.boolean().nullish(),
-    majorVersion: z.int().min(0).nullish().meta({ description: 'Absent or null admits any' }),
-    prereleaseChannel: z
-      .string()
-      .refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2')
-      .nullish()
-      .meta({ description: 'Admits prereleases at or above this one, such as rc; absent or null none' }),
-  })
-  .meta({
-    id: 'NodeAssignment',
-    examples: [
-      { configurationName: 'web-server', isComposite: false, majorVersion: 1, prereleaseChannel: null },
-    ],
-  });
