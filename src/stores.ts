@@ -1,6 +1,7 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { join } from 'node:path';
+import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
 import { describeFault } from './db/errors.ts';
 import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
@@ -16,7 +17,6 @@ import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
-import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { setPasswordCost } from './security/passwords.ts';

@@ -28,7 +28,7 @@ import { parseQuery } from './query.ts';
 import { admits, notAcceptable, respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
-import { validate } from './validation.ts';
+import { membersOf, validate } from './validation.ts';
 
 export interface DispatcherOptions {
   database: Database;
@@ -103,7 +103,7 @@ export class Dispatcher {
     return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
-      const { params, query } = readAddress(route, ctx.params, ctx.querystring);
+      const { params, query } = readAddress(route, ctx.params, parseQuery(ctx.querystring));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
       return andThen(this.bodies.read(route.body, ctx), (read) => {
@@ -249,7 +249,9 @@ export class Dispatcher {
     if (route === undefined) return null;
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
-      const address = readAddress(route, ctx.params, '');
+      // The query may be a part of the name of the resource, such as the value of a scope.
+      const query = membersOf(route.query, parseQuery(ctx.querystring));
+      const address = readAddress(route, ctx.params, query);
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };
     } catch (error) {
@@ -266,13 +268,13 @@ function withRenewedSession(answer: Answer, principal: Principal | null | undefi
   return { ...answer, headers: { ...cookie, ...answer.headers } };
 }
 
-function readAddress(route: Route, params: Record<string, string>, query: string): Address {
+function readAddress(route: Route, params: Record<string, string>, query: object): Address {
   const parsed = route.params?.safeParse(params);
   // A path parameter that breaks its schema names nothing.
   if (parsed?.success === false) throw notFound('Nothing has this address');
   return {
     params: parsed === undefined ? params : parsed.data,
-    query: route.query ? validate(route.query, parseQuery(query), 'query') : undefined,
+    query: route.query ? validate(route.query, query, 'query') : undefined,
   };
 }
 

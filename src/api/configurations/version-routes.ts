@@ -170,15 +170,16 @@ function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
 }
 
 /** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
-function reads<T>(
-  { database }: ConfigurationTools,
-  { id, name }: GrantedResource,
+export function reads<T>(
+  { database }: Pick<ConfigurationTools, 'database'>,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
   work: (repository: RepositoryRef) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'configurations', id, () => work({ kind: 'configurations', name }));
 }
 
-async function findVersion(
+/** @throws HawserError not_found */
+export async function findVersion(
   store: GitStore,
   repository: RepositoryRef,
   version: string,
@@ -189,7 +190,7 @@ async function findVersion(
 }
 
 /** The path in its normal form. A path that no file can have is answered with 404. */
-function existingPath(raw: string): string {
+export function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));
   } catch (error) {
