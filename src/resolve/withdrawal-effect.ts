@@ -1,12 +1,12 @@
 /** What the withdrawal of a version would mean: which nodes would get another version, and who is pinned to it. */
 
 import type { Database } from '../db/open.ts';
-import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { HawserError } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ResourceKind } from '../versions/rows.ts';
-import type { GitStore, RepositoryRef, VersionRef } from '../versions/store.ts';
+import type { GitStore, RepositoryRef, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
+import { findWanted, type WantedVersion } from './wanted-version.ts';
 
 export interface WithdrawalEffect {
   /** The number of nodes that are offered the version now, directly or through a child that follows. */
@@ -32,7 +32,7 @@ export interface WithdrawnVersion {
 }
 
 /** An assignment that some nodes share. */
-interface SharedAssignment extends VersionConstraint {
+interface SharedAssignment extends WantedVersion {
   /** The name of the composite that is assigned; null where a configuration is. */
   composite: string | null;
   nodes: number;
@@ -82,36 +82,40 @@ class Offers {
    * The version that the assignment offers. Null where it gives nothing, or an error, and where a child is pinned, because
    * to a pin nothing is offered.
    */
-  async versionFor({ composite, ...constraint }: SharedAssignment): Promise<string | null> {
-    if (composite === null) return (await this.choose(this.repository, constraint))?.version ?? null;
+  async versionFor({ composite, ...wanted }: SharedAssignment): Promise<string | null> {
+    if (composite === null) return (await this.find(this.repository, wanted))?.version ?? null;
     const repository = { kind: 'composites', name: composite } as const;
-    const chosen = await this.choose(repository, constraint);
-    if (chosen === null) return null;
-    let offered: string | null = this.repository.kind === 'composites' ? chosen.version : null;
-    for (const child of (await this.tools.composites.document(repository, chosen)).children) {
-      const configuration = { kind: 'configurations', name: child.configuration } as const;
-      const { prereleaseChannel } = constraint;
-      const got =
-        child.version === null
-          ? await this.choose(configuration, { majorVersion: null, prereleaseChannel })
-          : await this.pinned(configuration, child.version);
+    const found = await this.find(repository, wanted);
+    if (found === null) return null;
+    let offered: string | null = this.repository.kind === 'composites' ? found.version : null;
+    for (const { configuration: name, version } of (await this.tools.composites.document(repository, found))
+      .children) {
+      const child = { kind: 'configurations', name } as const;
+      const { prereleaseChannel } = wanted;
+      const got = await this.find(child, { majorVersion: null, prereleaseChannel, version });
       // Without one of its children a composite gives nothing at all.
       if (got === null) return null;
-      if (child.version === null && isSame(configuration, this.repository)) offered = got.version;
+      if (version === null && isSame(child, this.repository)) offered = got.version;
     }
     return offered;
   }
 
-  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
-    const { published } = await this.tools.store.versions(repository).catch(emptyIfMissing);
-    const isLess = this.without !== undefined && isSame(repository, this.repository);
-    const list = isLess ? published.filter(({ version }) => version !== this.without) : published;
-    return chooseVersion(list, constraint);
+  /** A missing repository gives nobody anything. */
+  private async find(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
+    try {
+      const index = await this.tools.store.versions(repository);
+      return findWanted(isSame(repository, this.repository) ? this.seen(index) : index, wanted);
+    } catch (error) {
+      if (error instanceof HawserError && error.code === 'repository_missing') return null;
+      throw error;
+    }
   }
 
-  private async pinned(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
-    const { versions } = await this.tools.store.versions(repository).catch(emptyIfMissing);
-    return versions.find((ref) => ref.version === version && ref.status === 'Published') ?? null;
+  /** The index as it would be. A pinned version is there in either case. */
+  private seen(index: VersionIndex): VersionIndex {
+    if (this.without === undefined) return index;
+    const published = index.published.filter(({ version }) => version !== this.without);
+    return { versions: index.versions, published, get: (version) => index.get(version) };
   }
 }
 
@@ -126,25 +130,16 @@ async function listAssignments(
   const all = read
     .selectFrom('assignments as a')
     .leftJoin('composites as k', 'k.id', 'a.composite_id')
-    .select((eb) => [
-      'k.name as composite',
-      'a.major_version',
-      'a.prerelease_channel',
-      eb.fn.countAll().as('nodes'),
-    ])
-    .groupBy(['a.composite_id', 'a.major_version', 'a.prerelease_channel']);
-  const ofComposites =
-    kind === 'composites'
-      ? all.where('a.composite_id', '=', id)
-      : all.where('a.composite_id', 'is not', null);
-  const rows = await ofComposites.execute();
-  if (kind === 'configurations') rows.push(...(await all.where('a.configuration_id', '=', id).execute()));
-  return rows.map(({ composite, major_version, prerelease_channel, nodes }) => ({
-    composite,
-    majorVersion: major_version,
-    prereleaseChannel: prerelease_channel,
-    nodes: Number(nodes),
-  }));
+    .select(['k.name as composite', 'a.major_version as majorVersion'])
+    .select((eb) => ['a.prerelease_channel as prereleaseChannel', 'a.version', eb.fn.countAll().as('nodes')])
+    .groupBy(['a.composite_id', 'a.major_version', 'a.prerelease_channel', 'a.version']);
+  // To a node that is pinned nothing is offered, though a composite that it is pinned to may have children that follow.
+  const ofIt = all
+    .where(kind === 'composites' ? 'a.composite_id' : 'a.configuration_id', '=', id)
+    .where('a.version', 'is', null);
+  const rows = await ofIt.execute();
+  if (kind === 'configurations') rows.push(...(await all.where('a.composite_id', 'is not', null).execute()));
+  return rows.map(({ nodes, ...assignment }) => ({ ...assignment, nodes: Number(nodes) }));
 }
 
 async function listPins(
@@ -162,13 +157,6 @@ async function listPins(
     if (isPinned && isReadable(compositeName)) pins.push({ compositeName, version });
   }
   return pins;
-}
-
-/** A missing repository gives nobody anything. */
-function emptyIfMissing(error: unknown): { versions: VersionRef[]; published: VersionRef[] } {
-  if (error instanceof HawserError && error.code === 'repository_missing')
-    return { versions: [], published: [] };
-  throw error;
 }
 
 function isSame(a: RepositoryRef, b: RepositoryRef): boolean {

@@ -191,20 +191,21 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /**
    * Publishes a draft that passes the check.
+   * @param message why, for the tag
    * @throws HawserError not_found without such a version; conflict `already_published`, `draft_changed`; or what the
    *   check throws
    */
   async publish(
     version: string,
     check: (draft: VersionRef) => Promise<void> | void,
-    series = ONLY_SERIES,
+    { series = ONLY_SERIES, message }: { series?: string; message?: string | undefined } = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
     if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
     await check(ref);
-    const { author, at } = this.writing;
-    const made = await this.writer.publish(series, version, author, at);
+    const { author: tagger, at } = this.writing;
+    const made = await this.writer.publish(series, version, { tagger, at, message });
     const { commit } = made;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     await this.record(series, version, { action, details: { commit } });

@@ -2,12 +2,12 @@
 
 import { readCommit, rebaseCommit, type Signature, sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { preciseTime, readTrailers, writeMessage } from '../git/trailers.ts';
+import { preciseTime, readText, readTrailers, tidyText, writeMessage } from '../git/trailers.ts';
 import { writeTree } from '../git/tree.ts';
-import type { Person } from '../git/types.ts';
+import type { RepositoryRef } from '../git/types.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
-import type { DraftChange, DraftContent, DraftInput, VersionRef, Withdrawing } from './types.ts';
+import type { DraftChange, DraftContent, DraftInput, Publishing, VersionRef, Withdrawing } from './types.ts';
 import type { VersionObjects } from './version-objects.ts';
 import { withdrawalTag } from './withdrawal-tags.ts';
 
@@ -17,6 +17,9 @@ export interface WrittenVersion {
   version: string;
   parent: string | null;
 }
+
+type VersionLabel = Pick<WrittenVersion, 'series' | 'version'>;
+type Said = Pick<DraftContent, 'message'>;
 
 interface CommitFrom {
   author: Signature;
@@ -28,33 +31,40 @@ export class VersionWriter {
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
   private readonly kind: VersionKind;
+  private readonly name: string;
   private readonly gitdir: string;
 
+  /** @param gitdir where the repository is, which is another folder while it is being made */
   constructor(
     { objects, versions }: { objects: ObjectStore; versions: VersionObjects },
-    kind: VersionKind,
+    { ref, kind }: { ref: RepositoryRef; kind: VersionKind },
     gitdir: string,
   ) {
     this.objects = objects;
     this.versions = versions;
     this.kind = kind;
+    this.name = ref.name;
     this.gitdir = gitdir;
   }
 
   /** Writes the files, trees and commit of a draft and flushes them. Gives the id of the commit. */
   async writeDraft({ series, parent }: WrittenVersion, draft: DraftInput): Promise<string> {
     const author = sign(draft.author, draft.at);
-    const message = draftMessage(this.kind, { series, version: draft.version }, draft, draft.at);
+    const message = this.draftMessage({ series, version: draft.version }, draft, draft.at);
     return this.writeCommit(series, draft, message, { author, committer: author, parent });
   }
 
-  /** Does what `writeDraft` does, with the author and the time of the draft that is replaced. */
+  /**
+   * Does what `writeDraft` does, with the author and the time of the draft that is replaced, and with its message unless
+   * there is a new one.
+   */
   async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
     const { message: said, author } = await readCommit(this.objects, this.gitdir, written.replaced);
     const createdAt = preciseTime(readTrailers(said).get('created-at'), author.timestamp);
     const committer = sign(change.committer, change.at);
     const from = { author, committer, parent: written.parent };
-    const message = draftMessage(this.kind, written, change, createdAt);
+    const content = { ...change, message: change.message ?? readText(said) ?? undefined };
+    const message = this.draftMessage(written, content, createdAt);
     return this.writeCommit(written.series, change, message, from);
   }
 
@@ -65,21 +75,22 @@ export class VersionWriter {
   async writeTag(
     { series, version, parent, draft }: WrittenVersion & { draft: string },
     content: ContentTrailers,
-    { tagger, at }: { tagger: Person; at: number },
+    { tagger, at, message: said = '' }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     const isInPlace = known !== undefined && known.parent === parent;
     const commit = isInPlace ? draft : await rebaseCommit(this.objects, this.gitdir, draft, parent);
-    const subject = series === '' ? `Version ${version}` : labelOf(series, version);
     const trailers = this.kind.trailers({ series, version }, content);
-    const message = writeMessage(subject, { ...trailers, 'Published-At': toTimestamp(at) });
+    const why = tidyText(said);
+    const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);
     const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
     const oid = await this.tag(tag, commit, message, signature);
     // The next look at the refs reads the tag. This is what it would find.
     const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
     const ref = { series, status: 'Published', oid } as const;
     const entryPoint = content.entryPoint || null;
-    if (known) this.versions.remember(this.kind, ref, { ...known, ...says, entryPoint });
+    const told = { ...says, entryPoint, message: why ?? known?.message ?? null };
+    if (known) this.versions.remember(this.kind, ref, { ...known, ...told });
     return oid;
   }
 
@@ -92,8 +103,9 @@ export class VersionWriter {
   async writeSchema(parent: string | null, input: DraftInput): Promise<string> {
     const { version, author: person, at } = input;
     const author = sign(person, at);
-    const message = writeMessage(`Schema ${version}`, {
-      ...this.kind.trailers({ series: SCHEMA_SERIES, version }, input),
+    const named = { series: SCHEMA_SERIES, version };
+    const message = this.message(named, {
+      ...this.kind.trailers(named, input),
       'Created-At': toTimestamp(at),
       'Published-At': toTimestamp(at),
     });
@@ -119,17 +131,18 @@ export class VersionWriter {
     this.versions.rememberDraft(this.kind, { series, oid }, commit, files);
     return oid;
   }
-}
 
-function draftMessage(
-  kind: VersionKind,
-  { series, version }: Pick<WrittenVersion, 'series' | 'version'>,
-  content: ContentTrailers,
-  createdAt: number,
-): string {
-  const trailers = kind.trailers({ series, version }, content);
-  return writeMessage(`Draft ${labelOf(series, version)}`, {
-    ...trailers,
-    'Created-At': toTimestamp(createdAt),
-  });
+  private draftMessage(name: VersionLabel, content: ContentTrailers & Said, createdAt: number): string {
+    const trailers = { ...this.kind.trailers(name, content), 'Created-At': toTimestamp(createdAt) };
+    return this.message(name, trailers, tidyText(content.message ?? ''));
+  }
+
+  /** The subject says what the commit or the tag is of: `web 1.1.0`, or `web Environment/prod 1.1.0`. */
+  private message(
+    { series, version }: VersionLabel,
+    trailers: Readonly<Record<string, string>>,
+    text: string | null = null,
+  ): string {
+    return writeMessage(`${this.name} ${labelOf(series, version)}`, trailers, text);
+  }
 }

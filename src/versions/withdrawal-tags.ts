@@ -4,10 +4,10 @@
  * `git tag -a withdrawn/v1.0.0 -m 'reason' v1.0.0`.
  */
 
-import { cleanMessage, withoutSignature } from '../domain/message-text.ts';
 import { showText } from '../domain/safe-path.ts';
 import { type Signature, sign } from '../git/commits.ts';
 import type { NewTag, ObjectStore } from '../git/objects.ts';
+import { tidyText, withoutSignature } from '../git/trailers.ts';
 import { tagNameOf, withdrawalNameOf } from './kinds.ts';
 import type { VersionRef, Withdrawal, Withdrawing } from './types.ts';
 import type { Flaw } from './version-objects.ts';
@@ -44,7 +44,7 @@ export async function readWithdrawal(
   const tagger = tag.tagger as Signature | undefined;
   const at = new Date((tagger?.timestamp ?? Number.NaN) * 1_000).getTime();
   if (tagger === undefined || Number.isNaN(at)) return flaw('The tag does not say who made it, and when');
-  const reason = cleanMessage(withoutSignature(tag.message)).slice(0, MAX_REASON);
+  const reason = tidyText(withoutSignature(tag.message).slice(0, MAX_REASON)) ?? '';
   return { target: tag.object, at, by: tagger.name, reason };
 }
 

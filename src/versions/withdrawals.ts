@@ -8,7 +8,7 @@ type Tools = Pick<AuthorTools, 'database' | 'store'>;
 
 /**
  * Withdraws a published version. One that is withdrawn already stays as it is, with its first reason.
- * @param reason as `cleanMessage` leaves it, and not empty
+ * @param reason as `tidyText` leaves it
  * @throws HawserError not_found without such a version; conflict `not_published` for a draft, `versions_changed`, or
  *   `in_use` while a tag `withdrawn` is in the way
  */

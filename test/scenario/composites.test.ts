@@ -222,6 +222,7 @@ describe('an author adds and publishes versions of a composite', () => {
       publishedAt: null,
       publishedBy: null,
       withdrawn: null,
+      message: null,
     });
     expect(isId(id)).to.equal(true);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -322,6 +323,7 @@ describe('an author adds and publishes versions of a composite', () => {
       createdAt,
       createdBy: 'admin',
       publishedBy: 'admin',
+      message: null,
       commit: commitOf('first', `v${version}`),
       withdrawn: null,
     });

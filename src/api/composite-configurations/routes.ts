@@ -12,7 +12,7 @@ import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
+import { grantedRoutes, PUBLISHING, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
 import {
@@ -135,6 +135,7 @@ function versionRoutes(tools: CompositeTools): Route[] {
       id: 'publishCompositeVersion',
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: CompositeVersionView },
       problems: [
         'already_published',
@@ -143,9 +144,9 @@ function versionRoutes(tools: CompositeTools): Route[] {
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
-      async handle({ caller, resource, params }) {
+      async handle({ caller, resource, params, body: { message } }) {
         const version = params['version'] ?? '';
-        await publishComposite(tools, { kind, resource, ...caller }, version);
+        await publishComposite(tools, { kind, resource, ...caller }, version, message);
         return showVersion(tools, resource, version);
       },
     }),

@@ -42,11 +42,11 @@ export async function createComposite(
 export async function createCompositeDraft(
   tools: CompositeTools,
   target: CompositeTarget,
-  { version, prereleaseChannel }: z.output<typeof NewCompositeVersion>,
+  { version, prereleaseChannel, message }: z.output<typeof NewCompositeVersion>,
 ): Promise<void> {
   checkChannel(version, prereleaseChannel);
   await authorVersions(tools, target, (author, row) =>
-    author.createDraft(version, toContent({ entryPoint: row.entry_point, children: [] })),
+    author.createDraft(version, { ...toContent({ entryPoint: row.entry_point, children: [] }), message }),
   );
 }
 
@@ -81,12 +81,13 @@ export async function publishComposite(
   tools: CompositeTools,
   target: CompositeTarget,
   version: string,
+  message?: string,
 ): Promise<void> {
-  await authorVersions(tools, target, (author) =>
-    author.publish(version, async (draft) =>
-      requirePublishedChildren(tools.store, await readDocument(tools, target, draft)),
-    ),
-  );
+  await authorVersions(tools, target, (author) => {
+    const check = async (draft: VersionRef) =>
+      requirePublishedChildren(tools.store, await readDocument(tools, target, draft));
+    return author.publish(version, check, { message });
+  });
 }
 
 function readDocument(

@@ -10,6 +10,8 @@ import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
+import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
+import { type BlameTools, blameRoute } from './blame-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -24,7 +26,7 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 const TAGS = ['Configurations'];
 const VERSION_TAGS = ['Configuration versions'];
 
-export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ArchiveTools & BlameTools & { composites: CompositeReader };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -83,6 +85,8 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         }),
     }),
     ...versionRoutes(options),
+    archiveRoute(options),
+    blameRoute(options),
     ...withdrawRoutes(options, {
       kind: 'configurations',
       tags: VERSION_TAGS,

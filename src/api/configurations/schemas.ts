@@ -1,7 +1,7 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { Checksum, choice, Flag, given, Id, orUnchanged } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -36,6 +36,7 @@ const versionFields = {
   prereleaseChannel: given(z.string()).meta({
     description: "The first part of the version's prerelease, from which it follows anyway",
   }),
+  message: given(Message),
   isDraft: draftFlag(given(Flag), '/api/v1/configurations/{name}/versions/{version}/publish'),
 };
 
@@ -102,6 +103,42 @@ export const VersionView = z
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
+
+const AffectedParameterFile = z
+  .object({
+    scopeTypeName: z.string(),
+    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    version: z.string(),
+    needsMigration: z.boolean(),
+    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
+  })
+  .meta({
+    id: 'AffectedParameterFile',
+    examples: [
+      {
+        scopeTypeName: 'Environment',
+        scopeValue: 'production',
+        version: '1.4.0',
+        needsMigration: true,
+        errors: [
+          {
+            path: '/parameters/banner',
+            message: 'Not a parameter of the configuration',
+            code: 'unknown_parameter',
+          },
+        ],
+      },
+    ],
+  });
+
+export const PublishedVersionView = VersionView.extend({
+  affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({
+    description: 'The parameter files that do not fit the version; null if they could not be read',
+  }),
+}).meta({
+  id: 'PublishedConfigurationVersion',
+  examples: [{ ...VERSION, status: 'Published', affectedParameterFiles: [] }],
+});
 
 export const VersionDetailsView = VersionView.extend({
   files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),

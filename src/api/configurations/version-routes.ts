@@ -13,10 +13,12 @@ import { authorVersions } from '../../versions/author.ts';
 import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
+import { withAffectedFiles } from './affected-files.ts';
 import {
   NEW_VERSION_FIELDS,
   NewVersion,
+  PublishedVersionView,
   ReplacedVersion,
   VersionDetailsView,
   VersionView,
@@ -99,7 +101,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
 }
 
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
-  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -107,8 +109,11 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise.',
-    answer: { description: 'The published version', schema: VersionView },
+      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'nodes of the first version of a major get, those of its major or of the nearest lower one, and that its schema ' +
+      'refuses.',
+    body: PUBLISHING,
+    answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -116,10 +121,12 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    handle: async ({ caller, resource, params }) =>
-      toVersion(
-        await publishVersion(tools, { kind: 'configurations', resource, ...caller }, params['version'] ?? ''),
-      ),
+    async handle({ principal, resource, params, body: { message }, facts }) {
+      const version = params['version'] ?? '';
+      const target = { kind: 'configurations', resource, principal, actor: facts.actor } as const;
+      const shown = toVersion(await publishVersion(tools, target, version, message));
+      return withAffectedFiles(tools, { resource, principal, version }, shown);
+    },
   });
 }
 
@@ -163,15 +170,16 @@ function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
 }
 
 /** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
-function reads<T>(
-  { database }: ConfigurationTools,
-  { id, name }: GrantedResource,
+export function reads<T>(
+  { database }: Pick<ConfigurationTools, 'database'>,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
   work: (repository: RepositoryRef) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'configurations', id, () => work({ kind: 'configurations', name }));
 }
 
-async function findVersion(
+/** @throws HawserError not_found */
+export async function findVersion(
   store: GitStore,
   repository: RepositoryRef,
   version: string,
@@ -182,7 +190,7 @@ async function findVersion(
 }
 
 /** The path in its normal form. A path that no file can have is answered with 404. */
-function existingPath(raw: string): string {
+export function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));
   } catch (error) {

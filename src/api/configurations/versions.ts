@@ -34,11 +34,11 @@ export async function createConfiguration(
   files: readonly FileContent[],
 ): Promise<string> {
   const { name, description = null, version = FIRST_VERSION, useServerManagedParameters = true } = form;
-  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel } = form;
+  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel, message } = form;
   const { requireSemVer } = await readValidationSettings(tools.database.read);
   const flags = { useServerManagedParameters, requireSemVer };
   const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
-  const draft = { version, ...content };
+  const draft = { version, ...content, message };
   const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
   return createResource(tools, caller, { kind: 'configurations', ...made });
 }
@@ -115,10 +115,10 @@ export function createDraft(
 function checked(
   { use_server_managed_parameters }: ConfigurationRow,
   named: { version: string; entryPoint: string; requireSemVer: boolean },
-  { form: { prereleaseChannel }, files }: Draft,
+  { form: { prereleaseChannel, message }, files }: Draft,
 ) {
   const useServerManagedParameters = use_server_managed_parameters === 1;
-  return checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters });
+  return { ...checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters }), message };
 }
 
 /**
@@ -151,16 +151,18 @@ export function publishVersion(
   tools: ConfigurationTools,
   target: ConfigurationTarget,
   version: string,
+  message?: string,
 ): Promise<VersionDetails> {
   const { compatibility, database } = tools;
   const { id, name } = target.resource;
-  return authorVersions(tools, target, (author, row) =>
-    author.publish(version, async () => {
+  return authorVersions(tools, target, (author, row) => {
+    const check = async () => {
       if (row.use_server_managed_parameters !== 1) return;
       const { parameterValidationMode } = await readEffectiveSettings(database.read, id);
       const isStrict = parameterValidationMode === 'Strict';
       const caller = target.principal.userId;
       await compatibility.requirePublishable(name, version, { isStrict, caller });
-    }),
-  );
+    };
+    return author.publish(version, check, { message });
+  });
 }

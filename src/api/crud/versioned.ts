@@ -6,7 +6,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
-import { Timestamp } from '../../http/schemas.ts';
+import { Message, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
@@ -81,13 +81,23 @@ const WithdrawalView = z
   .nullable()
   .meta({ description: 'Null unless the version is withdrawn' });
 
-/** The members that views of versions end with: who made, published and withdrew the version, and when. */
+/** The body of a publish, which may be left out. */
+export const PUBLISHING = {
+  kind: 'json',
+  schema: z
+    .strictObject({ message: orUnchanged(Message) })
+    .meta({ id: 'Publishing', examples: [{ message: 'nginx listens on the new address.' }] }),
+  isOptional: true,
+} as const;
+
+/** The members that views of versions end with: who made, published and withdrew the version, when, and why. */
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
+  message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
   withdrawn: WithdrawalView,
 };
 export const AUTHORSHIP_EXAMPLE = {
@@ -96,17 +106,19 @@ export const AUTHORSHIP_EXAMPLE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
   commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  message: 'nginx listens on the new address.',
   withdrawn: null,
 };
 
 export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, publishedAt, publishedBy, commit, withdrawn } = details;
+  const { createdAt, createdBy, publishedAt, publishedBy, commit, message, withdrawn } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
+    message,
     withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
   };
 }

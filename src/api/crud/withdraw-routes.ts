@@ -1,7 +1,7 @@
 /** `.../versions/{version}/withdraw` of configurations and composites: takes a published version back, or offers it again. */
 
 import { z } from 'zod';
-import { cleanMessage, holdsSignature } from '../../domain/message-text.ts';
+import { hasSignatureLine, tidyText } from '../../git/trailers.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { Flag, given } from '../../http/schemas.ts';
@@ -24,11 +24,8 @@ const MAX_REASON = 1_000;
 const Reason = z
   .string()
   .refine((text) => !text.includes('\0'), 'Must not hold U+0000')
-  .refine(
-    (text) => !holdsSignature(text),
-    'No line may begin a signature, which Git would take for that of the tag',
-  )
-  .refine((text) => isReason(cleanMessage(text)), 'Not 1 to 1,000 characters')
+  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
+  .refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters')
   .meta({ description: '1 to 1,000 characters, without carriage returns and outer blank lines' });
 
 const NewWithdrawal = z
@@ -99,7 +96,7 @@ export function withdrawRoutes(
         const { reason } = body;
         if (typeof reason !== 'string') throw invalidField('/reason', 'Say why, in 1 to 1,000 characters');
         const target = { kind, resource, ...caller };
-        return show(resource, await withdrawVersion(tools, target, version, cleanMessage(reason)));
+        return show(resource, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
       },
     }),
     managing.delete(path, {
