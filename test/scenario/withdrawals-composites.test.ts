@@ -245,6 +245,41 @@ describe('withdrawing versions of and in composites', function () {
     });
   });
 
+  it('stays with a node that is pinned to it, which is not counted and cannot be pinned anew', async () => {
+    await publishVersions(hawser.admin, 'web', '1.0.0', '1.1.0');
+    await publishWithChildren(hawser.admin, 'site', '1.0.0', ['web']);
+    await publishWithChildren(hawser.admin, 'site', '1.1.0', ['web']);
+    const fixed = await assign('web', { version: '1.1.0' });
+    const site = await assignComposite('site', { version: '1.1.0' });
+    await assign('web');
+    const follows = { nodes: 2, wouldGet: [{ version: '1.0.0', nodes: 2 }], pinnedBy: [] };
+    expect(await dryRun(versionOf('web', '1.1.0'))).to.deep.equal(follows);
+    expect(await dryRun(compositeVersionOf('site', '1.1.0'))).to.include({ nodes: 0 });
+    await ok(200, withdraw(hawser.admin, 'web', '1.1.0'));
+    await ok(200, withdrawComposite(hawser.admin, 'site', '1.1.0'));
+    expect([await gets(fixed), await gets(site)]).to.deep.equal(['1.1.0', '1.1.0']);
+    expect(await fileOf(site, 'web/own.txt')).to.equal('web 1.0.0\n');
+    const assignment = async (node: NodeUnderTest) =>
+      (await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`))).assignment;
+    for (const node of [fixed, site])
+      expect(await assignment(node)).to.include({ version: '1.1.0', pinnedToWithdrawn: true });
+    const other = await assign('web');
+    for (const [configurationName, isComposite] of [
+      ['web', false],
+      ['site', true],
+    ])
+      await expectProblem(
+        hawser.admin.put(pathOf(other), { configurationName, isComposite, version: '1.1.0' }),
+        409,
+        'no_eligible_version',
+      );
+    const cleaned = await cleanUp(hawser.admin, 'configurations', NOTHING_KEPT);
+    expect(deletedBy(cleaned)).to.deep.equal([]);
+    await ok(204, offerAgain(hawser.admin, 'web', '1.1.0'));
+    expect(await assignment(fixed)).to.include({ pinnedToWithdrawn: false });
+    await ok(204, hawser.admin.put(pathOf(other), { configurationName: 'web', version: '1.1.0' }));
+  });
+
   it('names in a dry run only composites that the caller may read', async () => {
     await publishVersions(hawser.admin, 'web', '1.0.0', '1.1.0');
     for (const name of ['mine', 'theirs'])
