@@ -1,6 +1,6 @@
 /** What the withdrawal of a version would mean: which nodes would get another version, and who is pinned to it. */
 
-import type { Database } from '../db/open.ts';
+import type { Database, Db } from '../db/open.ts';
 import { HawserError } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ResourceKind } from '../versions/rows.ts';
@@ -120,25 +120,42 @@ class Offers {
 }
 
 /**
- * The assignments that may offer the version, each with the number of nodes that share it. A following child may stand in
- * any composite.
+ * The assignments that may offer the version, each with the number of nodes that share it. To a node that is pinned to it
+ * nothing is offered. A following child may stand in any composite, also in one that nodes are pinned to.
  */
 async function listAssignments(
   { read }: Database,
-  { repository: { kind }, id }: WithdrawnVersion,
+  { repository: { kind, name }, id }: WithdrawnVersion,
 ): Promise<SharedAssignment[]> {
-  const all = read
-    .selectFrom('assignments as a')
-    .leftJoin('composites as k', 'k.id', 'a.composite_id')
-    .select(['k.name as composite', 'a.major_version as majorVersion'])
-    .select((eb) => ['a.prerelease_channel as prereleaseChannel', 'a.version', eb.fn.countAll().as('nodes')])
-    .groupBy(['a.composite_id', 'a.major_version', 'a.prerelease_channel', 'a.version']);
-  // To a node that is pinned nothing is offered, though a composite that it is pinned to may have children that follow.
-  const ofIt = all
-    .where(kind === 'composites' ? 'a.composite_id' : 'a.configuration_id', '=', id)
-    .where('a.version', 'is', null);
-  const rows = await ofIt.execute();
-  if (kind === 'configurations') rows.push(...(await all.where('a.composite_id', 'is not', null).execute()));
+  // The columns stand as in the indexes of the table, so that the nodes of a large fleet are counted in some milliseconds.
+  const direct = await read
+    .selectFrom('assignments')
+    .select(['major_version as majorVersion', 'prerelease_channel as prereleaseChannel'])
+    .select(({ fn }) => fn.countAll().as('nodes'))
+    .where(kind === 'composites' ? 'composite_id' : 'configuration_id', '=', id)
+    .where('version', 'is', null)
+    .groupBy(['major_version', 'prerelease_channel'])
+    .execute();
+  const composite = kind === 'composites' ? name : null;
+  const assignments = direct.map(({ nodes, ...constraint }) => ({
+    ...constraint,
+    ...{ composite, version: null, nodes: Number(nodes) },
+  }));
+  return kind === 'composites' ? assignments : [...assignments, ...(await listOfComposites(read))];
+}
+
+async function listOfComposites(read: Db): Promise<SharedAssignment[]> {
+  const shared = read
+    .selectFrom('assignments')
+    .select(['composite_id', 'major_version as majorVersion', 'prerelease_channel as prereleaseChannel'])
+    .select(({ fn }) => ['version', fn.countAll().as('nodes')])
+    .where('composite_id', 'is not', null)
+    .groupBy(['composite_id', 'major_version', 'prerelease_channel', 'version']);
+  const rows = await read
+    .selectFrom(shared.as('a'))
+    .innerJoin('composites as k', 'k.id', 'a.composite_id')
+    .select(['k.name as composite', 'a.majorVersion', 'a.prereleaseChannel', 'a.version', 'a.nodes'])
+    .execute();
   return rows.map(({ nodes, ...assignment }) => ({ ...assignment, nodes: Number(nodes) }));
 }
 
