@@ -3,11 +3,10 @@ import { findWanted, isWithdrawn } from '../../../src/resolve/wanted-version.ts'
 import { SortedVersions } from '../../../src/versions/sorted-versions.ts';
 import type { VersionRef } from '../../../src/versions/types.ts';
 
-const ref = (version: string, status: VersionRef['status'] = 'Published') =>
-  ({
-    ...{ name: `refs/tags/v${version}`, series: '', version, status },
-    ...{ oid: '0'.repeat(40), commit: '1'.repeat(40) },
-  }) as VersionRef;
+const ref = (version: string, status: VersionRef['status'] = 'Published'): VersionRef => ({
+  ...{ name: `refs/tags/v${version}`, series: '', version, status },
+  ...{ oid: '0'.repeat(40), commit: '1'.repeat(40), withdrawn: null },
+});
 
 describe('the version that is wanted', () => {
   const refs = [ref('1.0.0+build.5'), ref('1.1.0'), ref('2.0.0-rc.1'), ref('3.0.0', 'Draft')];
@@ -35,8 +34,8 @@ describe('the version that is wanted', () => {
   });
 
   it('is given to what is pinned to it after it was withdrawn', () => {
-    const withdrawal = { at: 0, by: 'alice', reason: 'breaks logins' };
-    const withdrawn = { ...ref('1.2.0'), withdrawn: withdrawal } as VersionRef;
+    const withdrawal = { tag: '2'.repeat(40), at: 0, by: 'alice', reason: 'breaks logins' };
+    const withdrawn: VersionRef = { ...ref('1.2.0'), withdrawn: withdrawal };
     const left = index.with(new Map([['1.2.0', withdrawn]]));
     const wanted = { majorVersion: null, prereleaseChannel: null, version: '1.2.0' };
     expect(findWanted(left, wanted)).to.equal(withdrawn);
