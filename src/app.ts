@@ -50,6 +50,7 @@ import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import type { BundleFiles } from './pull/bundle-files.ts';
 import { pullRoutes } from './pull/routes.ts';
+import { Comparer } from './resolve/comparer.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
@@ -70,6 +71,8 @@ export interface AppOptions extends Stores {
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
+  /** Threads for comparisons alone, each of which may take seconds. Nodes wait for none of them. */
+  comparingThreads: Threads<ThreadTasks>;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -91,6 +94,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
+  const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
@@ -124,12 +128,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({ database, store, locks, log, composites, compatibility }),
+      ...configurationRoutes({ database, store, locks, log, composites, compatibility, comparer }),
       ...compositeRoutes({ database, store, locks, log, composites }),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
       ...permissionRoutes(database, 'parameters'),
-      ...parameterRoutes(parameterTools),
+      ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
       permissionCatalogueRoute(database),

@@ -73,13 +73,14 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
   const retention = await openRetention(options, stores);
-  const threads = openThreads();
+  const [threads, comparingThreads] = [openThreads(), openThreads()];
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
     ...stores,
     config,
     threads,
+    comparingThreads,
     uploadPack,
     retention: retention.runs,
     authority: material.ca,
@@ -105,7 +106,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await threads.close();
+      await Promise.all([threads.close(), comparingThreads.close()]);
       await uploadPack.close();
       await retention.close();
       await schedules?.ended();

@@ -2,6 +2,7 @@
 
 import { reportTasks } from '../api/reports/report-tasks.ts';
 import { Threads, threadEntry } from '../lib/threads.ts';
+import { compareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
 
 /** There is a second thread for all other callers while one caller keeps the first busy for a second. */
@@ -13,7 +14,7 @@ const HEAP_MEGABYTES = 512;
 export type ThreadTasks = ReturnType<typeof threadTasks>;
 
 export function threadTasks() {
-  return { ...documentTasks(), ...reportTasks };
+  return { ...documentTasks(), ...reportTasks, ...compareTasks };
 }
 
 /** No thread is started before there is a task for it. */

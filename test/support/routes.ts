@@ -45,6 +45,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
+      comparingThreads: openThreads(),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

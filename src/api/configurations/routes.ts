@@ -3,12 +3,14 @@
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { compareRoutes } from './compare-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -21,7 +23,10 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 
 const TAGS = ['Configurations'];
 
-export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ConfigurationTools & {
+  composites: CompositeReader;
+  comparer: Comparer;
+};
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -80,6 +85,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         }),
     }),
     ...versionRoutes(options),
+    ...compareRoutes(options),
     ...settingsRoutes(database),
   ];
 }

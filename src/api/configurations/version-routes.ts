@@ -163,8 +163,8 @@ function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
 }
 
 /** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
-function reads<T>(
-  { database }: ConfigurationTools,
+export function reads<T>(
+  { database }: Pick<ConfigurationTools, 'database'>,
   { id, name }: GrantedResource,
   work: (repository: RepositoryRef) => Promise<T>,
 ): Promise<T> {
@@ -182,7 +182,7 @@ async function findVersion(
 }
 
 /** The path in its normal form. A path that no file can have is answered with 404. */
-function existingPath(raw: string): string {
+export function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));
   } catch (error) {
