@@ -50,6 +50,7 @@ import type { Threads } from './lib/threads.ts';
 import { BundleCache } from './pull/bundle-cache.ts';
 import type { BundleFiles } from './pull/bundle-files.ts';
 import { pullRoutes } from './pull/routes.ts';
+import type { CompareTasks } from './resolve/compare-tasks.ts';
 import { Comparer } from './resolve/comparer.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
@@ -71,8 +72,7 @@ export interface AppOptions extends Stores {
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
-  /** Threads for comparisons alone, each of which may take seconds. Nodes wait for none of them. */
-  comparingThreads: Threads<ThreadTasks>;
+  comparingThreads: Threads<CompareTasks>;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;

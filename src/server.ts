@@ -25,7 +25,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openThreads } from './threads/open.ts';
+import { openComparingThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -73,7 +73,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
   const retention = await openRetention(options, stores);
-  const [threads, comparingThreads] = [openThreads(), openThreads()];
+  const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({

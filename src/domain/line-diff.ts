@@ -18,12 +18,12 @@ export interface LineChange {
 /** How long a difference may be looked for. */
 export interface DiffBounds {
   milliseconds: number;
-  /** The largest number of added and removed lines for which it is looked. The default is any. */
+  /** The largest number of added and removed lines, of those that both texts have. The default is any. */
   edits?: number | null;
 }
 
-/** Up to so many added and removed lines the shortest difference is found. It takes some 20 ms at most. */
-const EXACT = 600;
+/** Up to so many added and removed lines the shortest difference is found. It takes some 10 ms at most. */
+const EXACT = 400;
 
 /** Ways to find lines that are left alone, where the shortest difference would take too long. They are tried in order. */
 const ANCHORS = [uniqueIn, labelled] as const;

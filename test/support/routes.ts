@@ -16,7 +16,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import type { Access } from '../../src/security/access.ts';
-import { openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -45,7 +45,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
-      comparingThreads: openThreads(),
+      comparingThreads: openComparingThreads(),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

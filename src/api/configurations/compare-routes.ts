@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { changedFiles, type ListedFile } from '../../domain/file-changes.ts';
 import type { FileDiffHead } from '../../domain/file-diff.ts';
-import { download, jsonWithList, writtenJson } from '../../http/answer.ts';
+import { jsonWithList, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -92,8 +92,8 @@ function compareRoute(tools: CompareTools): Route {
           const caller = { id: principal.userId, gone: facts.over };
           const { before, after, from, to } = await sidesOf(tools, repository, versions);
           if (type === PATCH) {
-            const patch = () => piecesOf(tools.comparer.patch(caller, before, after));
-            return download({ length: null, open: () => Readable.from(patch()) }, PATCH, '');
+            const open = () => Readable.from(piecesOf(tools.comparer.patch(caller, before, after)));
+            return { status: 200, headers: { 'Content-Type': PATCH }, body: { length: null, open } };
           }
           const files = await tools.comparer.changes(caller, before, after);
           const head = { from: from && toComparedVersion(from), to: toComparedVersion(to) };
