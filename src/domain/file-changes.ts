@@ -1,6 +1,6 @@
 /** What differs between two lists of files: which were added, removed, changed or renamed. */
 
-import { sortByBytes } from '../lib/byte-order.ts';
+import { compareBytes } from '../lib/byte-order.ts';
 
 /** A file of one of the two lists. */
 export interface ListedFile {
@@ -23,67 +23,58 @@ export interface ChangedFile {
   after: ListedFile | null;
 }
 
+/** A path that is not the same on both sides. A path that is gone may turn out to be the old one of a renamed file. */
+interface Difference {
+  before: ListedFile | null;
+  after: ListedFile | null;
+}
+
 /**
  * The files that differ, by the bytes of their paths. A file is renamed if its content is the same and its path is not.
  * Only a path that is gone can be the previous one of a path that is new, and they are paired in the order of paths.
+ * @param before by the bytes of their paths, and so are those of `after`
  */
 export function changedFiles(before: readonly ListedFile[], after: readonly ListedFile[]): ChangedFile[] {
-  const earlier = byPath(before);
-  const later = byPath(after);
-  const gone = new Gone(sortByBytes(before, pathOf).filter(({ path }) => !later.has(path)));
-  const changes: ChangedFile[] = [];
-  for (const file of sortByBytes(after, pathOf)) {
-    const same = earlier.get(file.path);
-    if (same === undefined) changes.push(appeared(file, gone.take(file.oid)));
-    else if (same.oid !== file.oid || same.executable !== file.executable)
-      changes.push({
-        path: file.path,
-        previousPath: null,
-        change: 'Modified',
-        before: same,
-        after: file,
-      });
+  const differences = differencesOf(before, after);
+  const gone = new Map<string, Difference[]>();
+  for (const difference of differences.toReversed()) {
+    const { before: file, after: kept } = difference;
+    if (file === null || kept !== null) continue;
+    const alike = gone.get(file.oid);
+    if (alike) alike.push(difference);
+    else gone.set(file.oid, [difference]);
   }
-  for (const file of gone.rest())
-    changes.push({ path: file.path, previousPath: null, change: 'Removed', before: file, after: null });
-  return sortByBytes(changes, pathOf);
+  for (const difference of differences) {
+    if (difference.before !== null || difference.after === null) continue;
+    const previous = gone.get(difference.after.oid)?.pop();
+    if (previous === undefined) continue;
+    difference.before = previous.before;
+    previous.before = null;
+  }
+  return differences.filter((each) => each.before !== null || each.after !== null).map(toChangedFile);
 }
 
-function appeared(file: ListedFile, previous: ListedFile | undefined): ChangedFile {
-  const { path } = file;
-  if (previous === undefined) return { path, previousPath: null, change: 'Added', before: null, after: file };
-  return { path, previousPath: previous.path, change: 'Renamed', before: previous, after: file };
+/** Walks through both lists at once, because there may be twenty thousand files. */
+function differencesOf(before: readonly ListedFile[], after: readonly ListedFile[]): Difference[] {
+  const differences: Difference[] = [];
+  let [x, y] = [0, 0];
+  while (x < before.length || y < after.length) {
+    const [old = null, next = null] = [before[x], after[y]];
+    const order = old === null ? 1 : next === null ? -1 : compareBytes(old.path, next.path);
+    if (order <= 0) x += 1;
+    if (order >= 0) y += 1;
+    if (order < 0) differences.push({ before: old, after: null });
+    else if (order > 0) differences.push({ before: null, after: next });
+    else if (old?.oid !== next?.oid || old?.executable !== next?.executable)
+      differences.push({ before: old, after: next });
+  }
+  return differences;
 }
 
-/** The files whose paths are gone. Each is taken once. */
-class Gone {
-  private readonly left: Set<ListedFile>;
-  private readonly byContent = new Map<string, ListedFile[]>();
-
-  /** @param files in the order of their paths */
-  constructor(files: readonly ListedFile[]) {
-    this.left = new Set(files);
-    for (const file of files.toReversed()) {
-      const alike = this.byContent.get(file.oid);
-      if (alike) alike.push(file);
-      else this.byContent.set(file.oid, [file]);
-    }
-  }
-
-  /** The first that is left of those with this content. */
-  take(oid: string): ListedFile | undefined {
-    const file = this.byContent.get(oid)?.pop();
-    if (file) this.left.delete(file);
-    return file;
-  }
-
-  rest(): Iterable<ListedFile> {
-    return this.left;
-  }
+function toChangedFile({ before, after }: Difference): ChangedFile {
+  const path = (after ?? before)?.path ?? '';
+  const previousPath = before === null || before.path === path ? null : before.path;
+  const change =
+    before === null ? 'Added' : after === null ? 'Removed' : previousPath === null ? 'Modified' : 'Renamed';
+  return { path, previousPath, change, before, after };
 }
-
-function byPath(files: readonly ListedFile[]): Map<string, ListedFile> {
-  return new Map(files.map((file) => [file.path, file]));
-}
-
-const pathOf = ({ path }: { path: string }) => path;

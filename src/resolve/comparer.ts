@@ -12,13 +12,14 @@ import { patchHead } from '../domain/git-patch.ts';
 import type { BlobInfo } from '../git/types.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
-import { inBlocks, TurnBudget } from '../lib/pace.ts';
+import { inBlocks, Pace, TurnBudget } from '../lib/pace.ts';
 import type { Output, Threads } from '../lib/threads.ts';
 import { type CompareTasks, type CountedLines, compareTasks } from './compare-tasks.ts';
 import { type Compared, isQuick, QUICK_EDITS, TooManyEdits, toBuffer } from './compare-weight.ts';
 
 /** One of the two lists, and how its files are read. */
 export interface ComparedFiles {
+  /** By the bytes of their paths. */
   files: readonly ListedFile[];
   /** The size and the hash of each file, in their order. */
   infos(files: readonly ListedFile[]): Promise<BlobInfo[]>;
@@ -87,9 +88,11 @@ export class Comparer {
       ]);
       const patience = new Patience();
       const all: FileChange[] = [];
+      const pace = new Pace();
       await forEachOf(changed.entries(), READS_AT_ONCE, async ([at, file]) => {
         const lines = await this.count(caller, { file, before, after, patience });
         all[at] = toFileChange(file, lines, old[at] ?? null, next[at] ?? null);
+        if (pace.isDue) await pace.rest();
       });
       return all;
     });
@@ -209,11 +212,11 @@ async function contentsOf(
   before: ComparedFiles,
   after: ComparedFiles,
 ): Promise<Pick<Compared, 'before' | 'after'>> {
-  const [old, next] = await Promise.all([
-    file.before && before.read(file.before),
-    file.after && after.read(file.after),
-  ]);
-  return { before: old, after: next };
+  const next = file.after && after.read(file.after);
+  const isSame = file.before?.oid === file.after?.oid;
+  const old = isSame ? next : file.before && before.read(file.before);
+  const [oldBytes, newBytes] = await Promise.all([old, next]);
+  return { before: oldBytes, after: newBytes };
 }
 
 /** The facts of the files that are there, at their places in the list. */

@@ -96,3 +96,8 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
     return value;
   });
 }
+
+/** The query without which the route answers 400; empty for most. */
+export function neededQuery({ path }: Route): string {
+  return path.includes('/compare') ? '?to=1.0.0' : '';
+}

@@ -39,11 +39,11 @@ describe('comparing lists of files', () => {
 
   it('counts lines in a thread as it counts them at once', async () => {
     const text = numbered(5_000);
-    const before = side({ 'large.txt': text, 'small.txt': 'a\nb\n', 'noisy.txt': numbered(400, 'old') });
+    const before = side({ 'large.txt': text, 'noisy.txt': numbered(400, 'old'), 'small.txt': 'a\nb\n' });
     const after = side({
       'large.txt': text.replace('line 7\n', ''),
-      'small.txt': 'a\nc\n',
       'noisy.txt': numbered(400, 'new'),
+      'small.txt': 'a\nc\n',
     });
     const changes = await comparer.changes(CALLER, before, after);
     expect(changes.map(({ path, additions, deletions }) => [path, additions, deletions])).to.deep.equal([
