@@ -168,8 +168,14 @@ function totalsOf(files: readonly FileChange[]) {
   };
 }
 
-/** Cuts large pieces, which would be encrypted at once otherwise. */
+/** Cuts large parts, which would be encrypted at once otherwise, and gathers small ones, each of which would be sent alone. */
 async function* piecesOf(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const part of parts)
-    for (let at = 0; at < part.length; at += PIECE) yield part.subarray(at, at + PIECE);
+  let gathered: Buffer = Buffer.alloc(0);
+  for await (const part of parts) {
+    const all = gathered.length === 0 ? part : Buffer.concat([gathered, part]);
+    let at = 0;
+    for (; at + PIECE <= all.length; at += PIECE) yield all.subarray(at, at + PIECE);
+    gathered = all.subarray(at);
+  }
+  if (gathered.length > 0) yield gathered;
 }

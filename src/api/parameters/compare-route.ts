@@ -48,8 +48,8 @@ export function compareRoute({
         const file = { before: from?.files[0] ?? null, after: to.files[0] ?? null };
         const wanted = { file, head: headOf(file.before, file.after), context: query.context };
         const caller = { id: principal.userId, gone: facts.over };
-        const sides = [from, to].map((details) => comparedFiles(store, repository, details));
-        const [before, after] = sides as [(typeof sides)[0], (typeof sides)[0]];
+        const before = comparedFiles(store, repository, from);
+        const after = comparedFiles(store, repository, to);
         return writtenJson(await comparer.fileDiff(caller, before, after, wanted));
       });
     },
