@@ -15,6 +15,7 @@ import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes, PUBLISHING, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
 import { childRoutes, findConfigurationIds, toItem } from './children.ts';
+import { compareRoute } from './compare-route.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -75,6 +76,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
     }),
     ...versionRoutes(tools),
     ...childRoutes(tools),
+    compareRoute(tools),
   ];
 }
 
