@@ -15,6 +15,7 @@ import { pageOfList } from '../crud/rows.ts';
 import { grantedRoutes, PUBLISHING, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
+import { compareRoute } from './compare-route.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -83,6 +84,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       show: (resource, { version }) => showVersion(tools, resource, version),
     }),
     ...childRoutes(tools),
+    compareRoute(tools),
   ];
 }
 

@@ -3,6 +3,7 @@
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
@@ -12,6 +13,7 @@ import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
+import { compareRoutes } from './compare-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -26,7 +28,8 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 const TAGS = ['Configurations'];
 const VERSION_TAGS = ['Configuration versions'];
 
-export type ConfigurationRouteOptions = ArchiveTools & BlameTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ArchiveTools &
+  BlameTools & { composites: CompositeReader; comparer: Comparer };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -84,6 +87,13 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
             throw conflict('in_use', 'A composite configuration has it as a child');
         }),
     }),
+    ...routesOfVersions(options),
+    ...settingsRoutes(database),
+  ];
+}
+
+function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
+  return [
     ...versionRoutes(options),
     archiveRoute(options),
     blameRoute(options),
@@ -95,7 +105,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       view: VersionView,
       show: (_resource, details) => toVersion(details),
     }),
-    ...settingsRoutes(database),
+    ...compareRoutes(options),
   ];
 }
 
