@@ -303,7 +303,11 @@ describe('withdrawing versions of and in composites', function () {
     await ok(201, addVersion(hawser.admin, 'web', { version: '2.1.0' }, { files: schema('int') }));
     const publishing = () => hawser.admin.put(`${versionOf('web', '2.1.0')}/publish`);
     await expectProblem(publishing(), 409, 'incompatible_parameters');
+    const comparedWith = async () =>
+      (await ok(200, hawser.admin.get('/api/v1/configurations/web/compare?to=2.1.0'))).from.version;
+    expect(await comparedWith()).to.equal('2.0.0');
     await ok(200, withdraw(hawser.admin, 'web', '2.0.0'));
+    expect(await comparedWith()).to.equal('1.0.0');
     await ok(200, publishing());
     await ok(204, offerAgain(hawser.admin, 'web', '2.0.0'));
     const isText = { port: 'eighty' };
