@@ -221,7 +221,10 @@ export class Dispatcher {
       return this.carryOut(call);
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => ctx.params[name] ?? '');
     const locked = async () => {
-      if (isConditional) await this.requireCurrent(path, call);
+      if (isConditional) {
+        ctx.state.requireCurrent = () => this.requireCurrent(path, call);
+        await ctx.state.requireCurrent();
+      }
       return this.carryOut(call);
     };
     // This wait comes before the lock, because others wait for the lock.

@@ -203,12 +203,14 @@ export async function checkDraft(kind: VersionKind, name: VersionName, draft: Dr
   if (!isLegal) throw invalid('validation_failed', 'The text cannot name a version.');
   if (parseRefName(kind, refNameOf(name)) === 'illegal')
     throw invalid('validation_failed', 'The scope cannot have parameters.');
-  const files = new Map(draft.files.map(({ path, content }) => [path, content]));
+  const files: readonly { path: string; content?: Uint8Array }[] =
+    'commit' in draft.files ? draft.files.files : draft.files;
+  const contents = new Map(files.map(({ path, content }) => [path, content]));
   await kind.check(series, {
     entryPoint: draft.entryPoint,
     isPassthrough: draft.isPassthrough ?? false,
-    paths: draft.files.map(({ path }) => path),
-    read: async (path) => files.get(path) ?? new Uint8Array(),
+    paths: files.map(({ path }) => path),
+    read: async (path) => contents.get(path) ?? new Uint8Array(),
   });
 }
 

@@ -12,6 +12,7 @@ import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
 import type {
   DraftChange,
+  DraftEdit,
   DraftInput,
   LockedRepository,
   NotingWrite,
@@ -20,7 +21,7 @@ import type {
 } from './types.ts';
 import { VersionWriter } from './version-writer.ts';
 
-interface WriterTools extends Pick<RepositoryTools, 'objects' | 'versions' | 'onOperation'> {
+interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
   /** Makes the repository on the disk. */
   create: () => Promise<void>;
@@ -79,13 +80,24 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  async editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails> {
+    const draft = this.draftNamed(series, version, 'published_version');
+    return this.write('draft', draft, async () => {
+      const before = await this.repository.details(draft);
+      const oid = await this.objects.editDraft(draft, before, edit);
+      refuseGone(edit.gone);
+      if (!(await this.move(draft.name, draft.oid, oid))) throw draftMoved();
+    });
+  }
+
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
   async publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails> {
     const draft = this.draftNamed(series, version, 'already_published');
     const { folder, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
-      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid };
+      const others = this.index.of(series).versions;
+      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
       const oid = await this.objects.writeTag(written, content, { tagger, at });
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();

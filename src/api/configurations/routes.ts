@@ -9,6 +9,7 @@ import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../vers
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -80,6 +81,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
         }),
     }),
     ...versionRoutes(options),
+    ...fileRoutes(options),
     ...settingsRoutes(database),
   ];
 }

@@ -46,6 +46,19 @@ export const ReplacedVersion = z.strictObject({
   version: given(z.string()).meta({ description: 'If given, the version in the path' }),
 });
 
+/** The draft is a copy of another version. */
+export const CopiedVersion = z
+  .strictObject({
+    version: orUnchanged(Version).meta({
+      description: 'SemVer 2.0 without leading v. Default: the next patch',
+    }),
+    from: z.string().meta({ description: 'The published version or draft whose files it gets' }),
+    prereleaseChannel: orUnchanged(z.string()).meta({
+      description: "The first part of the version's prerelease, from which it follows anyway",
+    }),
+  })
+  .meta({ id: 'CopiedConfigurationVersion', examples: [{ version: '1.3.0', from: '1.2.0' }] });
+
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
 export const NewConfiguration = z.strictObject({
