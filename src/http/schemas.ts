@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { normalizeLabel } from '../domain/names.ts';
+import { hasSignatureLine } from '../git/trailers.ts';
 import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
@@ -68,6 +69,16 @@ export const Description = z
   .max(4_000)
   .nullish()
   .transform((text) => text ?? null);
+
+/** The most characters of a message. */
+const MESSAGE_LENGTH = 10_000;
+
+/** Why a version is made: the body of a message in Git. */
+export const Message = z
+  .string()
+  .max(MESSAGE_LENGTH)
+  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
+  .meta({ description: 'Why: the body of the message in Git, below its subject' });
 
 /** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
 export const orUnchanged = <T extends z.ZodType>(schema: T) =>

@@ -198,15 +198,20 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /**
    * Publishes a draft that nothing blocks.
+   * @param message why, for the tag
    * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
    */
-  async publish(version: string, rules: PublishRules, series = ONLY_SERIES): Promise<VersionDetails> {
+  async publish(
+    version: string,
+    rules: PublishRules,
+    { series = ONLY_SERIES, message }: { series?: string; message?: string | undefined } = {},
+  ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
     const [blocker] = await findBlockers(ref, rules);
     if (blocker !== undefined) throw blocker;
-    const { author, at } = this.writing;
-    const made = await this.writer.publish(series, version, author, at);
+    const { author: tagger, at } = this.writing;
+    const made = await this.writer.publish(series, version, { tagger, at, message });
     const { commit } = made;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
     await this.record(series, version, { action, details: { commit } });

@@ -3,7 +3,6 @@
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import { readRef } from '../git/ref-reader.ts';
-import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
 import { checkDraft, refNameOf, SCHEMA_SERIES, type VersionName } from './kinds.ts';
@@ -16,6 +15,7 @@ import type {
   DraftInput,
   LockedRepository,
   NotingWrite,
+  Publishing,
   VersionDetails,
   VersionRef,
 } from './types.ts';
@@ -39,7 +39,7 @@ export class RepositoryWriter implements LockedRepository {
   constructor(repository: Repository, tools: WriterTools) {
     this.repository = repository;
     this.tools = tools;
-    this.objects = new VersionWriter(tools, repository.kind, repository.folder.gitdir);
+    this.objects = new VersionWriter(tools, repository, repository.folder.gitdir);
     this.onOperation = tools.onOperation;
   }
 
@@ -91,14 +91,14 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
-  async publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails> {
+  async publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails> {
     const draft = this.draftNamed(series, version, 'already_published');
     const { folder, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
       const others = this.index.of(series).versions;
       const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
-      const oid = await this.objects.writeTag(written, content, { tagger, at });
+      const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();
       upkeep.announce(series, oid);

@@ -145,7 +145,7 @@ export class GitStore {
         if (await this.has(ref)) throw repositoryExists();
         await this.make(repository, settings, async (site) => {
           if (!draft || !named) return;
-          const writer = new VersionWriter(this.tools, kind, site);
+          const writer = new VersionWriter(this.tools, { ref, kind }, site);
           const commit = await writer.writeDraft({ ...named, parent: null }, draft);
           await this.fs.writeFile(`${site}/${refNameOf(named)}`, `${commit}\n`);
           refuseGone(draft.gone);

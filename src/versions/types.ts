@@ -61,6 +61,8 @@ export interface VersionDetails {
   createdBy: string;
   publishedAt: number | null;
   publishedBy: string | null;
+  /** What the tag says, else what the commit says: why the version was made. Null when neither says anything. */
+  message: string | null;
 }
 
 export interface DraftContent {
@@ -69,6 +71,8 @@ export interface DraftContent {
   files: readonly FileContent[] | CommittedFiles;
   /** Whether a parameter file skips its scope on purpose. */
   isPassthrough?: boolean;
+  /** Why, as the body of the commit's message. By default a draft that is changed keeps its own. */
+  message?: string | undefined;
   /** Aborted when the caller has gone. Nothing is written from then on, and no ref is moved. */
   gone?: AbortSignal;
 }
@@ -96,6 +100,13 @@ export interface DraftEdit {
   gone?: AbortSignal;
 }
 
+export interface Publishing {
+  tagger: Person;
+  at: number;
+  /** Why, as the body of the tag's message. */
+  message?: string | undefined;
+}
+
 /**
  * A repository while its lock is held. It refuses to work once the lock is given back. The refs that the holder moves
  * stay moved only if the holder's work succeeds. After a failure they are moved back, so drafts and versions are as
@@ -111,7 +122,7 @@ export interface LockedRepository {
   /** Saves or deletes one file of a draft. Not found; conflict `published_version` or `draft_changed`. */
   editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails>;
   /** Not found; conflict `already_published` or `draft_changed`. */
-  publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails>;
+  publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails>;
   /** Writes a schema, which is published at once, in place of one of the same version. Conflict `schema_changed`. */
   putSchema(input: DraftInput): Promise<VersionDetails>;
   /** Not found; conflict `published_version` or `draft_changed`. */

@@ -4,7 +4,7 @@ import { showText } from '../domain/safe-path.ts';
 import type { CommitObject, Signature, TagObject } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { type OnOperation, timed } from '../git/operations.ts';
-import { preciseTime, readTrailers } from '../git/trailers.ts';
+import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
 import { decodeTree, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
@@ -129,6 +129,7 @@ export class VersionObjects {
       isPassthrough: isPassthrough(trailers) || content.isPassthrough,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
+      message: readText(tag.message) ?? content.message,
     };
   }
 
@@ -207,6 +208,7 @@ function contentOf(
     createdBy: creator.name,
     publishedAt: null,
     publishedBy: null,
+    message: readText(message),
   };
 }
 
@@ -242,5 +244,6 @@ function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
 }
 
 function sizeOfContent(content: VersionContent): number {
-  return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, 600);
+  const rest = 600 + 2 * (content.message?.length ?? 0);
+  return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, rest);
 }

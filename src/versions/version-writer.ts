@@ -3,10 +3,10 @@
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { readCommit, type Signature, sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { readTrailers, writeMessage } from '../git/trailers.ts';
+import { readText, readTrailers, tidyText, writeMessage } from '../git/trailers.ts';
 import { writeTree } from '../git/tree.ts';
 import { editTree } from '../git/tree-edit.ts';
-import type { Person, StoredFile } from '../git/types.ts';
+import type { RepositoryRef, StoredFile } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { editTrailers, firstTrailers, originOf, placeDraft } from './draft-chain.ts';
@@ -16,6 +16,7 @@ import type {
   DraftContent,
   DraftEdit,
   DraftInput,
+  Publishing,
   VersionDetails,
   VersionRef,
 } from './types.ts';
@@ -39,6 +40,8 @@ interface WrittenFiles {
   tree: string;
   files: readonly StoredFile[];
 }
+type VersionLabel = Pick<WrittenVersion, 'series' | 'version'>;
+type Said = Pick<DraftContent, 'message'>;
 
 interface CommitFrom {
   author: Signature;
@@ -57,28 +60,35 @@ export class VersionWriter {
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
   private readonly kind: VersionKind;
+  private readonly name: string;
   private readonly gitdir: string;
 
-  constructor({ fs, objects, versions }: WriterTools, kind: VersionKind, gitdir: string) {
+  /** @param gitdir where the repository is, which is another folder while it is being made */
+  constructor(
+    { fs, objects, versions }: WriterTools,
+    { ref, kind }: { ref: RepositoryRef; kind: VersionKind },
+    gitdir: string,
+  ) {
     this.fs = fs;
     this.objects = objects;
     this.versions = versions;
     this.kind = kind;
+    this.name = ref.name;
     this.gitdir = gitdir;
   }
 
   /** Writes the files, trees and commit of a draft and flushes them. Gives the id of the commit. */
   async writeDraft({ series, parent }: WrittenVersion, draft: DraftInput): Promise<string> {
     const author = sign(draft.author, draft.at);
-    const message = this.messageOf({ series, version: draft.version }, draft, firstTrailers(draft.at));
-    return this.writeCommit(series, await this.writeFiles(draft), message, {
-      author,
-      committer: author,
-      parent,
-    });
+    const message = this.draftMessage({ series, version: draft.version }, draft, firstTrailers(draft.at));
+    const from = { author, committer: author, parent };
+    return this.writeCommit(series, await this.writeFiles(draft), message, from);
   }
 
-  /** Does what `writeDraft` does, with the author and the time of the draft that is replaced. */
+  /**
+   * Does what `writeDraft` does, with the author and the time of the draft that is replaced, and with its message unless
+   * there is a new one.
+   */
   async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
     const before = await readCommit(this.objects, this.gitdir, written.replaced);
     const { createdAt, creator } = originOf(readTrailers(before.message), before.author);
@@ -86,7 +96,8 @@ export class VersionWriter {
     const author = { ...before.author, ...creator, timestamp: Math.floor(createdAt / 1_000) };
     const committer = sign(change.committer, change.at);
     const from = { author, committer, parent: written.parent };
-    const message = this.messageOf(written, change, firstTrailers(createdAt));
+    const content = { ...change, message: change.message ?? readText(before.message) ?? undefined };
+    const message = this.draftMessage(written, content, firstTrailers(createdAt));
     return this.writeCommit(written.series, await this.writeFiles(change), message, from);
   }
 
@@ -95,8 +106,8 @@ export class VersionWriter {
    * commit.
    */
   async editDraft(
-    name: Pick<WrittenVersion, 'series' | 'version'>,
-    { commit: parent, entryPoint, files }: VersionDetails,
+    name: VersionLabel,
+    { commit: parent, entryPoint, files, message: why }: VersionDetails,
     { path, content, author: person, at, gone }: DraftEdit,
   ): Promise<string> {
     const { objects, gitdir } = this;
@@ -109,7 +120,7 @@ export class VersionWriter {
     const others = files.filter((file) => file.path !== path);
     const stored = oid === null ? others : [...others, { path, oid, executable }];
     const trailers = editTrailers(originOf(readTrailers(said), before));
-    const message = this.messageOf(name, { entryPoint }, trailers);
+    const message = this.draftMessage(name, { entryPoint, message: why ?? undefined }, trailers);
     const author = sign(person, at);
     return this.writeCommit(name.series, { tree: edited, files: stored }, message, {
       author,
@@ -125,21 +136,22 @@ export class VersionWriter {
   async writeTag(
     { series, version, parent, draft, others }: PublishedVersion,
     content: ContentTrailers,
-    { tagger, at }: { tagger: Person; at: number },
+    { tagger, at, message: said = '' }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     const isInPlace = known !== undefined && known.parent === parent;
     const commit = isInPlace ? draft : await this.place(draft, parent, others);
-    const subject = series === '' ? `Version ${version}` : labelOf(series, version);
     const trailers = this.kind.trailers({ series, version }, content);
-    const message = writeMessage(subject, { ...trailers, 'Published-At': toTimestamp(at) });
+    const why = tidyText(said);
+    const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);
     const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
     const oid = await this.tag(tag, commit, message, signature);
     // The next look at the refs reads the tag. This is what it would find.
     const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
     const ref = { series, status: 'Published', oid } as const;
     const entryPoint = content.entryPoint || null;
-    if (known) this.versions.remember(this.kind, ref, { ...known, ...says, entryPoint });
+    const told = { ...says, entryPoint, message: why ?? known?.message ?? null };
+    if (known) this.versions.remember(this.kind, ref, { ...known, ...told });
     return oid;
   }
 
@@ -147,8 +159,9 @@ export class VersionWriter {
   async writeSchema(parent: string | null, input: DraftInput): Promise<string> {
     const { version, author: person, at } = input;
     const author = sign(person, at);
-    const message = writeMessage(`Schema ${version}`, {
-      ...this.kind.trailers({ series: SCHEMA_SERIES, version }, input),
+    const named = { series: SCHEMA_SERIES, version };
+    const message = this.message(named, {
+      ...this.kind.trailers(named, input),
       'Created-At': toTimestamp(at),
       'Published-At': toTimestamp(at),
     });
@@ -186,12 +199,17 @@ export class VersionWriter {
     return oid;
   }
 
-  private messageOf(
-    { series, version }: Pick<WrittenVersion, 'series' | 'version'>,
-    content: ContentTrailers,
-    origin: Record<string, string>,
+  private draftMessage(name: VersionLabel, content: ContentTrailers & Said, origin: Record<string, string>) {
+    const trailers = { ...this.kind.trailers(name, content), ...origin };
+    return this.message(name, trailers, tidyText(content.message ?? ''));
+  }
+
+  /** The subject says what the commit or the tag is of: `web 1.1.0`, or `web Environment/prod 1.1.0`. */
+  private message(
+    { series, version }: VersionLabel,
+    trailers: Readonly<Record<string, string>>,
+    text: string | null = null,
   ): string {
-    const trailers = this.kind.trailers({ series, version }, content);
-    return writeMessage(`Draft ${labelOf(series, version)}`, { ...trailers, ...origin });
+    return writeMessage(`${this.name} ${labelOf(series, version)}`, trailers, text);
   }
 }

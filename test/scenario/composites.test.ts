@@ -221,6 +221,7 @@ describe('an author adds and publishes versions of a composite', () => {
       createdBy: 'admin',
       publishedAt: null,
       publishedBy: null,
+      message: null,
     });
     expect(isId(id)).to.equal(true);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -321,6 +322,7 @@ describe('an author adds and publishes versions of a composite', () => {
       createdAt,
       createdBy: 'admin',
       publishedBy: 'admin',
+      message: null,
       commit: commitOf('first', `v${version}`),
     });
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());

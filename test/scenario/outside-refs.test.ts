@@ -66,6 +66,7 @@ describe('an administrator moves refs with stock git beside the running server',
       fileCount: 2,
       createdBy: 'Carol',
       publishedBy: 'Carol',
+      message: 'Version 1.1.0',
       commit: outside.git('rev-parse', 'v1.1.0^{commit}'),
     });
     expect(files.map((file: { path: string }) => file.path)).to.deep.equal([MAIN, 'sub/a.json']);

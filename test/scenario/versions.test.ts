@@ -48,6 +48,7 @@ describe('an author adds versions', () => {
       createdBy: 'admin',
       publishedAt: null,
       publishedBy: null,
+      message: null,
     });
     expect(createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -209,6 +210,7 @@ describe('an author publishes a version', () => {
       createdAt: draft.createdAt,
       createdBy: 'admin',
       publishedBy: 'admin',
+      message: null,
       commit: draft.commit,
     });
     expect(publishedAt).to.match(/\.\d{3}Z$/);

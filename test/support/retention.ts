@@ -67,7 +67,7 @@ export async function writeParameters(
     await store.exclusive({ kind: 'parameters', name: configuration }, async (parameters) => {
       const content = contentOf(series, { type: 'yaml', bytes });
       await parameters.writeDraft(series, { ...content, version, author, at });
-      if (!isDraft) await parameters.publish(series, version, author, at);
+      if (!isDraft) await parameters.publish(series, version, { tagger: author, at });
     });
   }
 }

@@ -18,6 +18,7 @@ import { pageOfList } from '../crud/rows.ts';
 import {
   type GrantedRoutes,
   grantedRoutes,
+  PUBLISHING,
   resourceList,
   toAuthorship,
   toVersionCounts,
@@ -142,6 +143,7 @@ function versionRoutes(tools: CompositeTools): Route[] {
       id: 'publishCompositeVersion',
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: CompositeVersionView },
       problems: [
         'already_published',
@@ -150,9 +152,9 @@ function versionRoutes(tools: CompositeTools): Route[] {
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
-      async handle({ caller, resource, params }) {
+      async handle({ caller, resource, params, body: { message } }) {
         const version = params['version'] ?? '';
-        await publishComposite(tools, { kind, resource, ...caller }, version);
+        await publishComposite(tools, { kind, resource, ...caller }, version, message);
         return showVersion(tools, resource, version);
       },
     }),

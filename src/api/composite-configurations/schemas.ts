@@ -1,7 +1,7 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
-import { Id } from '../../http/schemas.ts';
+import { Id, Message, orUnchanged } from '../../http/schemas.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -60,6 +60,7 @@ export const NewCompositeVersion = z
       .string()
       .nullish()
       .meta({ description: "If given, the first part of the version's prerelease" }),
+    message: orUnchanged(Message),
     isDraft: draftFlag(
       z.boolean().nullish(),
       '/api/v1/composite-configurations/{name}/versions/{version}/publish',

@@ -45,11 +45,11 @@ export async function createComposite(
 export async function createCompositeDraft(
   tools: CompositeTools,
   target: CompositeTarget,
-  { version, prereleaseChannel }: z.output<typeof NewCompositeVersion>,
+  { version, prereleaseChannel, message }: z.output<typeof NewCompositeVersion>,
 ): Promise<void> {
   checkChannel(version, prereleaseChannel);
   await authorVersions(tools, target, (author, row) =>
-    author.createDraft(version, toContent({ entryPoint: row.entry_point, children: [] })),
+    author.createDraft(version, { ...toContent({ entryPoint: row.entry_point, children: [] }), message }),
   );
 }
 
@@ -84,9 +84,10 @@ export async function publishComposite(
   tools: CompositeTools,
   target: CompositeTarget,
   version: string,
+  message?: string,
 ): Promise<void> {
   await authorVersions(tools, target, (author) =>
-    author.publish(version, (draft) => judgeDraft(tools, target.resource.name, draft)),
+    author.publish(version, (draft) => judgeDraft(tools, target.resource.name, draft), { message }),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { Checksum, choice, Flag, given, Id, orUnchanged } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -36,6 +36,7 @@ const versionFields = {
   prereleaseChannel: given(z.string()).meta({
     description: "The first part of the version's prerelease, from which it follows anyway",
   }),
+  message: given(Message),
   isDraft: draftFlag(given(Flag), '/api/v1/configurations/{name}/versions/{version}/publish'),
 };
 
@@ -56,6 +57,7 @@ export const CopiedVersion = z
     prereleaseChannel: orUnchanged(z.string()).meta({
       description: "The first part of the version's prerelease, from which it follows anyway",
     }),
+    message: orUnchanged(Message),
   })
   .meta({ id: 'CopiedConfigurationVersion', examples: [{ version: '1.3.0', from: '1.2.0' }] });
 

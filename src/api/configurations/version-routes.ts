@@ -14,8 +14,7 @@ import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
 import { pageOfList } from '../crud/rows.ts';
-
-import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
 import { checkPublish } from './publish-check.ts';
 import {
   CopiedVersion,
@@ -145,6 +144,7 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
       'mode Strict, and counts as none otherwise.',
+    body: PUBLISHING,
     answer: { description: 'The published version', schema: VersionView },
     problems: [
       'already_published',
@@ -153,10 +153,10 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    handle: async ({ caller, resource, params }) =>
-      toVersion(
-        await publishVersion(tools, { kind: 'configurations', resource, ...caller }, params['version'] ?? ''),
-      ),
+    async handle({ caller, resource, params, body: { message } }) {
+      const target = { kind: 'configurations', resource, ...caller } as const;
+      return toVersion(await publishVersion(tools, target, params['version'] ?? '', message));
+    },
   });
 }
 

@@ -37,11 +37,11 @@ export async function createConfiguration(
   files: readonly FileContent[],
 ): Promise<string> {
   const { name, description = null, version = FIRST_VERSION, useServerManagedParameters = true } = form;
-  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel } = form;
+  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel, message } = form;
   const { requireSemVer } = await readValidationSettings(tools.database.read);
   const flags = { useServerManagedParameters, requireSemVer };
   const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
-  const draft = { version, ...content };
+  const draft = { version, ...content, message };
   const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
   return createResource(tools, caller, { kind: 'configurations', ...made });
 }
@@ -145,17 +145,20 @@ function versionAfter([highest]: readonly VersionRef[]): string {
   return nextPatch(highest && isVersion(highest.version) ? highest.version : null);
 }
 
+/** The files of a draft, and what the request says of it. */
+interface DraftOf<F extends { path: string }> {
+  form: Pick<z.output<typeof NewVersion>, 'prereleaseChannel' | 'message'>;
+  files: readonly F[];
+}
+
 /** Checks a draft by the configuration's flags as they are under the lock. */
 function checked<F extends { path: string }>(
   { use_server_managed_parameters }: ConfigurationRow,
   named: { version: string; entryPoint: string; requireSemVer: boolean },
-  {
-    form: { prereleaseChannel },
-    files,
-  }: { form: { prereleaseChannel?: string | undefined }; files: readonly F[] },
+  { form: { prereleaseChannel, message }, files }: DraftOf<F>,
 ) {
   const useServerManagedParameters = use_server_managed_parameters === 1;
-  return checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters });
+  return { ...checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters }), message };
 }
 
 /**
@@ -186,10 +189,11 @@ export function publishVersion(
   tools: ConfigurationTools,
   target: ConfigurationTarget,
   version: string,
+  message?: string,
 ): Promise<VersionDetails> {
-  return authorVersions(tools, target, (author, row) =>
-    author.publish(version, async () => (await judgeDraft(tools, row, version, target.principal)).blockers),
-  );
+  const rules = (row: ConfigurationRow) => async () =>
+    (await judgeDraft(tools, row, version, target.principal)).blockers;
+  return authorVersions(tools, target, (author, row) => author.publish(version, rules(row), { message }));
 }
 
 /**

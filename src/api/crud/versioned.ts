@@ -6,7 +6,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
-import { Timestamp } from '../../http/schemas.ts';
+import { Message, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
@@ -75,13 +75,23 @@ export function toVersionCounts(row: { created_at: number; updated_at: number },
   };
 }
 
-/** The members that views of versions end with: who made the version and who published it, and when. */
+/** The body of a publish, which may be left out. */
+export const PUBLISHING = {
+  kind: 'json',
+  schema: z
+    .strictObject({ message: orUnchanged(Message) })
+    .meta({ id: 'Publishing', examples: [{ message: 'nginx listens on the new address.' }] }),
+  isOptional: true,
+} as const;
+
+/** The members that views of versions end with: who made the version, who published it, when, and why. */
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
+  message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
 };
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
@@ -89,16 +99,18 @@ export const AUTHORSHIP_EXAMPLE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
   commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  message: 'nginx listens on the new address.',
 };
 
 export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
+  const { createdAt, createdBy, publishedAt, publishedBy, commit, message } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
+    message,
   };
 }
 

@@ -6,7 +6,7 @@ import type { RequestFacts, Route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { readFile, readText } from './content.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
@@ -44,6 +44,7 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
       description: 'In mode Strict it is checked once more, as the schema may have changed since.',
       params: InVersion,
       query: OfScope,
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: ParameterFileView },
       problems: [
         'scope_type_disabled',
@@ -53,7 +54,10 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
         ...WRITING_REPOSITORIES,
       ],
       handle: async (call) =>
-        toParameterFile(call.resource.id, await publishFile(tools, targetOf(call), nameOf(call))),
+        toParameterFile(
+          call.resource.id,
+          await publishFile(tools, targetOf(call), nameOf(call), call.body.message),
+        ),
     }),
     managing.delete('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
       id: 'deleteParameterDraft',
@@ -102,11 +106,11 @@ function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
     },
     problems: WRITE_PROBLEMS,
     async handle({ params, body, ...call }) {
-      const { version, scopeValue, contentType } = body;
+      const { version, scopeValue, contentType, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = body.isPassthrough ? null : await readText(reader, body.content ?? '', contentType);
       const name = { type: { id: params.scopeTypeId }, scopeValue, version };
-      const saved = await saveFile(tools, targetOf(call), name, { content });
+      const saved = await saveFile(tools, targetOf(call), name, { content, message });
       const { id } = call.resource;
       const view = toParameterFile(id, saved);
       return saved.isNew ? created(locationOf(id, saved), view) : json(view);
@@ -127,12 +131,12 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
     problems: [...WRITE_PROBLEMS, 'already_published'],
     async handle({ body, file, ...call }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
-      const { scopeTypeName, scopeValue, version, publish = false } = body;
+      const { scopeTypeName, scopeValue, version, publish = false, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = await readFile(reader, FILE.name, file);
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const target = { ...targetOf(call), gone: call.facts.over };
-      const saved = await saveFile(tools, target, name, { content, publish });
+      const saved = await saveFile(tools, target, name, { content, publish, message });
       const { id } = call.resource;
       return created(locationOf(id, saved), toParameterFile(id, saved));
     },
