@@ -62,8 +62,9 @@ export async function saveFile(
   const before = details.files.find((file) => file.path === path);
   if (before?.oid === (await blobIdOf(content))) return { details, file: before, isNew: false };
   const others = details.files.filter((file) => file !== before);
-  await requireUploadable(tools, name, [...others, { path, content }]);
-  if (row.use_server_managed_parameters === 1) refuseReservedPaths([{ path }]);
+  const files = [...others, { path, content }];
+  await requireUploadable(tools, name, files);
+  if (row.use_server_managed_parameters === 1) refuseReservedPaths(files);
   refuseGone(target.gone);
   const made = await author.editDraft(draft, { path, content });
   const file = made.files.find((each) => each.path === path);
