@@ -22,6 +22,7 @@ const RANKS: Record<string, number> = {
   resolve: 5,
   http: 6,
   'api/crud': 6.5,
+  bundles: 6.5,
   pull: 7,
   api: 7,
   operations: 7,

@@ -28,8 +28,12 @@ import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
+import { BundleCache } from './bundles/bundle-cache.ts';
+import type { BundleFiles } from './bundles/bundle-files.ts';
+import { BundleDownloads } from './bundles/downloads.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
+import type { GitBlame } from './git/blame.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import { Dispatcher } from './http/dispatcher.ts';
 import { type Exchange, newState } from './http/exchange.ts';
@@ -47,8 +51,6 @@ import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
-import { BundleCache } from './pull/bundle-cache.ts';
-import type { BundleFiles } from './pull/bundle-files.ts';
 import { pullRoutes } from './pull/routes.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
@@ -56,6 +58,7 @@ import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
+import { ProblemCounts } from './resolve/problem-counts.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
@@ -65,6 +68,7 @@ import type { ThreadTasks } from './threads/open.ts';
 export interface AppOptions extends Stores {
   config: Config;
   uploadPack: UploadPack;
+  blame: GitBlame;
   retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
@@ -96,16 +100,14 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
+  const problemCounts = new ProblemCounts(database, { planner, explainer });
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
-  const bundles = new BundleCache(resolver, {
-    maxBytes: config.cacheBytes / 2,
-    files,
-    onBuilt: onBundleBuilt,
-  });
-  metrics.addCaches(() => ({ bundles: bundles.facts, bundle_files: files.facts, ...parameters.caches }));
+  const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
+  const bundles = new BundleDownloads(cache);
+  metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
     pull: pullRoutes(resolver, bundles),
@@ -119,7 +121,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, explainer, onRegistration }),
+      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
       rotationRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
@@ -132,6 +134,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
         composites,
         compatibility,
         limits: config.limits,
+        bundles,
+        blame: options.blame,
       }),
       ...compositeRoutes({ database, store, locks, log, composites }),
       ...permissionRoutes(database, 'configuration'),

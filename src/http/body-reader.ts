@@ -12,6 +12,7 @@ import { endOf } from './facts.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec } from './route.ts';
+import { refuseNul } from './stored-text.ts';
 import { openBody } from './stream-body.ts';
 import { readFile, readUpload, type Upload, type Uploader, uploadPlaces } from './uploads.ts';
 import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
@@ -78,8 +79,10 @@ export class BodyReader {
     let share: BodyShare | undefined;
     try {
       share = this.budget.open(senderOf(ctx));
-      const body = await this.readWhole(spec, req, share);
-      return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
+      const whole = await this.readWhole(spec, req, share);
+      const body = validate(spec.schema, whole, spec.kind === 'form' ? 'form' : 'body');
+      if (spec.kind === 'json' || spec.kind === 'form') refuseNulForStorage(body, ctx);
+      return { ...NO_BODY, body };
     } catch (error) {
       // The rest of the body stays unread, so the connection cannot carry another request.
       if (share === undefined || req.isPaused()) ctx.res.shouldKeepAlive = false;
@@ -152,7 +155,9 @@ export class BodyReader {
       { fields: spec.fields, file: spec.file?.name, orJson: spec.json !== undefined },
       this.uploaderOf(ctx),
     );
-    return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
+    const body = validate(spec.schema, Object.fromEntries(fields), 'form');
+    refuseNulForStorage(body, ctx);
+    return { body, files, file };
   }
 
   private readFile(ctx: Exchange): Promise<Buffer> {
@@ -166,6 +171,11 @@ export class BodyReader {
     const userId = principal?.kind === 'user' ? principal.userId : '';
     return { places: this.uploads, userId, over: endOf(ctx) };
   }
+}
+
+/** Sign-in and registration, which are public, store no text that has no narrower rule of its own. */
+function refuseNulForStorage(body: unknown, { state: { route } }: Exchange): void {
+  if (route?.access.kind !== 'public') refuseNul(body);
 }
 
 /** How a body in one block is read. */

@@ -102,7 +102,7 @@ function pageHeaders(ctx: Exchange, { take, skip, total }: NonNullable<Answer['p
   const query = new URLSearchParams(ctx.querystring);
   query.set('take', String(take));
   query.set('skip', String(skip + take));
-  return [...headers, 'Link', `<${ctx.path}?${query}>; rel="next"`];
+  return [...headers, 'Link', `<${ctx.state.pathById ?? ctx.path}?${query}>; rel="next"`];
 }
 
 function refuseUnacceptable(ctx: Exchange, answer: Answer): void {

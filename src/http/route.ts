@@ -11,6 +11,7 @@ import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
 import type { Facts } from './facts.ts';
 import type { ProblemName } from './problem-codes.ts';
+import { listQuery } from './query.ts';
 import type { Upload } from './uploads.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -165,7 +166,7 @@ export interface Route extends RouteDescription {
 type PathParams = Record<string, string>;
 
 /**
- * Declares a route.
+ * Declares a route. The query of a list, which is a GET that answers with an array, gets the rules of all lists.
  * @throws Error when the access is missing (plain JavaScript could leave it out) or the path names a node's
  *   own route without `{nodeId}`, or a grant's without `{name}`
  */
@@ -180,5 +181,7 @@ export function route<A extends Access, P = PathParams, Q = unknown, B = undefin
     throw new Error(`${label} names no node`);
   const resource = access?.kind === 'grant' ? `{${access.by ?? 'name'}}` : '';
   if (!spec.path.includes(resource)) throw new Error(`${label} names no resource`);
-  return spec as unknown as Route;
+  const declared = spec as unknown as Route;
+  const isList = spec.method === 'GET' && spec.answers[200]?.schema instanceof z.ZodArray;
+  return isList ? { ...declared, query: listQuery(declared.query) } : declared;
 }

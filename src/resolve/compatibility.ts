@@ -6,7 +6,7 @@ import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
 import { conflict, type HawserError } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
-import type { ParameterScope, SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { ParameterScope, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -99,6 +99,32 @@ export class CompatibilityGuard {
     for (const blocker of blockers) throw blocker;
   }
 
+  /**
+   * The parameter files that do not fit a version that has just been published as the first of its major. Of each scope the
+   * active file of the major is checked, or else that of the nearest lower major, because these are the files that its
+   * nodes get. Later versions of a major break nothing. If a higher version of the major is published, the list is empty
+   * too, because files are checked with that one's schema.
+   * @param caller is the one in whose turn documents are read
+   * @throws HawserError `repository_damaged`, or what else reading the files throws
+   */
+  async affectedFiles(
+    configurationName: string,
+    version: string,
+    caller: string,
+  ): Promise<AffectedParameterFile[]> {
+    const published = await this.schemas.find(configurationName, version);
+    const schema = published ? await this.schemas.schemaOf(configurationName, published, caller) : null;
+    const major = majorOf(version);
+    const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
+    if (major !== null && before && majorOf(before.version) === major) return [];
+    const inForce =
+      major === null ? schema : (await this.schemas.forMajor(configurationName, major, caller)).schema;
+    if (schema === null || inForce?.key !== schema.key) return [];
+    const candidate = { schema, caller };
+    const files = await this.checkFiles(configurationName, candidate, (all) => fileForMajor(all, major));
+    return files.filter(({ needsMigration }) => needsMigration);
+  }
+
   private async compare(
     configurationName: string,
     candidate: Candidate,
@@ -135,21 +161,22 @@ export class CompatibilityGuard {
       newVersion: candidate.version,
       hasBreakingChanges: changes.breakingChanges.length > 0,
       ...changes,
-      affectedParameterFiles:
-        major === null ? [] : await this.checkFiles(configurationName, candidate, major),
+      affectedParameterFiles: await this.checkFiles(configurationName, candidate, (all) =>
+        majorOf(oldVersion) === major ? activeFile(all, major) : fileForMajor(all, major),
+      ),
     };
   }
 
-  /** Checks the active file of the major in every scope with the new schema. */
+  /** Checks the file that `choose` takes of the published ones of each scope with the new schema. */
   private async checkFiles(
     name: string,
-    candidate: Candidate,
-    major: number,
+    candidate: Pick<Candidate, 'schema' | 'caller'>,
+    choose: (published: readonly VersionRef[]) => VersionRef | null,
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
     for (const scope of scopesIn(index).sort(byName)) {
-      const file = activeFile(index, scope, major);
+      const file = choose(index.of(seriesOf(scope)).published);
       if (file === null) continue;
       files.push(await this.checkFile(name, scope, file, candidate));
       // There may be a file for each node, and checks of files in memory never wait by themselves.
@@ -162,7 +189,7 @@ export class CompatibilityGuard {
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
     file: VersionRef,
-    { schema, caller }: Candidate,
+    { schema, caller }: Pick<Candidate, 'schema' | 'caller'>,
   ): Promise<AffectedParameterFile> {
     const document = await this.parameters.source(name, file);
     const errors = document
@@ -173,10 +200,15 @@ export class CompatibilityGuard {
 }
 
 /** The highest published stable version of the major, else the highest published one. */
-function activeFile(index: SeriesIndex, scope: ParameterScope, majorVersion: number): VersionRef | null {
-  const published = index.of(seriesOf(scope)).published;
+function activeFile(published: readonly VersionRef[], majorVersion: number | null): VersionRef | null {
   const stable = chooseVersion(published, { majorVersion, prereleaseChannel: null });
   return stable ?? chooseVersion(published, { majorVersion, prereleaseChannel: ANY_PRERELEASE });
+}
+
+/** The active file of the major, else of the nearest lower one. Without a major, of the highest. */
+function fileForMajor(published: readonly VersionRef[], major: number | null): VersionRef | null {
+  const highest = published.find(({ version }) => major === null || (majorOf(version) ?? major + 1) <= major);
+  return highest ? activeFile(published, majorOf(highest.version)) : null;
 }
 
 function byName(a: ParameterScope, b: ParameterScope): number {

@@ -222,6 +222,7 @@ function isSame(a: Assignment, b: Assignment): boolean {
     (a.configurationId === b.configurationId &&
       a.compositeId === b.compositeId &&
       a.majorVersion === b.majorVersion &&
-      a.prereleaseChannel === b.prereleaseChannel)
+      a.prereleaseChannel === b.prereleaseChannel &&
+      a.version === b.version)
   );
 }

@@ -1,6 +1,6 @@
 /** Builds bundles without a server, so that tests can compare them with those of a server. */
 
-import { writeZip } from '../../src/pull/bundle-zip.ts';
+import { writeZip } from '../../src/bundles/bundle-zip.ts';
 
 export interface BundleEntry {
   path: string;

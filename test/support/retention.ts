@@ -14,7 +14,7 @@ export const RUNS = `${RETENTION}/runs`;
 export const NOTHING_KEPT = { keepVersions: 0, keepDays: 0, keepReleaseVersions: false };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-export function cleanUp(client: Client, what: string, wish?: object): Promise<any> {
+export function cleanUp(client: Client, what: string, wish: object = {}): Promise<any> {
   return ok(200, client.post(`${RETENTION}/${what}/cleanup`, wish));
 }
 

@@ -5,17 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
+import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
-import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
-import type { Access } from '../../src/security/access.ts';
+import { type Access, permissionsOf } from '../../src/security/access.ts';
 import { openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
@@ -36,6 +37,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       // All routes that there can be.
       config: { ...readConfig({}), dataDir: folder, environment: 'development' },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
+      blame: new GitBlame({ root: folder, searchPath: '', log, hasGit: false }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
         locks,
@@ -72,7 +74,7 @@ export function describeAccess(access: Access): string {
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
-      return access.permission;
+      return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':

@@ -1,17 +1,15 @@
 /** `/api/v1/configurations/{name}/versions/{version}/files/{*filePath}`: read, save and delete one file of a version. */
 
-import { normalizePath } from '../../domain/safe-path.ts';
 import { type Answer, created, download, json } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawFile, type Route } from '../../http/route.ts';
-import { HawserError } from '../../lib/errors.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { deleteFile, noSuchFile, saveFile } from '../../versions/draft-edits.ts';
 import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
 import { VersionView } from './schemas.ts';
-import { findVersion, reads, toVersion } from './version-routes.ts';
+import { existingPath, findVersion, reads, toVersion } from './version-routes.ts';
 import type { ConfigurationTools } from './versions.ts';
 
 const FILE = '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}';
@@ -99,16 +97,6 @@ function readRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
       });
     },
   });
-}
-
-/** The path in its normal form. A path that no file can have is answered with 404. */
-function existingPath(raw: string): string {
-  try {
-    return normalizePath(raw.replace(/\/$/, ''));
-  } catch (error) {
-    if (error instanceof HawserError) throw noSuchFile();
-    throw error;
-  }
 }
 
 function addressOf(name: string, version: string, path: string): string {

@@ -9,6 +9,8 @@ import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../vers
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
+import { type BlameTools, blameRoute } from './blame-routes.ts';
 import { fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
@@ -22,7 +24,7 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 
 const TAGS = ['Configurations'];
 
-export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ArchiveTools & BlameTools & { composites: CompositeReader };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -82,6 +84,8 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
     }),
     ...versionRoutes(options),
     ...fileRoutes(options),
+    archiveRoute(options),
+    blameRoute(options),
     ...settingsRoutes(database),
   ];
 }

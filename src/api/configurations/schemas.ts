@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { AffectedParameterFile } from '../crud/publish-check.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -117,6 +118,15 @@ export const VersionView = z
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
+
+export const PublishedVersionView = VersionView.extend({
+  affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({
+    description: 'The parameter files that do not fit the version; null if they could not be read',
+  }),
+}).meta({
+  id: 'PublishedConfigurationVersion',
+  examples: [{ ...VERSION, status: 'Published', affectedParameterFiles: [] }],
+});
 
 export const VersionDetailsView = VersionView.extend({
   files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),

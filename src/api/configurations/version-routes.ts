@@ -2,24 +2,29 @@
 
 import pLimit from 'p-limit';
 import type { z } from 'zod';
+import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route, UploadBody } from '../../http/route.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
+import { noSuchFile } from '../../versions/draft-edits.ts';
 import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import { PublishCheckView } from '../crud/publish-check.ts';
+import { callerOf } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
+import { withAffectedFiles } from './affected-files.ts';
 import { checkPublish } from './publish-check.ts';
 import {
   CopiedVersion,
   NEW_VERSION_FIELDS,
   NewVersion,
+  PublishedVersionView,
   ReplacedVersion,
   VersionDetailsView,
   VersionView,
@@ -135,7 +140,7 @@ function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
 }
 
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
-  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -143,9 +148,11 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise.',
+      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'nodes of the first version of a major get, those of its major or of the nearest lower one, and that its schema ' +
+      'refuses.',
     body: PUBLISHING,
-    answer: { description: 'The published version', schema: VersionView },
+    answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -153,9 +160,12 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    async handle({ caller, resource, params, body: { message } }) {
-      const target = { kind: 'configurations', resource, ...caller } as const;
-      return toVersion(await publishVersion(tools, target, params['version'] ?? '', message));
+    async handle(input) {
+      const { principal, resource, params, body } = input;
+      const version = params['version'] ?? '';
+      const target = { kind: 'configurations', resource, ...callerOf(input) } as const;
+      const shown = toVersion(await publishVersion(tools, target, version, body.message));
+      return withAffectedFiles(tools, { resource, principal, version }, shown);
     },
   });
 }
@@ -177,13 +187,14 @@ function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route 
 
 /** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
 export function reads<T>(
-  { database }: ConfigurationTools,
-  { id, name }: GrantedResource,
+  { database }: Pick<ConfigurationTools, 'database'>,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
   work: (repository: RepositoryRef) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'configurations', id, () => work({ kind: 'configurations', name }));
 }
 
+/** @throws HawserError not_found */
 export async function findVersion(
   store: GitStore,
   repository: RepositoryRef,
@@ -192,6 +203,16 @@ export async function findVersion(
   const ref = (await store.versions(repository)).get(version);
   if (ref === undefined) throw notFound('No such version');
   return store.details(repository, ref);
+}
+
+/** The path in its normal form. A path that no file can have is answered with 404. */
+export function existingPath(raw: string): string {
+  try {
+    return normalizePath(raw.replace(/\/$/, ''));
+  } catch (error) {
+    if (error instanceof HawserError) throw noSuchFile();
+    throw error;
+  }
 }
 
 export function toVersion(details: VersionDetails) {

@@ -13,13 +13,32 @@ const ChangeView = z.object({
   description: z.string(),
 });
 
-const AffectedFileView = z.object({
-  scopeTypeName: z.string(),
-  scopeValue: z.string().nullable(),
-  version: z.string(),
-  needsMigration: z.boolean(),
-  errors: z.array(FieldErrorView),
-});
+export const AffectedParameterFile = z
+  .object({
+    scopeTypeName: z.string(),
+    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
+    version: z.string(),
+    needsMigration: z.boolean(),
+    errors: z.array(FieldErrorView),
+  })
+  .meta({
+    id: 'AffectedParameterFile',
+    examples: [
+      {
+        scopeTypeName: 'Environment',
+        scopeValue: 'production',
+        version: '1.4.0',
+        needsMigration: true,
+        errors: [
+          {
+            path: '/parameters/banner',
+            message: 'Not a parameter of the configuration',
+            code: 'unknown_parameter',
+          },
+        ],
+      },
+    ],
+  });
 
 const CompatibilityReportView = z
   .object({
@@ -28,7 +47,7 @@ const CompatibilityReportView = z
     hasBreakingChanges: z.boolean(),
     breakingChanges: z.array(ChangeView),
     nonBreakingChanges: z.array(ChangeView),
-    affectedParameterFiles: z.array(AffectedFileView),
+    affectedParameterFiles: z.array(AffectedParameterFile),
   })
   .meta({ id: 'CompatibilityReport' });
 

@@ -9,6 +9,7 @@ import type { UserPrincipal } from '../../security/principal.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { readFile, readText } from './content.ts';
+import { fileListRoute } from './file-list-routes.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
 import { locationOf, readingRoutes, toParameterFile } from './reading-routes.ts';
 import {
@@ -38,8 +39,10 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
   return [
     saveRoute(tools, modifying),
     ...readingRoutes(tools),
+    fileListRoute(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
+      represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
       description: 'In mode Strict it is checked once more, as the schema may have changed since.',
       params: InVersion,

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import {
   Checksum,
+  choice,
   Flag,
   given,
   Id,
@@ -111,6 +112,12 @@ export const OfScope = z.object({
   scopeValue: given(z.string()).meta({ description: 'Left out for Default, needed for every other type' }),
 });
 export const PageOfScope = Paging.extend(OfScope.shape);
+
+export const PageOfFiles = Paging.extend({
+  scopeTypeName: given(z.string()).meta({ description: 'Without regard to case' }),
+  scopeValue: given(z.string()).meta({ description: 'Without regard to case; Default has none' }),
+  status: given(choice('Draft', 'Published')),
+});
 
 export const ParameterFileView = z
   .object({

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { needsSession } from '../../security/access.ts';
 import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
 import { FieldErrorView } from '../schemas.ts';
@@ -133,6 +134,13 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    missing: z
+      .object({ permission: z.string(), by: z.enum(['User', 'Token']) })
+      .optional()
+      .meta({
+        description:
+          'Of `forbidden`, where a permission is missing: `User` does not hold it, or only the scopes of `Token` lack it',
+      }),
   })
   .meta({
     id: 'Problem',
@@ -200,7 +208,7 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
   codes.push('forbidden');
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
   if (access.kind === 'grant') codes.push('not_found');
-  if (access.kind === 'user' && access.session) codes.push('session_required');
+  if (needsSession(access)) codes.push('session_required');
   if (access.kind === 'user' && access.duringPasswordChange) return codes;
   return [...codes, 'password_change_required'];
 }

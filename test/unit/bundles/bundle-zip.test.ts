@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { writeZip } from '../../../src/pull/bundle-zip.ts';
+import { writeZip } from '../../../src/bundles/bundle-zip.ts';
 import { type BundleEntry, buildBundle } from '../../support/bundles.ts';
 import { unzip } from '../../support/unzip.ts';
 
