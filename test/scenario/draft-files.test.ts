@@ -41,6 +41,7 @@ describe('an author edits one file of a draft', () => {
     const read = await hawser.admin.get(fileOf('web', '1.0.0', 'lib/a.txt'));
     expect(read.text).to.equal('new\n');
     expect(changed.headers['etag']).to.equal(read.headers['etag']);
+    await ok(200, save(ada.client, ['web', '1.0.0', 'lib/a.txt/'], 'new\n'));
     const added = await save(
       ada.client,
       ['web', '1.0.0', `other/${encodeURIComponent('A\u0308ö x.txt')}`],

@@ -128,13 +128,31 @@ describe('the history of an edited draft', () => {
       ...edits('kept', '1.4.0'),
       ...edits('kept', '1.3.0'),
     ]);
-    git('kept', 'gc', '--prune=now', '--quiet');
+    // The server may be repacking, too.
+    await eventually(async () => git('kept', 'gc', '--prune=now', '--quiet'), 20_000);
     expect(git('kept', 'fsck', '--strict')).to.equal('');
     for (const commit of gone) expect(() => git('kept', 'cat-file', '-e', commit)).to.throw();
     const clone = `${hawser.folder}/clone`;
     git('kept', 'clone', '--quiet', '--mirror', `file://${hawser.reposDir}/configurations/kept.git`, clone);
     expect(git('kept', '-C', clone, 'fsck', '--strict')).to.equal('');
     expect((await ok(200, hawser.admin.get(versionOf('kept', '1.4.0')))).createdBy).to.equal('admin');
+  });
+
+  it('ends where retention has cut it, also in the middle of a draft', async () => {
+    await publishConfiguration(hawser.admin, 'cut', { '1.0.0': { [MAIN]: 'x\n' } });
+    await draft('cut', '1.1.0');
+    await ok(200, publish(hawser.admin, 'cut', '1.1.0'));
+    await ok(201, addVersion(hawser.admin, 'cut', { version: '1.2.0' }));
+    await ok(200, publish(hawser.admin, 'cut', '1.2.0'));
+    new Outside(hawser, 'cut').git('branch', 'draft/1.3.0', 'v1.1.0');
+    await eventually(() => ok(200, hawser.admin.get(versionOf('cut', '1.3.0'))));
+    await ok(200, save(ada.client, ['cut', '1.3.0', 'b.txt'], 'kept\n'));
+    await cleanUp(hawser.admin, 'configurations', { ...NOTHING_KEPT, keepVersions: 1 });
+    await eventually(async () => git('cut', 'gc', '--prune=now', '--quiet'), 20_000);
+    await ok(200, publish(hawser.admin, 'cut', '1.3.0'));
+    expect(log('cut', 'main')).to.deep.equal(['ada cut 1.3.0', 'admin cut 1.2.0']);
+    expect(git('cut', 'show', 'main:b.txt')).to.equal('kept');
+    expect(git('cut', 'fsck', '--strict', '--no-dangling')).to.equal('');
   });
 });
 

@@ -48,7 +48,8 @@ export function fileRoutes(tools: ConfigurationTools): Route[] {
       ],
       async handle(input): Promise<Answer> {
         const { resource, params, body: content, facts } = input;
-        const { version = '', filePath: rawPath = '' } = params;
+        const { version = '', filePath = '' } = params;
+        const rawPath = filePath.replace(/\/$/, '');
         const target = { kind, resource, ...callerOf(input), gone: facts.over } as const;
         const { details, file, isNew } = await authorVersions(tools, target, (author, row) =>
           saveFile(tools, target, { author, row }, { version, rawPath, content }),
