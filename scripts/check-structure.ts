@@ -40,6 +40,8 @@ const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
+  // What bounds its time stands beside it (docs/decisions/0039).
+  diff: ['domain'],
   // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };

@@ -52,6 +52,8 @@ import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
 import { pullRoutes } from './pull/routes.ts';
+import type { CompareTasks } from './resolve/compare-tasks.ts';
+import { Comparer } from './resolve/comparer.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
@@ -74,6 +76,7 @@ export interface AppOptions extends Stores {
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
+  comparingThreads: Threads<CompareTasks>;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -90,11 +93,12 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, locks, log, config, metrics, bundleFiles: files } = options;
+  const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
   const { dataDir } = config;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
+  const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
@@ -107,6 +111,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
+  const readers = { composites, compatibility, comparer, bundles, blame };
+  const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
@@ -126,22 +132,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({
-        database,
-        store,
-        locks,
-        log,
-        composites,
-        compatibility,
-        limits: config.limits,
-        bundles,
-        blame: options.blame,
-      }),
-      ...compositeRoutes({ database, store, locks, log, composites }),
+      ...configurationRoutes(versionTools),
+      ...compositeRoutes(versionTools),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
       ...permissionRoutes(database, 'parameters'),
-      ...parameterRoutes(parameterTools),
+      ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
       permissionCatalogueRoute(database),

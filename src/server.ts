@@ -26,7 +26,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openThreads } from './threads/open.ts';
+import { openComparingThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -75,13 +75,14 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const blame = new GitBlame({ root, searchPath, log, hasGit: uploadPack.isAvailable });
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
-  const threads = openThreads();
+  const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
     ...stores,
     config,
     threads,
+    comparingThreads,
     uploadPack,
     blame,
     retention: retention.runs,
@@ -108,7 +109,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await threads.close();
+      await Promise.all([threads.close(), comparingThreads.close()]);
       await uploadPack.close();
       await blame.close();
       await retention.close();

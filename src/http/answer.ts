@@ -7,8 +7,8 @@ import { Pace } from '../lib/pace.ts';
 
 /** A body that is opened only when it is really sent, once for each answer. */
 export interface PieceByPiece {
-  /** The length in bytes. */
-  length: number;
+  /** The length in bytes; null where it is known only at the end. */
+  length: number | null;
   open(): Readable;
 }
 
@@ -81,8 +81,8 @@ export function created(location: string, value: unknown): Answer {
 }
 
 /** Answers 304 to a GET whose caller already has the content, where that is known before the content is read. */
-export function notModified(validator: string): Answer {
-  return { status: 304, headers: {}, body: null, etag: `"${validator}"` };
+export function notModified(validator: string, headers: Record<string, string> = {}): Answer {
+  return { status: 304, headers, body: null, etag: `"${validator}"` };
 }
 
 export function noContent(): Answer {

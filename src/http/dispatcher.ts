@@ -10,6 +10,7 @@ import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
+import { admits, notAcceptable } from './acceptable.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import {
   authenticate,
@@ -25,7 +26,7 @@ import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { putNodeId } from './node-in-path.ts';
 import { parseQuery } from './query.ts';
-import { admits, notAcceptable, respond } from './respond.ts';
+import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { membersOf, validate } from './validation.ts';

@@ -97,6 +97,8 @@ export interface AnswerSpec {
   description: string;
   schema?: ZodType;
   mediaType?: string;
+  /** What `Accept` may ask for in place of JSON: bytes of these media types. */
+  alternatives?: readonly string[];
   /** Headers that are always sent beside those of every such route, with what each holds. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -103,7 +103,8 @@ export const Label = z
   })
   .meta({ description: '1 to 64 printable characters, trimmed; unique without regard to case' });
 
-function wholeNumber(min: number, max: number) {
+/** A number in a query. */
+export function wholeNumber(min: number, max: number) {
   const error = `Must be a whole number from ${min} to ${max}`;
   return z
     .string({ error })

@@ -5,7 +5,7 @@ import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { exchange, openSocket, statusesOf } from '../support/raw-tls.ts';
-import { addressOf, declaredRoutes } from '../support/routes.ts';
+import { addressOf, declaredRoutes, neededQuery } from '../support/routes.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -50,7 +50,9 @@ describe('the conventions of the interface', () => {
     it('answer GET with and without a trailing slash alike', async () => {
       for (const route of gets()) {
         const path = addressOf(route, world.valuesOf(route));
-        const [plain, slashed] = await Promise.all([hawser.admin.get(path), hawser.admin.get(`${path}/`)]);
+        const query = neededQuery(route);
+        const paths = [`${path}${query}`, `${path}/${query}`] as const;
+        const [plain, slashed] = await Promise.all([hawser.admin.get(paths[0]), hawser.admin.get(paths[1])]);
         expect(plain.status, path).to.equal(200);
         expect(slashed.status, path).to.equal(200);
         expect(slashed.headers['etag'], path).to.equal(plain.headers['etag']);
@@ -256,7 +258,7 @@ describe('the conventions of the interface', () => {
   describe('on validators', () => {
     it('give every single thing an ETag, and answer 304 to who knows it', async () => {
       for (const route of gets()) {
-        const path = addressOf(route, world.valuesOf(route));
+        const path = addressOf(route, world.valuesOf(route)) + neededQuery(route);
         const reply = await hawser.admin.get(path);
         const isList = reply.headers['x-total-count'] !== undefined;
         if (isList || /^\/(?:health|login)/.test(path)) {

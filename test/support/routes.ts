@@ -17,7 +17,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
-import { openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -47,6 +47,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
+      comparingThreads: openComparingThreads(),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
@@ -96,4 +97,9 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
     if (value === undefined) throw new Error(`${route.path}: no value is given for ${name}`);
     return value;
   });
+}
+
+/** The query without which the route answers 400; empty for most. */
+export function neededQuery({ path }: Route): string {
+  return path.includes('/compare') ? '?to=1.0.0' : '';
 }

@@ -24,6 +24,7 @@ import {
   toVersionCounts,
 } from '../crud/versioned.ts';
 import { childRoutes, findConfigurationIds, toItem } from './children.ts';
+import { compareRoute } from './compare-route.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -90,6 +91,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
     }),
     ...versionRoutes(tools),
     ...childRoutes(tools),
+    compareRoute(tools),
   ];
 }
 

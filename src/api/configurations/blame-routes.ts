@@ -1,7 +1,7 @@
 /** `/api/v1/configurations/{name}/versions/{version}/blame/{*filePath}`: who wrote which line, and in which version. */
 
 import { z } from 'zod';
-import { isBinary } from '../../domain/binary.ts';
+import { isBinary } from '../../domain/text-lines.ts';
 import type { BlameCaller, GitBlame } from '../../git/blame.ts';
 import type { BlamedLines } from '../../git/blame-output.ts';
 import { longPage } from '../../http/answer.ts';

@@ -3,6 +3,7 @@
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
@@ -11,6 +12,7 @@ import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
+import { compareRoutes } from './compare-routes.ts';
 import { fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
@@ -24,7 +26,8 @@ import { type ConfigurationTools, changeConfiguration, createConfiguration } fro
 
 const TAGS = ['Configurations'];
 
-export type ConfigurationRouteOptions = ArchiveTools & BlameTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ArchiveTools &
+  BlameTools & { composites: CompositeReader; comparer: Comparer };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -86,6 +89,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
     ...fileRoutes(options),
     archiveRoute(options),
     blameRoute(options),
+    ...compareRoutes(options),
     ...settingsRoutes(database),
   ];
 }

@@ -4,10 +4,12 @@ import { created, json } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
+import { compareRoute } from './compare-route.ts';
 import { readFile, readText } from './content.ts';
 import { fileListRoute } from './file-list-routes.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
@@ -32,7 +34,7 @@ const WRITE_PROBLEMS = [
 ];
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
-export function parameterRoutes(tools: ParameterTools): Route[] {
+export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }): Route[] {
   const granted = { on: 'parameters', by: 'configurationId' } as const;
   const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
   const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
@@ -40,6 +42,7 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
     saveRoute(tools, modifying),
     ...readingRoutes(tools),
     fileListRoute(tools),
+    compareRoute(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
       represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',

@@ -90,11 +90,10 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   };
 }
 
-function contentOf({ schema, mediaType }: AnswerSpec, components: Components): JsonSchema {
+function contentOf({ schema, mediaType, alternatives = [] }: AnswerSpec, components: Components): JsonSchema {
   if (schema !== undefined) {
-    return {
-      content: { [mediaType ?? 'application/json']: { schema: components.convert(schema, 'output') } },
-    };
+    const json = { [mediaType ?? 'application/json']: { schema: components.convert(schema, 'output') } };
+    return { content: { ...json, ...Object.fromEntries(alternatives.map((type) => [type, TEXT])) } };
   }
   if (mediaType === undefined) return {};
   const [type = ''] = mediaType.split(';', 1);

@@ -1,0 +1,6 @@
+/** The module that each thread for comparisons begins with. It loads little, because its first caller waits for that. */
+
+import { serveTasks } from '../lib/threads.ts';
+import { compareTasks } from '../resolve/compare-tasks.ts';
+
+serveTasks(compareTasks);
