@@ -112,7 +112,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
   const readers = { composites, compatibility, comparer, bundles, blame };
-  const versionTools = { database, store, locks, log, ...readers };
+  const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {

@@ -54,6 +54,8 @@ export const AUDIT_ACTIONS = {
   'configuration.retention_changed': 'Configuration',
   'configuration.version_created': 'Configuration',
   'configuration.version_replaced': 'Configuration',
+  'configuration.file_saved': 'Configuration',
+  'configuration.file_deleted': 'Configuration',
   'configuration.version_published': 'Configuration',
   'configuration.version_deleted': 'Configuration',
   'configuration.version_withdrawn': 'Configuration',

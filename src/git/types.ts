@@ -35,6 +35,12 @@ export interface BlobInfo {
   sha256: string;
 }
 
+/** All files of a commit that the repository has. */
+export interface CommittedFiles {
+  commit: string;
+  files: readonly StoredFile[];
+}
+
 /** What a repository remembers of its row in the registry, so that it can be adopted when the row is lost. */
 export interface RepositorySettings {
   id: string;

@@ -14,7 +14,7 @@ import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec } from './route.ts';
 import { refuseNul } from './stored-text.ts';
 import { openBody } from './stream-body.ts';
-import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
+import { readFile, readUpload, type Upload, type Uploader, uploadPlaces } from './uploads.ts';
 import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
@@ -37,7 +37,7 @@ export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
 /** Kinds of bodies that are handed on as one block. */
-type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' }>;
+type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' | 'file' }>;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -65,7 +65,17 @@ export class BodyReader {
       const stream = openBody(req, spec, endOf(ctx));
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
-    if (spec.kind === 'upload') return this.readUpload(spec, ctx);
+    if (spec.kind === 'file')
+      return { ...NO_BODY, body: validate(spec.schema, await this.readFile(ctx), 'body') };
+    if (spec.kind !== 'upload') return this.readShared(spec, ctx);
+    const isJson = JSON_TYPE.test(req.headers['content-type'] ?? '');
+    if (spec.json === undefined || !isJson) return this.readUpload(spec, ctx);
+    return this.readShared({ kind: 'json', schema: spec.json }, ctx);
+  }
+
+  /** Reads a body in one block, which has a share of the memory for all such bodies. */
+  private async readShared(spec: WholeSpec, ctx: Exchange): Promise<ReadBody> {
+    const { req } = ctx;
     let share: BodyShare | undefined;
     try {
       share = this.budget.open(senderOf(ctx));
@@ -137,20 +147,29 @@ export class BodyReader {
     ctx: Exchange,
   ): Promise<ReadBody> {
     const { limits } = this;
-    const { principal } = ctx.state;
-    // Routes that take uploads are for users alone.
-    const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
     const { fields, files, file } = await readUpload(
       ctx.req,
       { bytes, setting, files: spec.file ? 1 : limits.uploadFiles },
-      { fields: spec.fields, file: spec.file?.name },
-      { places: this.uploads, userId, over: endOf(ctx) },
+      { fields: spec.fields, file: spec.file?.name, orJson: spec.json !== undefined },
+      this.uploaderOf(ctx),
     );
     const body = validate(spec.schema, Object.fromEntries(fields), 'form');
     refuseNulForStorage(body, ctx);
     return { body, files, file };
+  }
+
+  private readFile(ctx: Exchange): Promise<Buffer> {
+    const limits = { bytes: this.limits.uploadBytes, setting: LIMIT_SETTINGS.uploadBytes };
+    return readFile(ctx.req, limits, this.uploaderOf(ctx));
+  }
+
+  private uploaderOf(ctx: Exchange): Uploader {
+    const { principal } = ctx.state;
+    // Routes that take uploads are for users alone.
+    const userId = principal?.kind === 'user' ? principal.userId : '';
+    return { places: this.uploads, userId, over: endOf(ctx) };
   }
 }
 

@@ -224,8 +224,9 @@ export class Dispatcher {
     if (!CONDITIONAL_METHODS.has(route.method) || (!isConditional && !this.gets.has(path)))
       return this.carryOut(call);
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => ctx.params[name] ?? '');
+    if (isConditional) ctx.state.requireCurrent = () => this.requireCurrent(path, call);
     const locked = async () => {
-      if (isConditional) await this.requireCurrent(path, call);
+      await ctx.state.requireCurrent?.();
       return this.carryOut(call);
     };
     // This wait comes before the lock, because others wait for the lock.

@@ -15,6 +15,8 @@ export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'headers' | 'a
     principal: Principal | null | undefined;
     /** Set once somebody asks for the end of the exchange. */
     over?: AbortController;
+    /** Set where the request has an `If-Match`. */
+    requireCurrent?: () => Promise<void>;
   };
 };
 
@@ -60,6 +62,14 @@ export class Facts {
   /** It is aborted when the answer has been sent in full, or the client has gone. */
   get over(): AbortSignal {
     return endOf(this.ctx);
+  }
+
+  /**
+   * Compares `If-Match` once more, for whoever has waited for a lock since; undefined where the request has none. It
+   * throws precondition_failed.
+   */
+  get requireCurrent(): (() => Promise<void>) | undefined {
+    return this.ctx.state.requireCurrent;
   }
 
   /**

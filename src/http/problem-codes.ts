@@ -152,6 +152,8 @@ const OF_VERSIONS = {
     already_published: 'The version is published already.',
     binary_file: 'The file is binary: a NUL is among its first 8,000 bytes. It has no lines.',
     child_exists: 'The configuration is a child of this version already.',
+    entry_point_missing:
+      'The file is the entry point, without which there is no version. Replace the draft instead.',
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
     no_children: 'A composite version without children cannot be published.',

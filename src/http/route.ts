@@ -42,6 +42,14 @@ export interface UploadBody<B> {
   fields: readonly string[];
   /** The one file that the form must have in place of `files` and `archive`, and its limit in bytes. */
   file?: { name: string; bytes: number };
+  /** The route takes a JSON document of this schema as well, which makes something without an upload. */
+  json?: ZodType<B>;
+}
+
+/** One file as it comes, whatever its media type is said to be. It keeps to the limits of uploads, and takes its turn. */
+export interface FileBody<B> {
+  kind: 'file';
+  schema: ZodType<B>;
 }
 
 /** Bytes that the handler takes as they come. `Content-Encoding: gzip` is undone. */
@@ -72,10 +80,14 @@ export const RawDocument = z.object({ mediaType: z.string(), bytes: z.instanceof
 /** A JSON document that is not parsed. */
 export const RawJson = z.instanceof(Buffer);
 
+/** The bytes of a file. */
+export const RawFile = z.instanceof(Buffer);
+
 export type BodySpec<B> =
   | JsonBody<B>
   | JsonBytesBody<B>
   | UploadBody<B>
+  | FileBody<B>
   | StreamBody<B>
   | DocumentBody<B>
   | FormBody<B>;

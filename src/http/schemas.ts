@@ -25,6 +25,15 @@ export const Checksum = z
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: 'SHA-256, hex' });
 
+/** How answers show a `FieldError`. */
+export const FieldErrorView = z
+  .object({
+    path: z.string().meta({ description: 'JSON Pointer to the member at fault; empty for the whole' }),
+    message: z.string(),
+    code: z.string(),
+  })
+  .meta({ id: 'FieldError', description: 'One fault of the input' });
+
 /** One of the spellings, matched without regard to case. The value comes out as spelled here. */
 export function choice<const T extends readonly [string, ...string[]]>(...spellings: T) {
   const bySpelling = new Map(spellings.map((spelling) => [spelling.toLowerCase(), spelling]));

@@ -11,12 +11,11 @@ import { missingRepository } from '../git/disk-errors.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
+import type { Actor } from '../security/audit.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import {
   AUDITED,
-  noteParameters,
   notFoundIfDeleted,
   type Owner,
   type ResourceKind,
@@ -24,15 +23,18 @@ import {
   requireRow,
   type Target,
 } from './rows.ts';
+import { findBlockers, type PublishRules } from './rules.ts';
 import type { GitStore } from './store.ts';
 import {
   type DraftContent,
+  type DraftEdit,
   type LockedRepository,
   ONLY_SERIES,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
 } from './types.ts';
+import { type AuditChange, recordChanges } from './version-records.ts';
 
 /** The row to which the versions of a kind of repository belong. */
 type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'composites' : 'configurations'];
@@ -80,12 +82,6 @@ export interface AuthorTools {
   locks: Locks;
 }
 
-/** The parts of an audit entry that depend on the change. */
-interface AuditChange {
-  action: AuditAction;
-  details: Record<string, unknown>;
-}
-
 /**
  * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
  * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
@@ -118,6 +114,7 @@ export function authorVersions<K extends RepositoryKind, T>(
       // Writing would begin a new history in place of the one that is lost, and nobody would notice.
       if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
         throw missingRepository();
+      await target.requireCurrent?.();
       return work(new VersionAuthor(tools.database, target, writer), row);
     });
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
@@ -189,21 +186,30 @@ export class VersionAuthor<K extends RepositoryKind> {
     return made;
   }
 
+  /** Saves or deletes one file. @throws HawserError conflict `draft_changed` */
+  async editDraft(before: VersionRef, edit: Pick<DraftEdit, 'path' | 'content'>): Promise<VersionDetails> {
+    const { version } = before;
+    const made = await this.writer.editDraft(ONLY_SERIES, version, { ...edit, ...this.writing });
+    const action = edit.content === null ? 'configuration.file_deleted' : 'configuration.file_saved';
+    const details = { path: edit.path, ...this.facts.draftDetails(made, before) };
+    await this.record(ONLY_SERIES, version, { action, details });
+    return made;
+  }
+
   /**
-   * Publishes a draft that passes the check.
+   * Publishes a draft that nothing blocks.
    * @param message why, for the tag
-   * @throws HawserError not_found without such a version; conflict `already_published`, `draft_changed`; or what the
-   *   check throws
+   * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
    */
   async publish(
     version: string,
-    check: (draft: VersionRef) => Promise<void> | void,
+    rules: PublishRules,
     { series = ONLY_SERIES, message }: { series?: string; message?: string | undefined } = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
-    if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
-    await check(ref);
+    const [blocker] = await findBlockers(ref, rules);
+    if (blocker !== undefined) throw blocker;
     const { author: tagger, at } = this.writing;
     const made = await this.writer.publish(series, version, { tagger, at, message });
     const { commit } = made;
@@ -248,7 +254,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
     const entry = { action, details: { ...scope, version, ...details } };
-    return recordAll(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
+    return recordChanges(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
   }
 }
 
@@ -273,23 +279,6 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
     onGone(gone);
     const action = `${AUDITED[owner.kind]}.version_deleted` as const;
     const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordAll(database, owner, { writer, actor }, entries);
+    if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
   }
-}
-
-/** Records still under the lock, so that the entries stand in the order of the changes. */
-export function recordAll(
-  { write }: Database,
-  { kind, resource: { id: resourceId, name } }: Owner,
-  { writer, actor }: { writer: LockedRepository; actor: Actor },
-  entries: readonly AuditChange[],
-): Promise<void> {
-  return writer.note((note) =>
-    write.transaction().execute(async (trx) => {
-      await note(trx);
-      if (kind === 'parameters') await noteParameters(trx, resourceId);
-      for (const { action, details } of entries)
-        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
-    }),
-  );
 }

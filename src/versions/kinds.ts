@@ -223,12 +223,13 @@ export async function checkDraft(kind: VersionKind, name: VersionName, draft: Dr
   if (!isLegal) throw invalid('validation_failed', 'The text cannot name a version.');
   if (parseRefName(kind, refNameOf(name)) === 'illegal')
     throw invalid('validation_failed', 'The scope cannot have parameters.');
-  const files = new Map(draft.files.map(({ path, content }) => [path, content]));
+  const written = 'commit' in draft.files ? [] : draft.files;
+  const files = 'commit' in draft.files ? draft.files.files : written;
   await kind.check(series, {
     entryPoint: draft.entryPoint,
     isPassthrough: draft.isPassthrough ?? false,
-    paths: draft.files.map(({ path }) => path),
-    read: async (path) => files.get(path) ?? new Uint8Array(),
+    paths: files.map(({ path }) => path),
+    read: async (path) => written.find((file) => file.path === path)?.content ?? new Uint8Array(),
   });
 }
 

@@ -11,6 +11,7 @@ import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
 import {
   type DraftChange,
+  type DraftEdit,
   type DraftInput,
   type LockedRepository,
   type NotingWrite,
@@ -22,7 +23,7 @@ import {
 } from './types.ts';
 import { VersionWriter } from './version-writer.ts';
 
-interface WriterTools extends Pick<RepositoryTools, 'objects' | 'versions' | 'onOperation'> {
+interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
   /** Makes the repository on the disk. */
   create: () => Promise<void>;
@@ -81,13 +82,24 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  async editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails> {
+    const draft = this.draftNamed(series, version, 'published_version');
+    return this.write('draft', draft, async () => {
+      const before = await this.repository.details(draft);
+      const oid = await this.objects.editDraft(draft, before, edit);
+      refuseGone(edit.gone);
+      if (!(await this.move(draft.name, draft.oid, oid))) throw draftMoved();
+    });
+  }
+
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
   async publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails> {
     const draft = this.draftNamed(series, version, 'already_published');
     const { folder, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
-      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid };
+      const others = this.index.of(series).versions;
+      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
       const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();

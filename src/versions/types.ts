@@ -9,7 +9,7 @@
 import type { Db } from '../db/open.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';
-import type { FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
+import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -90,7 +90,7 @@ export interface VersionDetails {
 export interface DraftContent {
   /** Null for a parameter file or a schema. */
   entryPoint: string | null;
-  files: readonly FileContent[];
+  files: readonly FileContent[] | CommittedFiles;
   /** Whether a parameter file skips its scope on purpose. */
   isPassthrough?: boolean;
   /** Why, as the body of the commit's message. By default a draft that is changed keeps its own. */
@@ -109,6 +109,17 @@ export interface DraftInput extends DraftContent {
 export interface DraftChange extends DraftContent {
   committer: Person;
   at: number;
+}
+
+/** One file of a draft that is saved or deleted, which adds a commit to the draft. */
+export interface DraftEdit {
+  /** In the form in which paths are stored, and fit to stand beside the others. */
+  path: string;
+  /** Null deletes the file. A new file is not executable, and one that is replaced keeps that bit. */
+  content: Uint8Array | null;
+  author: Person;
+  at: number;
+  gone?: AbortSignal;
 }
 
 export interface Publishing {
@@ -130,6 +141,8 @@ export interface LockedRepository {
   writeDraft(series: string, draft: DraftInput): Promise<VersionDetails>;
   /** Gives a draft other content. Not found; conflict `published_version` or `draft_changed`. */
   replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails>;
+  /** Saves or deletes one file of a draft. Not found; conflict `published_version` or `draft_changed`. */
+  editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails>;
   /** Not found; conflict `already_published` or `draft_changed`. */
   publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails>;
   /** Writes a schema, which is published at once, in place of one of the same version. Conflict `schema_changed`. */

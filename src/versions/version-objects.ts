@@ -10,6 +10,7 @@ import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
+import { originOf } from './draft-chain.ts';
 import { ENTRY_POINT_TRAILER, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
 import type { VersionDetails, VersionRef } from './types.ts';
 
@@ -195,6 +196,7 @@ function contentOf(
   files: readonly StoredFile[],
 ): VersionContent {
   const trailers = readTrailers(message);
+  const { createdAt, creator } = originOf(trailers, author);
   return {
     commit: oid,
     parent: parent[0] ?? null,
@@ -203,8 +205,8 @@ function contentOf(
     tag: null,
     isPassthrough: isPassthrough(trailers),
     files: sortByBytes(files, ({ path }) => path),
-    createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
-    createdBy: author.name,
+    createdAt,
+    createdBy: creator.name,
     publishedAt: null,
     publishedBy: null,
     message: readText(message),

@@ -1,13 +1,26 @@
 /** Writes versions of one repository as Git objects: files, commits and tags. No ref is moved here. */
 
-import { readCommit, rebaseCommit, type Signature, sign } from '../git/commits.ts';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { readCommit, type Signature, sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { preciseTime, readText, readTrailers, tidyText, writeMessage } from '../git/trailers.ts';
+import { readText, readTrailers, tidyText, writeMessage } from '../git/trailers.ts';
 import { writeTree } from '../git/tree.ts';
-import type { RepositoryRef } from '../git/types.ts';
+import { editTree } from '../git/tree-edit.ts';
+import type { RepositoryRef, StoredFile } from '../git/types.ts';
+import { refuseGone } from '../lib/client-gone.ts';
 import { toTimestamp } from '../lib/clock.ts';
+import { editTrailers, firstTrailers, originOf, placeDraft } from './draft-chain.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
-import type { DraftChange, DraftContent, DraftInput, Publishing, VersionRef, Withdrawing } from './types.ts';
+import type {
+  DraftChange,
+  DraftContent,
+  DraftEdit,
+  DraftInput,
+  Publishing,
+  VersionDetails,
+  VersionRef,
+  Withdrawing,
+} from './types.ts';
 import type { VersionObjects } from './version-objects.ts';
 import { withdrawalTag } from './withdrawal-tags.ts';
 
@@ -18,6 +31,17 @@ export interface WrittenVersion {
   parent: string | null;
 }
 
+/** A draft that is to be published, among the versions of its series. */
+interface PublishedVersion extends WrittenVersion {
+  draft: string;
+  others: readonly VersionRef[];
+}
+
+/** The id of the root's tree, and what is in it. */
+interface WrittenFiles {
+  tree: string;
+  files: readonly StoredFile[];
+}
 type VersionLabel = Pick<WrittenVersion, 'series' | 'version'>;
 type Said = Pick<DraftContent, 'message'>;
 
@@ -27,7 +51,14 @@ interface CommitFrom {
   parent: string | null;
 }
 
+interface WriterTools {
+  fs: AtomicFs;
+  objects: ObjectStore;
+  versions: VersionObjects;
+}
+
 export class VersionWriter {
+  private readonly fs: AtomicFs;
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
   private readonly kind: VersionKind;
@@ -36,10 +67,11 @@ export class VersionWriter {
 
   /** @param gitdir where the repository is, which is another folder while it is being made */
   constructor(
-    { objects, versions }: { objects: ObjectStore; versions: VersionObjects },
+    { fs, objects, versions }: WriterTools,
     { ref, kind }: { ref: RepositoryRef; kind: VersionKind },
     gitdir: string,
   ) {
+    this.fs = fs;
     this.objects = objects;
     this.versions = versions;
     this.kind = kind;
@@ -50,8 +82,9 @@ export class VersionWriter {
   /** Writes the files, trees and commit of a draft and flushes them. Gives the id of the commit. */
   async writeDraft({ series, parent }: WrittenVersion, draft: DraftInput): Promise<string> {
     const author = sign(draft.author, draft.at);
-    const message = this.draftMessage({ series, version: draft.version }, draft, draft.at);
-    return this.writeCommit(series, draft, message, { author, committer: author, parent });
+    const message = this.draftMessage({ series, version: draft.version }, draft, firstTrailers(draft.at));
+    const from = { author, committer: author, parent };
+    return this.writeCommit(series, await this.writeFiles(draft), message, from);
   }
 
   /**
@@ -59,27 +92,57 @@ export class VersionWriter {
    * there is a new one.
    */
   async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
-    const { message: said, author } = await readCommit(this.objects, this.gitdir, written.replaced);
-    const createdAt = preciseTime(readTrailers(said).get('created-at'), author.timestamp);
+    const before = await readCommit(this.objects, this.gitdir, written.replaced);
+    const { createdAt, creator } = originOf(readTrailers(before.message), before.author);
+    // What is replaced may be an edit, whose author did not make the draft.
+    const author = { ...before.author, ...creator, timestamp: Math.floor(createdAt / 1_000) };
     const committer = sign(change.committer, change.at);
     const from = { author, committer, parent: written.parent };
-    const content = { ...change, message: change.message ?? readText(said) ?? undefined };
-    const message = this.draftMessage(written, content, createdAt);
-    return this.writeCommit(written.series, change, message, from);
+    const content = { ...change, message: change.message ?? readText(before.message) ?? undefined };
+    const message = this.draftMessage(written, content, firstTrailers(createdAt));
+    return this.writeCommit(written.series, await this.writeFiles(change), message, from);
   }
 
   /**
-   * Writes the tag that publishes a draft and flushes it. The draft's commit is first moved onto `parent` if need be.
+   * Writes the changed file, its folders, and a commit on top of the draft's, and flushes them. Gives the id of the
+   * commit.
+   */
+  async editDraft(
+    name: VersionLabel,
+    { commit: parent, entryPoint, files, message: why }: VersionDetails,
+    { path, content, author: person, at, gone }: DraftEdit,
+  ): Promise<string> {
+    const { objects, gitdir } = this;
+    const { tree, message: said, author: before } = await readCommit(objects, gitdir, parent);
+    const executable = files.find((file) => file.path === path)?.executable ?? false;
+    const oid = content && (await objects.write(gitdir, 'blob', content));
+    refuseGone(gone);
+    const entry = oid === null ? null : { mode: executable ? '100755' : '100644', oid };
+    const edited = await editTree({ objects, gitdir }, tree, path, entry);
+    const others = files.filter((file) => file.path !== path);
+    const stored = oid === null ? others : [...others, { path, oid, executable }];
+    const trailers = editTrailers(originOf(readTrailers(said), before));
+    const message = this.draftMessage(name, { entryPoint, message: why ?? undefined }, trailers);
+    const author = sign(person, at);
+    return this.writeCommit(name.series, { tree: edited, files: stored }, message, {
+      author,
+      committer: author,
+      parent,
+    });
+  }
+
+  /**
+   * Writes the tag that publishes a draft and flushes it. The draft's commits are first moved onto `parent` if need be.
    * Gives the id of the tag. No ref leads to it yet.
    */
   async writeTag(
-    { series, version, parent, draft }: WrittenVersion & { draft: string },
+    { series, version, parent, draft, others }: PublishedVersion,
     content: ContentTrailers,
     { tagger, at, message: said = '' }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
     const isInPlace = known !== undefined && known.parent === parent;
-    const commit = isInPlace ? draft : await rebaseCommit(this.objects, this.gitdir, draft, parent);
+    const commit = isInPlace ? draft : await this.place(draft, parent, others);
     const trailers = this.kind.trailers({ series, version }, content);
     const why = tidyText(said);
     const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);
@@ -110,21 +173,32 @@ export class VersionWriter {
       'Published-At': toTimestamp(at),
     });
     const from = { author, committer: author, parent };
-    const commit = await this.writeCommit(SCHEMA_SERIES, input, message, from);
+    const commit = await this.writeCommit(SCHEMA_SERIES, await this.writeFiles(input), message, from);
     return this.tag(tagNameOf(SCHEMA_SERIES, version), commit, message, author);
+  }
+
+  private place(draft: string, parent: string | null, others: readonly VersionRef[]): Promise<string> {
+    const published = others.flatMap(({ status, commit }) => (status === 'Published' && commit) || []);
+    const { fs, gitdir } = this;
+    return placeDraft(this.objects, { fs, gitdir }, draft, { parent, published: new Set(published) });
   }
 
   private tag(tag: string, object: string, message: string, tagger: Signature) {
     return this.objects.writeTag(this.gitdir, { object, type: 'commit', tag, tagger, message });
   }
 
+  private async writeFiles({ files, gone }: DraftContent): Promise<WrittenFiles> {
+    if (!('commit' in files)) return writeTree(this.objects, this.gitdir, files, gone);
+    const { tree } = await readCommit(this.objects, this.gitdir, files.commit);
+    return { tree, files: files.files };
+  }
+
   private async writeCommit(
     series: string,
-    content: DraftContent,
+    { tree, files }: WrittenFiles,
     message: string,
     { author, committer, parent }: CommitFrom,
   ): Promise<string> {
-    const { tree, files } = await writeTree(this.objects, this.gitdir, content.files, content.gone);
     const commit = { message, tree, parent: parent === null ? [] : [parent], author, committer };
     const oid = await this.objects.writeCommit(this.gitdir, commit);
     // The next look at the refs reads the draft. This is what it would find.
@@ -132,8 +206,8 @@ export class VersionWriter {
     return oid;
   }
 
-  private draftMessage(name: VersionLabel, content: ContentTrailers & Said, createdAt: number): string {
-    const trailers = { ...this.kind.trailers(name, content), 'Created-At': toTimestamp(createdAt) };
+  private draftMessage(name: VersionLabel, content: ContentTrailers & Said, origin: Record<string, string>) {
+    const trailers = { ...this.kind.trailers(name, content), ...origin };
     return this.message(name, trailers, tidyText(content.message ?? ''));
   }
 

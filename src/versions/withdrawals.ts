@@ -1,8 +1,9 @@
 /** Takes published versions back, and offers them again, in the name of a user. Git is written first, then the audit trail. */
 
-import { type AuthorTools, recordAll, underLock } from './author.ts';
+import { type AuthorTools, underLock } from './author.ts';
 import { AUDITED, type ResourceKind, type Target } from './rows.ts';
 import { ONLY_SERIES, type VersionDetails } from './types.ts';
+import { recordChanges } from './version-records.ts';
 
 type Tools = Pick<AuthorTools, 'database' | 'store'>;
 
@@ -26,7 +27,7 @@ export function withdrawVersion(
     if (before) return made;
     const details = { version, commit: made.commit, reason };
     const action = `${AUDITED[kind]}.version_withdrawn` as const;
-    await recordAll(database, target, { writer, actor }, [{ action, details }]);
+    await recordChanges(database, target, { writer, actor }, [{ action, details }]);
     return made;
   });
 }
@@ -44,6 +45,6 @@ export function offerVersionAgain(
   return underLock({ database, store }, target, async (writer) => {
     const { commit } = await writer.offerAgain(version);
     const action = `${AUDITED[kind]}.version_offered_again` as const;
-    await recordAll(database, target, { writer, actor }, [{ action, details: { version, commit } }]);
+    await recordChanges(database, target, { writer, actor }, [{ action, details: { version, commit } }]);
   });
 }

@@ -229,6 +229,8 @@ describe('a backup while things go', function () {
         ok(201, admin.upload(versions, { fields: { version }, files: { [MAIN]: content } }));
       const replace = (version: string, content: string) =>
         ok(200, admin.call('PUT', `${versions}/${version}`, { form: { files: { [MAIN]: content } } }));
+      const edit = (version: string, status: number, body: string) =>
+        ok(status, admin.call('PUT', `${versions}/${version}/files/b.txt`, { body }));
       const publishIt = (version: string) => ok(200, publish(admin, name, version));
       const drop = (version: string) => ok(204, admin.delete(`${versions}/${version}`));
       await ok(201, create(admin, name));
@@ -249,6 +251,7 @@ describe('a backup while things go', function () {
       await replace('1.2.0', text('second'));
       await drop('1.3.0');
       await draft('2.0.0', text('new'));
+      await edit('1.0.0', 201, text('edited'));
       await save('1.0.0');
       await offer('1.0.0');
       await takeBack('1.2.0', 'between');
@@ -258,6 +261,7 @@ describe('a backup while things go', function () {
       await offer('1.3.0');
       await takeBack('1.0.0', 'after');
       await takeBack('1.4.0', 'after');
+      await edit('1.0.0', 200, text('edited again'));
       await replace('1.2.0', text('third'));
       await draft('1.3.0', text('again'));
       await publishIt('1.4.0');
@@ -304,6 +308,7 @@ describe('a backup while things go', function () {
     });
 
     it('has the content of that moment, whole', () => {
+      expect(git('configurations/busy.git', 'show', 'draft/1.0.0:b.txt')).to.equal(text('edited'));
       expect(git('configurations/busy.git', 'show', `draft/1.2.0:${MAIN}`)).to.equal(text('second'));
       expect(git('configurations/busy.git', 'show', `draft/2.0.0:${MAIN}`)).to.equal(text('new'));
       for (const repository of ['configurations/busy.git', 'parameters/busy.git'])

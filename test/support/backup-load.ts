@@ -97,6 +97,8 @@ export class Load {
         version === '1.0.0' ? [CONFIGURATIONS, { name }] : [`${CONFIGURATIONS}/${name}/versions`, {}];
       const files = { ...FILES, 'lib/own.txt': `${name} ${version}` };
       expectStatus(201, await admin.upload(path, { fields: { ...named, version }, files }));
+      const edited = `${CONFIGURATIONS}/${name}/versions/${version}/files/lib/edited.txt`;
+      expectStatus(201, await admin.call('PUT', edited, { body: version }));
       expectStatus(200, await publish(admin, name, version));
       this.written.push({ what: 'version', name, version });
     }

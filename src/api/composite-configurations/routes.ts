@@ -9,10 +9,19 @@ import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
+import { PublishCheckView } from '../crud/publish-check.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, PUBLISHING, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
+import {
+  type GrantedRoutes,
+  grantedRoutes,
+  PUBLISHING,
+  resourceList,
+  toAuthorship,
+  toVersionCounts,
+} from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
 import { compareRoute } from './compare-route.ts';
@@ -23,7 +32,13 @@ import {
   NewComposite,
   NewCompositeVersion,
 } from './schemas.ts';
-import { type CompositeTools, createComposite, createCompositeDraft, publishComposite } from './versions.ts';
+import {
+  type CompositeTools,
+  checkPublish,
+  createComposite,
+  createCompositeDraft,
+  publishComposite,
+} from './versions.ts';
 
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
@@ -133,6 +148,7 @@ function versionRoutes(tools: CompositeTools): Route[] {
           author.deleteDraft(params['version'] ?? ''),
         ),
     }),
+    checkRoute(tools, reading),
     modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
       id: 'publishCompositeVersion',
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
@@ -155,11 +171,23 @@ function versionRoutes(tools: CompositeTools): Route[] {
   ];
 }
 
+function checkRoute(tools: CompositeTools, reading: GrantedRoutes): Route {
+  return reading.get('/api/v1/composite-configurations/{name}/versions/{version}/publish-check', {
+    id: 'checkCompositePublish',
+    summary: 'See what publishing a draft would answer',
+    description: 'Nothing is changed. `already_published` of a published version.',
+    answer: { description: 'What stands in the way', schema: PublishCheckView },
+    problems: READING_REPOSITORIES,
+    handle: ({ resource, params }) =>
+      reads(tools, resource, (index) => checkPublish(tools, resource.name, index, params['version'] ?? '')),
+  });
+}
+
 /** Reads a composite that somebody else may be deleting. @throws HawserError not_found in that case */
 function reads<T>(
   { database, store }: CompositeTools,
   { id, name }: GrantedResource,
-  work: (index: VersionIndex) => Promise<T>,
+  work: (index: SortedVersions) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'composites', id, async () =>
     work(await store.versions({ kind: 'composites', name })),

@@ -14,6 +14,7 @@ import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
 import { compareRoutes } from './compare-routes.ts';
+import { fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
@@ -95,6 +96,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
 function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
   return [
     ...versionRoutes(options),
+    ...fileRoutes(options),
     archiveRoute(options),
     blameRoute(options),
     ...withdrawRoutes(options, {

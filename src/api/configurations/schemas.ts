@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { AffectedParameterFile } from '../crud/publish-check.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -46,6 +47,20 @@ export const ReplacedVersion = z.strictObject({
   ...versionFields,
   version: given(z.string()).meta({ description: 'If given, the version in the path' }),
 });
+
+/** The draft is a copy of another version. */
+export const CopiedVersion = z
+  .strictObject({
+    version: orUnchanged(Version).meta({
+      description: 'SemVer 2.0 without leading v. Default: the next patch',
+    }),
+    from: z.string().meta({ description: 'The published version or draft whose files it gets' }),
+    prereleaseChannel: orUnchanged(z.string()).meta({
+      description: "The first part of the version's prerelease, from which it follows anyway",
+    }),
+    message: orUnchanged(Message),
+  })
+  .meta({ id: 'CopiedConfigurationVersion', examples: [{ version: '1.3.0', from: '1.2.0' }] });
 
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
@@ -103,33 +118,6 @@ export const VersionView = z
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
-
-const AffectedParameterFile = z
-  .object({
-    scopeTypeName: z.string(),
-    scopeValue: z.string().nullable().meta({ description: 'Null of Default' }),
-    version: z.string(),
-    needsMigration: z.boolean(),
-    errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })),
-  })
-  .meta({
-    id: 'AffectedParameterFile',
-    examples: [
-      {
-        scopeTypeName: 'Environment',
-        scopeValue: 'production',
-        version: '1.4.0',
-        needsMigration: true,
-        errors: [
-          {
-            path: '/parameters/banner',
-            message: 'Not a parameter of the configuration',
-            code: 'unknown_parameter',
-          },
-        ],
-      },
-    ],
-  });
 
 export const PublishedVersionView = VersionView.extend({
   affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({

@@ -85,10 +85,7 @@ export function saveFile(
     const { name } = target.resource;
     const draft = await writeDraft(tools, author, { name, series, version, content, message });
     const details = publish
-      ? await tools.store.parameters.describe(
-          name,
-          await author.publish(version, () => undefined, { series }),
-        )
+      ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], { series }))
       : draft.details;
     return { type, scope, details, needsMigration: errors.length > 0, isNew: draft.isNew };
   });
@@ -133,15 +130,15 @@ export function publishFile(
     const type = await requireEnabledType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
     let needsMigration = false;
-    const check = async (ref: VersionRef) => {
+    const rules = async (ref: VersionRef) => {
       const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
       const document = await tools.parameters.source(target.resource.name, ref);
       const errors = await checks.errorsOf(version, document);
       needsMigration = errors.length > 0;
-      if (checks.mode === 'Strict' && needsMigration)
-        throw conflict('validation_failed', refusal(version), { errors });
+      const isRefused = checks.mode === 'Strict' && needsMigration;
+      return isRefused ? [conflict('validation_failed', refusal(version), { errors })] : [];
     };
-    const published = await author.publish(version, check, {
+    const published = await author.publish(version, rules, {
       series: seriesOf(scope),
       message,
     });

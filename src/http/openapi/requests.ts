@@ -84,7 +84,8 @@ function inQuery(query: JsonSchema): JsonSchema[] {
 type Body = BodySpec<unknown>;
 
 export function requestBodyOf(body: Body, components: Components): JsonSchema {
-  const isOptional = body.kind === 'json' && body.isOptional === true;
+  // A request without a body makes an empty file.
+  const isOptional = body.kind === 'file' || (body.kind === 'json' && body.isOptional === true);
   return { ...(isOptional ? {} : { required: true }), content: contentOf(body, components) };
 }
 
@@ -97,7 +98,12 @@ function contentOf(body: Body, components: Components): JsonSchema {
     case 'form':
       return { 'application/x-www-form-urlencoded': { schema: components.convert(body.schema, 'input') } };
     case 'upload':
-      return { 'multipart/form-data': { schema: formOf(body, components) } };
+      return {
+        'multipart/form-data': { schema: formOf(body, components) },
+        ...(body.json && { 'application/json': { schema: components.convert(body.json, 'input') } }),
+      };
+    case 'file':
+      return { '*/*': {} };
     case 'document':
       return Object.fromEntries(body.mediaTypes.map((mediaType) => [mediaType, { schema: {} }]));
     case 'stream':

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
 import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
+import { FieldErrorView } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';
 
@@ -111,14 +112,6 @@ function eitherOf(answer: JsonSchema, problem: JsonSchema): JsonSchema {
 
 const TEXT = { schema: { type: 'string' } };
 
-const FIELD_ERROR = z
-  .object({
-    path: z.string().meta({ description: 'JSON Pointer to the member at fault; empty for the whole' }),
-    message: z.string(),
-    code: z.string(),
-  })
-  .meta({ id: 'FieldError', description: 'One fault of the input' });
-
 const PROBLEM = z
   .object({
     type: z.string().meta({ description: '`about:blank`: the code says which problem it is' }),
@@ -126,7 +119,7 @@ const PROBLEM = z
     status: z.int(),
     detail: z.string().meta({ description: 'For people; may change at any time' }),
     code: z.string().meta({ description: 'For programs; never changes' }),
-    errors: z.array(FIELD_ERROR).optional().meta({
+    errors: z.array(FieldErrorView).optional().meta({
       description: 'Of `validation_failed` and `too_complex`: one entry per fault, at most 100',
     }),
     compatibilityReport: z
@@ -229,6 +222,8 @@ function problemsOfInput({ body, query, path, access, method }: Route): ProblemN
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');
   if (body.kind === 'stream') return [...codes, 'malformed_body'];
+  if (body.kind === 'file') return [...codes, 'malformed_body', 'upload_too_slow'];
   if (body.kind !== 'upload') return [...codes, INVALID, 'malformed_body', 'body_timeout'];
+  if (body.json) codes.push('malformed_body', 'body_timeout');
   return [...codes, INVALID, 'upload_too_slow', ...(body.file ? [] : ['invalid_path', 'too_many_files'])];
 }

@@ -63,6 +63,44 @@ export const replaceDraft: Act = (bench) => {
   }));
 };
 
+/** Saves a file of a draft: the one that every version shares, or a new one. */
+export const saveFile: Act = (bench) => {
+  const path = bench.random.pick(['lib/common.ps1', `lib/new/${bench.random.below(3)}.txt`]) ?? '';
+  const content = `saved ${bench.model.next()}\n`;
+  return onDraft(bench, 'save a file of a draft', (before, draft) => ({
+    after: { ...before, files: { ...before.files, [path]: sha256(content) } },
+    call: () => bench.client.call('PUT', `${draft}/files/${path}`, { body: content }),
+  }));
+};
+
+export const deleteFile: Act = (bench) =>
+  onDraft(bench, 'delete a file of a draft', (before, draft) => {
+    const [path] = Object.keys(before.files).filter((each) => each !== DRAFT.entryPoint);
+    if (path === undefined) return null;
+    const { [path]: _gone, ...files } = before.files;
+    return { after: { ...before, files }, call: () => bench.client.delete(`${draft}/files/${path}`) };
+  });
+
+/** Makes a draft of the files of another version. */
+export const copyVersion: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const isFree = (key: string) => !model.isBusy(`configurations/${partsOf(key)[0]}`);
+  const key = random.pick(model.idle('versions/').filter(isFree));
+  if (key === undefined) return false;
+  const [name, from] = partsOf(key);
+  const version = `1.${model.next()}.0`;
+  await attempt(bench, {
+    what: 'copy a version',
+    // The other version stays as it is, so nobody may change it meanwhile.
+    after: {
+      [key]: model.state(key),
+      [`versions/${name}/${version}`]: { ...DRAFT, files: model.state(key).files },
+    },
+    call: () => client.post(`${PATH}/${name}/versions`, { version, from }),
+  });
+  return true;
+};
+
 export const publishVersion: Act = (bench) =>
   onDraft(bench, 'publish a version', (before, path) => ({
     after: { ...before, status: 'Published', publishedBy: 'admin' },
@@ -136,7 +174,10 @@ function leavesStable({ model }: Bench, key: string): boolean {
   return !model.isBusy(`versions/${name}/`) && others.some((other) => isOffered(model.state(other)));
 }
 
-type Wish = (before: State, path: string) => { after: State; call: Parameters<typeof attempt>[1]['call'] };
+type Wish = (
+  before: State,
+  path: string,
+) => { after: State; call: Parameters<typeof attempt>[1]['call'] } | null;
 
 function onDraft(bench: Bench, what: string, wish: Wish): Promise<boolean> {
   const isFree = (key: string) => bench.model.state(key).status === 'Draft';
@@ -153,8 +194,9 @@ async function onVersion(
   const key = random.pick(model.idle('versions/').filter(isIdle));
   if (key === undefined) return false;
   const [name, version] = partsOf(key);
-  const { after, call } = wish(model.state(key), `${PATH}/${name}/versions/${version}`);
-  await attempt(bench, { what, after: { [key]: after }, call });
+  const wished = wish(model.state(key), `${PATH}/${name}/versions/${version}`);
+  if (wished === null) return false;
+  await attempt(bench, { what, after: { [key]: wished.after }, call: wished.call });
   return true;
 }
 
