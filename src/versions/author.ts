@@ -11,7 +11,6 @@ import { missingRepository } from '../git/disk-errors.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
-import type { Actor } from '../security/audit.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import {
@@ -30,10 +29,12 @@ import {
   type DraftEdit,
   type LockedRepository,
   ONLY_SERIES,
+  type PlannedEntry,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
 } from './types.ts';
+import { recordUnrecorded, withCommit } from './unrecorded.ts';
 import { type AuditChange, recordChanges } from './version-records.ts';
 
 /** The row to which the versions of a kind of repository belong. */
@@ -42,14 +43,21 @@ type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'co
 interface KindFacts {
   rows: ResourceKind;
   actions: { created: AuditAction; replaced: AuditAction };
-  /** What the audit trail says of a draft that was written. The object id of a draft is that of its commit. */
-  draftDetails(made: VersionDetails, before: VersionRef | null): Record<string, unknown>;
+  /** What the audit trail says of a draft that is written, beside its commit. */
+  draftDetails(content: Pick<DraftContent, 'isPassthrough'>, before: VersionRef | null): Planned;
   noSuchVersion: string;
 }
 
+/** The parts of an audit entry that depend on the change. */
+type Planned = Pick<PlannedEntry, 'details' | 'replaces'>;
+type PlannedChange = Planned & Pick<PlannedEntry, 'action'>;
+
 const OF_VERSIONS = {
-  draftDetails: ({ commit: to }: { commit: string }, before: VersionRef | null) =>
-    before === null ? { commit: to } : { commit: { from: before.oid, to } },
+  // The object id of a draft is that of its commit.
+  draftDetails: (_content: unknown, before: VersionRef | null) => ({
+    details: {},
+    replaces: before?.oid ?? null,
+  }),
   noSuchVersion: 'No such version',
 };
 
@@ -68,8 +76,8 @@ const KINDS = {
   parameters: {
     rows: 'configurations',
     actions: { created: 'parameters.version_saved', replaced: 'parameters.version_saved' },
-    draftDetails({ isPassthrough, commit }, before) {
-      return { isPassthrough, commit, replaced: before?.oid ?? null };
+    draftDetails({ isPassthrough = false }, before) {
+      return { details: { isPassthrough, replaced: before?.oid ?? null }, replaces: null };
     },
     noSuchVersion: 'The scope has no such version',
   },
@@ -93,8 +101,11 @@ export function underLock<K extends RepositoryKind, T>(
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = KINDS[kind];
-  const run = async (writer: LockedRepository) =>
-    work(writer, (await requireRow(database.read, rows, id)) as RowOf<K>);
+  const run = async (writer: LockedRepository) => {
+    const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
+    await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
+    return work(writer, row);
+  };
   return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));
 }
 
@@ -161,10 +172,10 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /** @throws HawserError conflict `version_exists` */
   async createDraft(version: string, content: DraftContent, series = ONLY_SERIES): Promise<VersionDetails> {
-    const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
     const { created: action } = this.facts.actions;
-    await this.record(series, version, { action, details: this.facts.draftDetails(made, null) });
-    return made;
+    const entry = this.plan(series, version, { action, ...this.facts.draftDetails(content, null) });
+    const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
+    return this.record(entry, made);
   }
 
   /**
@@ -179,21 +190,22 @@ export class VersionAuthor<K extends RepositoryKind> {
   ): Promise<VersionDetails> {
     const { version } = before;
     const { author: committer, ...when } = this.writing;
+    const { details, replaces } = this.facts.draftDetails(content, before);
+    const action = told?.action ?? this.facts.actions.replaced;
+    const planned = { action, details: { ...told?.details, ...details }, replaces };
+    const entry = this.plan(series, version, planned);
     const made = await this.writer.replaceDraft(series, version, { ...content, ...when, committer });
-    const { replaced } = this.facts.actions;
-    const details = { ...told?.details, ...this.facts.draftDetails(made, before) };
-    await this.record(series, version, { action: told?.action ?? replaced, details });
-    return made;
+    return this.record(entry, made);
   }
 
   /** Saves or deletes one file. @throws HawserError conflict `draft_changed` */
   async editDraft(before: VersionRef, edit: Pick<DraftEdit, 'path' | 'content'>): Promise<VersionDetails> {
     const { version } = before;
-    const made = await this.writer.editDraft(ONLY_SERIES, version, { ...edit, ...this.writing });
     const action = edit.content === null ? 'configuration.file_deleted' : 'configuration.file_saved';
-    const details = { path: edit.path, ...this.facts.draftDetails(made, before) };
-    await this.record(ONLY_SERIES, version, { action, details });
-    return made;
+    const planned = { action, details: { path: edit.path }, replaces: before.oid } as const;
+    const entry = this.plan(ONLY_SERIES, version, planned);
+    const made = await this.writer.editDraft(ONLY_SERIES, version, { ...edit, ...this.writing });
+    return this.record(entry, made);
   }
 
   /**
@@ -211,19 +223,18 @@ export class VersionAuthor<K extends RepositoryKind> {
     const [blocker] = await findBlockers(ref, rules);
     if (blocker !== undefined) throw blocker;
     const { author: tagger, at } = this.writing;
-    const made = await this.writer.publish(series, version, { tagger, at, message });
-    const { commit } = made;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
-    await this.record(series, version, { action, details: { commit } });
-    return made;
+    const entry = this.plan(series, version, { action, details: {}, replaces: null });
+    return this.record(entry, await this.writer.publish(series, version, { tagger, at, message }));
   }
 
   /** @throws HawserError not_found without such a version, conflict `published_version`, `draft_changed` */
   async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
-    await this.writer.deleteDraft(series, version);
     const action = `${AUDITED[this.target.kind]}.version_deleted` as const;
-    await this.record(series, version, { action, details: { commit } });
+    const entry = this.plan(series, version, { action, details: { commit } });
+    await this.writer.deleteDraft(series, version);
+    await this.record(entry, null);
   }
 
   /**
@@ -236,10 +247,9 @@ export class VersionAuthor<K extends RepositoryKind> {
     content: DraftContent,
     replaced: string | null,
   ): Promise<void> {
-    const input = { version, ...content, ...this.writing };
-    const { commit } = await this.writer.putSchema(input);
-    const details = { commit, replaced };
-    await this.record(SCHEMA_SERIES, version, { action: 'parameters.schema_uploaded', details });
+    const action = 'parameters.schema_uploaded';
+    const entry = this.plan(SCHEMA_SERIES, version, { action, details: { replaced }, replaces: null });
+    await this.record(entry, await this.writer.putSchema({ version, ...content, ...this.writing }));
   }
 
   private get writing() {
@@ -249,36 +259,20 @@ export class VersionAuthor<K extends RepositoryKind> {
   }
 
   /** A backup reads version, scope and commit of these entries (`operations/backup/recorded-versions.ts`). */
-  private record(series: string, version: string, { action, details }: AuditChange): Promise<void> {
+  private plan(series: string, version: string, { action, details, replaces }: PlannedChange): PlannedEntry {
     const { kind, resource, actor } = this.target;
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
-    const entry = { action, details: { ...scope, version, ...details } };
-    return recordChanges(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
+    const entry = { action, details: { ...scope, version, ...details }, replaces };
+    const planned = { ...entry, actor, resourceId: resource.id };
+    this.writer.plan(planned);
+    return planned;
   }
-}
 
-/**
- * Deletes versions, published ones too, in the name of a cleanup. Must run under the lock.
- * @param told what the audit trail says of a version that is gone
- * @param onGone told which have gone. Some may have, though others could not be deleted and this throws.
- */
-export async function deleteVersions<K extends RepositoryKind, V extends { ref: VersionRef }>(
-  database: Database,
-  owner: Owner<K>,
-  { writer, actor }: { writer: LockedRepository; actor: Actor },
-  due: readonly V[],
-  { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
-): Promise<void> {
-  try {
-    await writer.deleteVersions(due.map(({ ref }) => ref));
-  } finally {
-    const gone = due.filter(
-      ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
-    );
-    onGone(gone);
-    const action = `${AUDITED[owner.kind]}.version_deleted` as const;
-    const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
+  /** @param made null for a version that is gone */
+  private async record<T extends VersionDetails | null>(entry: PlannedEntry, made: T): Promise<T> {
+    const change = withCommit(entry, made?.commit ?? null);
+    await recordChanges(this.database, this.target, { writer: this.writer, actor: entry.actor }, [change]);
+    return made;
   }
 }

@@ -16,11 +16,13 @@ import {
   type LockedRepository,
   type NotingWrite,
   ONLY_SERIES,
+  type PlannedEntry,
   type Publishing,
   type VersionDetails,
   type VersionRef,
   type Withdrawing,
 } from './types.ts';
+import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
 
 interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
@@ -35,14 +37,17 @@ export class RepositoryWriter implements LockedRepository {
   private readonly objects: VersionWriter;
   private readonly onOperation: OnOperation;
   private held = true;
+  private readonly unrecordedNote: UnrecordedNote;
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
+  private planned: PlannedEntry | undefined;
 
   constructor(repository: Repository, tools: WriterTools) {
     this.repository = repository;
     this.tools = tools;
     this.objects = new VersionWriter(tools, repository, repository.folder.gitdir);
     this.onOperation = tools.onOperation;
+    this.unrecordedNote = new UnrecordedNote(tools.fs, repository.folder.gitdir);
   }
 
   get index(): RepositoryIndex {
@@ -176,9 +181,30 @@ export class RepositoryWriter implements LockedRepository {
     }
   }
 
+  plan(entry: PlannedEntry): void {
+    this.planned = entry;
+  }
+
+  unrecorded(): { entry: PlannedEntry; commit: string | null }[] {
+    const { fs, gitdir } = this.repository.folder;
+    const made = this.unrecordedNote
+      .read()
+      .filter(({ move: { name, to } }) => readRef(fs, gitdir, name) === to);
+    return made.map(({ move: { name }, entry }) => {
+      return { entry, commit: this.index.check(name)?.facts?.commit ?? null };
+    });
+  }
+
+  dropUnrecorded(): Promise<void> {
+    return this.unrecordedNote.isThere ? this.unrecordedNote.drop() : Promise.resolve();
+  }
+
   async note(write: NotingWrite): Promise<void> {
     await this.repository.notifier.notifyWith(write);
     this.isNoteDue = false;
+    this.planned = undefined;
+    // A note that stays is found again, and so is the entry that it asks for.
+    await this.dropUnrecorded().catch(() => undefined);
   }
 
   /** Notes the moves that the holder has not noted together with something of its own. */
@@ -210,6 +236,7 @@ export class RepositoryWriter implements LockedRepository {
 
   private async move(name: string, from: string | null, to: string | null): Promise<boolean> {
     await this.tools.beforeWrite();
+    if (this.planned) await this.unrecordedNote.write({ move: { name, from, to }, entry: this.planned });
     return this.repository.moves.move({ name, from, to });
   }
 

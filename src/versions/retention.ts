@@ -19,12 +19,13 @@ import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
-import { deleteVersions, underLock } from './author.ts';
+import { underLock } from './author.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
+import { deleteVersions } from './version-records.ts';
 
 export interface DeletedVersion {
   name: string;

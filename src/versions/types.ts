@@ -7,11 +7,13 @@
  */
 
 import type { Db } from '../db/open.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import type { Actor } from '../security/audit.ts';
 
 /** The only series of a configuration or a composite. */
 export const ONLY_SERIES = '';
@@ -122,6 +124,16 @@ export interface DraftEdit {
   gone?: AbortSignal;
 }
 
+/** An entry of the audit trail whose commit may not be known yet. */
+export interface PlannedEntry {
+  actor: Actor;
+  resourceId: string;
+  action: AuditAction;
+  details: Record<string, unknown>;
+  /** The commit that the new one replaces, or null. Undefined if the details need no other commit. */
+  replaces?: string | null | undefined;
+}
+
 export interface Publishing {
   tagger: Person;
   at: number;
@@ -161,6 +173,11 @@ export interface LockedRepository {
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
   deleteVersions(refs: readonly VersionRef[]): Promise<void>;
+  /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */
+  plan(entry: PlannedEntry): void;
+  /** The entries of changes that were made and may not be recorded, each with the commit that it led to. */
+  unrecorded(): { entry: PlannedEntry; commit: string | null }[];
+  dropUnrecorded(): Promise<void>;
   /**
    * Notes in the database that refs have moved, in the transaction that `write` makes. Where the holder does not call
    * this after its writes, they are noted when its work ends.

@@ -2,7 +2,7 @@
 
 import { type AuthorTools, underLock } from './author.ts';
 import { AUDITED, type ResourceKind, type Target } from './rows.ts';
-import { ONLY_SERIES, type VersionDetails } from './types.ts';
+import { type LockedRepository, ONLY_SERIES, type PlannedEntry, type VersionDetails } from './types.ts';
 import { recordChanges } from './version-records.ts';
 
 type Tools = Pick<AuthorTools, 'database' | 'store'>;
@@ -19,15 +19,14 @@ export function withdrawVersion(
   version: string,
   reason: string,
 ): Promise<VersionDetails> {
-  const { kind, principal, actor } = target;
+  const { principal, actor } = target;
   return underLock({ database, store }, target, async (writer) => {
-    const before = writer.index.of(ONLY_SERIES).get(version)?.withdrawn;
+    const before = writer.index.of(ONLY_SERIES).get(version);
     const tagger = { name: principal.username, email: principal.email };
+    const details = { version, commit: before?.commit, reason };
+    const entry = plan(writer, target, { what: 'version_withdrawn', details });
     const made = await writer.withdraw(version, { tagger, at: actor.at, reason });
-    if (before) return made;
-    const details = { version, commit: made.commit, reason };
-    const action = `${AUDITED[kind]}.version_withdrawn` as const;
-    await recordChanges(database, target, { writer, actor }, [{ action, details }]);
+    if (!before?.withdrawn) await recordChanges(database, target, { writer, actor }, [entry]);
     return made;
   });
 }
@@ -41,10 +40,26 @@ export function offerVersionAgain(
   target: Target<ResourceKind>,
   version: string,
 ): Promise<void> {
-  const { kind, actor } = target;
+  const { actor } = target;
   return underLock({ database, store }, target, async (writer) => {
-    const { commit } = await writer.offerAgain(version);
-    const action = `${AUDITED[kind]}.version_offered_again` as const;
-    await recordChanges(database, target, { writer, actor }, [{ action, details: { version, commit } }]);
+    const { commit } = writer.index.of(ONLY_SERIES).get(version) ?? {};
+    const entry = plan(writer, target, { what: 'version_offered_again', details: { version, commit } });
+    await writer.offerAgain(version);
+    await recordChanges(database, target, { writer, actor }, [entry]);
   });
+}
+
+interface Plan {
+  what: 'version_withdrawn' | 'version_offered_again';
+  details: Record<string, unknown>;
+}
+
+function plan(
+  writer: LockedRepository,
+  { kind, resource: { id: resourceId }, actor }: Target<ResourceKind>,
+  { what, details }: Plan,
+): PlannedEntry {
+  const entry = { actor, resourceId, action: `${AUDITED[kind]}.${what}`, details } as const;
+  writer.plan(entry);
+  return entry;
 }

@@ -6,7 +6,7 @@ import type { Route } from '../../src/http/route.ts';
 import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { addressOf, declaredRoutes } from '../support/routes.ts';
+import { addressOf, declaredRoutes, neededQuery } from '../support/routes.ts';
 
 const isList = ({ method, answers }: Route) => method === 'GET' && answers[200]?.schema instanceof z.ZodArray;
 
@@ -100,7 +100,7 @@ describe('the query of a list', () => {
     const single = ({ method, path, access, caller }: Route) =>
       method === 'GET' && !path.includes('logout') && caller !== 'git' && access.kind !== 'metrics';
     for (const route of routes.filter((each) => single(each) && !isList(each)))
-      await ok(200, hawser.admin.get(`${address(route)}?nonsense=1`));
+      await ok(200, hawser.admin.get(`${address(route)}${neededQuery(route) || '?'}&nonsense=1`));
   });
 
   it('is ignored where nodes call', async () => {
