@@ -95,6 +95,7 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       tags: VERSION_TAGS,
       path: '/api/v1/composite-configurations/{name}/versions/{version}',
       ids: { withdraw: 'withdrawCompositeVersion', offer: 'offerCompositeVersionAgain' },
+      answer: 'CompositeWithdrawal',
       view: CompositeVersionView,
       show: (resource, { version }) => showVersion(tools, resource, version),
     }),

@@ -104,6 +104,7 @@ function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
       tags: VERSION_TAGS,
       path: '/api/v1/configurations/{name}/versions/{version}',
       ids: { withdraw: 'withdrawConfigurationVersion', offer: 'offerConfigurationVersionAgain' },
+      answer: 'ConfigurationWithdrawal',
       view: VersionView,
       show: (_resource, details) => toVersion(details),
     }),

@@ -34,6 +34,12 @@ const NewWithdrawal = z
   })
   .meta({ id: 'NewWithdrawal', examples: [{ reason: 'It fills the disk of the web servers' }] });
 
+const EFFECT = {
+  nodes: 12,
+  wouldGet: [{ version: '1.1.0', nodes: 12 }],
+  pinnedBy: [{ compositeName: 'web-farm', version: '1.0.0' }],
+};
+
 const EffectView = z
   .object({
     nodes: z.int().meta({ description: 'How many nodes are offered the version now' }),
@@ -46,13 +52,7 @@ const EffectView = z
   })
   .meta({
     id: 'WithdrawalEffect',
-    examples: [
-      {
-        nodes: 12,
-        wouldGet: [{ version: '1.1.0', nodes: 12 }],
-        pinnedBy: [{ compositeName: 'web-farm', version: '1.0.0' }],
-      },
-    ],
+    examples: [EFFECT],
   });
 
 interface Spec {
@@ -62,13 +62,15 @@ interface Spec {
   path: string;
   /** The operation ids of PUT and DELETE. */
   ids: { withdraw: string; offer: string };
+  /** The name of the answer in the OpenAPI document. */
+  answer: string;
   view: z.ZodType;
   show(resource: GrantedResource, details: VersionDetails): unknown;
 }
 
 export function withdrawRoutes(
   tools: EffectTools,
-  { kind, tags, path: represents, ids, view, show }: Spec,
+  { kind, tags, path: represents, ids, answer, view, show }: Spec,
 ): Route[] {
   const { managing } = grantedRoutes(tools.database, tags, { on: GRANT_KINDS[kind] });
   const path = `${represents}/withdraw`;
@@ -87,7 +89,7 @@ export function withdrawRoutes(
       body: { kind: 'json', schema: NewWithdrawal, isOptional: true },
       answer: {
         description: 'The version as it is now, or what would happen',
-        schema: z.union([view, EffectView]),
+        schema: z.union([view, EffectView]).meta({ id: answer, examples: [EFFECT] }),
       },
       problems: ['not_published', 'versions_changed', 'in_use', ...WRITING_REPOSITORIES],
       async handle({ caller, resource, params, query, body }) {
