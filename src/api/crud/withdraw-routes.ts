@@ -96,7 +96,7 @@ export function withdrawRoutes(
         const version = params['version'] ?? '';
         if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);
         const { reason } = body;
-        if (typeof reason !== 'string') throw invalidField('/reason', 'Say why, in 1 to 1,000 characters');
+        if (typeof reason !== 'string') throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
         const target = { kind, resource, ...caller };
         return show(resource, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
       },
