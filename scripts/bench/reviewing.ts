@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Reply } from '../../test/support/client.ts';
 import { VERSIONS } from './fleet.ts';
-import { manyRounds } from './list-timing.ts';
+import { manyRounds, SCALE_TARGET } from './list-timing.ts';
 import { expect } from './probe.ts';
 import type { Processes } from './processes.ts';
 import { formatScale, inTurn, type ScaleRow, type Side, scaleRow } from './scale.ts';
@@ -27,12 +27,12 @@ const CHANGED = 10;
 const COMPARED = `${VERSIONS} : ${MANY} versions`;
 
 /** What is measured with few and with many versions, on a draft of each round. */
-const ACTS: readonly { what: string; act(site: Site, draft: string): Promise<Reply> }[] = [
-  { what: 'publish-check', act: check },
-  { what: 'edit of one file', act: edit },
-  { what: 'dry run of a withdrawal', act: dryRun },
-  { what: 'withdraw', act: withdraw },
-  { what: 'offer again', act: offerAgain },
+const ACTS: readonly { what: string; target: number; act(site: Site, draft: string): Promise<Reply> }[] = [
+  { what: 'publish-check', target: SCALE_TARGET, act: check },
+  { what: 'edit of one file', target: GROWTH_TARGET, act: edit },
+  { what: 'dry run of a withdrawal', target: SCALE_TARGET, act: dryRun },
+  { what: 'withdraw', target: GROWTH_TARGET, act: withdraw },
+  { what: 'offer again', target: GROWTH_TARGET, act: offerAgain },
 ];
 
 export interface ReviewResults {
@@ -73,8 +73,8 @@ export async function measureReviewing(
   });
   for (const { client } of Object.values(sites)) client.close();
   return {
-    growth: ACTS.map(({ what }, at) =>
-      scaleRow(what, COMPARED, times[at] ?? { few: [], many: [] }, GROWTH_TARGET),
+    growth: ACTS.map(({ what, target }, at) =>
+      scaleRow(what, COMPARED, times[at] ?? { few: [], many: [] }, target),
     ),
     compare: [scaleRow('compare', `git diff : ${FILES} files of ${LINES} lines`, compared, DIFF_TARGET)],
   };
