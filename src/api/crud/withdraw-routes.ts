@@ -96,7 +96,8 @@ export function withdrawRoutes(
         const version = params['version'] ?? '';
         if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);
         const { reason } = body;
-        if (typeof reason !== 'string') throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
+        if (typeof reason !== 'string')
+          throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
         const target = { kind, resource, ...caller };
         return show(resource, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
       },
