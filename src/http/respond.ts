@@ -54,8 +54,17 @@ function sendPlain(ctx: PlainExchange, status: number, headers: string[], body: 
 }
 
 function sendByKoa(ctx: Context & Exchange, status: number, headers: string[], body: Answer['body']): void {
+  const sent = toSend(ctx, body);
+  if (sent instanceof Readable) {
+    // Koa would ask whether it is a Response of fetch(), for which Node loads that first: no poll is answered for 30 ms.
+    ctx.respond = false;
+    ctx.status = status;
+    if (ctx.writable) ctx.res.writeHead(status, headers);
+    pipeline(sent, ctx.res, (error) => error && ctx.app.emit('error', error, ctx));
+    return;
+  }
   // The body goes first, because with null Koa sets a status of its own and takes headers away.
-  ctx.body = toSend(ctx, body) || null;
+  ctx.body = sent || null;
   ctx.status = status;
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] as string, headers[at + 1] as string);
 }

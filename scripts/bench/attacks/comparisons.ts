@@ -3,8 +3,11 @@
 import type { Attack } from './attack.ts';
 import { ENTRY_POINT } from './site.ts';
 
-/** The longest that a poll may wait while versions are compared, in milliseconds. */
-const COMPARISON = 10;
+/**
+ * The longest that a poll may wait while versions are compared, in milliseconds: 10 more than some poll waits anyway while
+ * the server has nothing else to do.
+ */
+const COMPARISON = 20;
 const MEMBERS = 40_000;
 const LINES = 20_000;
 const ENTRY = 'resources: []\n';

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { ListedFile } from '../../../src/domain/file-changes.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
@@ -36,6 +37,16 @@ describe('comparing lists of files', () => {
       },
     };
   }
+
+  it('compares in threads that let polls go first', async () => {
+    const [old, next] = [side({ a: numbered(5_000) }), side({ a: numbered(5_000, 'other') })];
+    await comparer.changes(CALLER, old, next);
+    const niceOf = (id: string) =>
+      readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[16];
+    const niceness = readdirSync('/proc/self/task').map(niceOf);
+    expect(niceness).to.include('10');
+    expect(niceOf(String(process.pid))).to.equal('0');
+  });
 
   it('counts lines in a thread as it counts them at once', async () => {
     const text = numbered(5_000);
