@@ -22,6 +22,7 @@ const RANKS: Record<string, number> = {
   resolve: 5,
   http: 6,
   'api/crud': 6.5,
+  bundles: 6.5,
   pull: 7,
   api: 7,
   operations: 7,
@@ -39,6 +40,8 @@ const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
+  // What bounds its time stands beside it (docs/decisions/0039).
+  diff: ['domain'],
   // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };

@@ -28,8 +28,12 @@ import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
+import { BundleCache } from './bundles/bundle-cache.ts';
+import type { BundleFiles } from './bundles/bundle-files.ts';
+import { BundleDownloads } from './bundles/downloads.ts';
 import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
+import type { GitBlame } from './git/blame.ts';
 import type { UploadPack } from './git/upload-pack.ts';
 import { Dispatcher } from './http/dispatcher.ts';
 import { type Exchange, newState } from './http/exchange.ts';
@@ -47,15 +51,16 @@ import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
-import { BundleCache } from './pull/bundle-cache.ts';
-import type { BundleFiles } from './pull/bundle-files.ts';
 import { pullRoutes } from './pull/routes.ts';
+import type { CompareTasks } from './resolve/compare-tasks.ts';
+import { Comparer } from './resolve/comparer.ts';
 import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
+import { ProblemCounts } from './resolve/problem-counts.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
@@ -65,11 +70,13 @@ import type { ThreadTasks } from './threads/open.ts';
 export interface AppOptions extends Stores {
   config: Config;
   uploadPack: UploadPack;
+  blame: GitBlame;
   retention: RetentionRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
+  comparingThreads: Threads<CompareTasks>;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -86,26 +93,27 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 }
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
-  const { database, store, locks, log, config, metrics, bundleFiles: files } = options;
+  const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
   const { dataDir } = config;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
+  const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
   const resolver = new Resolver(database, store, { planner, parameters, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
+  const problemCounts = new ProblemCounts(database, { planner, explainer });
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
-  const bundles = new BundleCache(resolver, {
-    maxBytes: config.cacheBytes / 2,
-    files,
-    onBuilt: onBundleBuilt,
-  });
-  metrics.addCaches(() => ({ bundles: bundles.facts, bundle_files: files.facts, ...parameters.caches }));
+  const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
+  const bundles = new BundleDownloads(cache);
+  const readers = { composites, compatibility, comparer, bundles, blame };
+  const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
+  metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
     pull: pullRoutes(resolver, bundles),
@@ -119,17 +127,17 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, explainer, onRegistration }),
+      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
       rotationRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...configurationRoutes({ database, store, locks, log, composites, compatibility }),
-      ...compositeRoutes({ database, store, locks, log, composites }),
+      ...configurationRoutes(versionTools),
+      ...compositeRoutes(versionTools),
       ...permissionRoutes(database, 'configuration'),
       ...permissionRoutes(database, 'composite'),
       ...permissionRoutes(database, 'parameters'),
-      ...parameterRoutes(parameterTools),
+      ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
       permissionCatalogueRoute(database),

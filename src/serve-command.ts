@@ -5,6 +5,7 @@ import { SECOND } from './lib/clock.ts';
 import { createLog, type Log } from './lib/log.ts';
 import { notifyReady } from './lib/service-manager.ts';
 import type { Call, Command } from './operations/command-line.ts';
+import type { ServerOptions } from './stores.ts';
 
 /** A running server, of one process or several. */
 interface Running {
@@ -23,7 +24,16 @@ export const serve: Command = {
       return runWorker(call);
     }
     const log = createLog(config.logLevel);
-    const running = config.workers === 1 ? await startAlone(call, log) : await startSeveral(call, log);
+    // These modules are imported here because the other commands do not need them.
+    const { lockFolders } = await import('./db/folder-lock.ts');
+    let locks: ReturnType<typeof lockFolders> | undefined;
+    const options = {
+      ...{ config, clock: call.clock, log, showFirstPassword: passwordReporter(config) },
+      claimFolders: () => {
+        locks = lockFolders(config, 'owner');
+      },
+    };
+    const running = config.workers === 1 ? await startAlone(options) : await startSeveral(options);
     process.on('SIGHUP', () => running.reload());
     const ended = closeOnSignals(running, log);
     const { dataDir, reposDir, workers } = config;
@@ -33,24 +43,24 @@ export const serve: Command = {
     const { notifySocket: socket, searchPath } = config;
     await notifyReady({ socket, searchPath }, `listening on ${running.url}`, log);
     await ended;
+    locks?.release();
     // A connection that is still open after the grace must not keep the process.
     process.exit(0);
   },
 };
 
-async function startAlone({ config, clock }: Call, log: Log): Promise<Running> {
-  // It is imported here because the other commands do not need it.
+async function startAlone(options: ServerOptions): Promise<Running> {
   const { startServer } = await import('./server.ts');
-  const server = await startServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
+  const server = await startServer(options);
   return { url: server.url, reload: () => void server.reloadTls(), close: () => server.close() };
 }
 
-async function startSeveral({ config, clock }: Call, log: Log): Promise<Running> {
+async function startSeveral(options: ServerOptions): Promise<Running> {
   const { prepareServer } = await import('./stores.ts');
   const { StartFailure, startWorkers } = await import('./workers/primary.ts');
-  await prepareServer({ config, clock, log, showFirstPassword: passwordReporter(config) });
+  await prepareServer(options);
   try {
-    return await startWorkers(config.workers, log);
+    return await startWorkers(options.config.workers, options.log);
   } catch (error) {
     if (error instanceof StartFailure) process.exit(error.exitCode);
     throw error;

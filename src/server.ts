@@ -5,14 +5,15 @@ import { AuditRetention } from './api/audit/retention.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
+import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
 import { type Config, ConfigError } from './config.ts';
+import { GitBlame } from './git/blame.ts';
 import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { createListener, type Listener } from './http/listener.ts';
 import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
-import { BundleFiles, bundleFolder } from './pull/bundle-files.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
@@ -25,7 +26,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openThreads } from './threads/open.ts';
+import { openComparingThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -70,17 +71,20 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const checkIns = new CheckIns(database, log);
   const { reposDir: root, searchPath } = config;
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
-  metrics.addReadings({ gitProcesses: () => uploadPack.processes });
   await uploadPack.open();
+  const blame = new GitBlame({ root, searchPath, log, hasGit: uploadPack.isAvailable });
+  metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
-  const threads = openThreads();
+  const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
     ...stores,
     config,
     threads,
+    comparingThreads,
     uploadPack,
+    blame,
     retention: retention.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
@@ -105,8 +109,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await threads.close();
+      await Promise.all([threads.close(), comparingThreads.close()]);
       await uploadPack.close();
+      await blame.close();
       await retention.close();
       await schedules?.ended();
       await checkIns.close();

@@ -1,6 +1,7 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { join } from 'node:path';
+import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
 import { describeFault } from './db/errors.ts';
 import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
@@ -16,7 +17,6 @@ import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
 import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
-import { sweepBundleFiles } from './pull/bundle-files.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { setPasswordCost } from './security/passwords.ts';
@@ -30,6 +30,11 @@ export interface ServerOptions {
   log: Log;
   /** Called with the first administrator's random password, once in the life of a data folder. */
   showFirstPassword(password: string): void;
+  /**
+   * Called by the first process of a server when both folders are there, before anything in them is read or changed.
+   * Throws where another server uses them. By default nobody is kept out.
+   */
+  claimFolders?(): void;
   /** The repositories' way to the disk. By default it is direct. */
   fs?: AtomicFs;
   /** Set in a process that is one of several. The stores are prepared then. */
@@ -72,7 +77,14 @@ export interface Stores {
   metrics: Metrics;
 }
 
-export async function openStores({ config, clock, log, fs, part }: ServerOptions): Promise<Stores> {
+export async function openStores({
+  config,
+  clock,
+  log,
+  fs,
+  part,
+  claimFolders,
+}: ServerOptions): Promise<Stores> {
   checkAdminPassword(config.adminPassword);
   setPasswordCost(config.scryptCost);
   refuseUnfinishedRestore(config);
@@ -80,7 +92,10 @@ export async function openStores({ config, clock, log, fs, part }: ServerOptions
   await requireFolder('HAWSER_DATA_DIR', dataDir);
   await requireFolder('HAWSER_REPOS_DIR', reposDir);
   // Of several processes the first has seen to it.
-  if (part === undefined) for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
+  if (part === undefined) {
+    claimFolders?.();
+    for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
+  }
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();

@@ -74,7 +74,7 @@ export async function makeTemplate(folder: string): Promise<string> {
   await store.exclusive(repository, async (locked) => {
     for (let minor = 0; minor < VERSIONS; minor += 1) {
       if (minor > 0) await locked.writeDraft('', draft(minor));
-      await locked.publish('', `1.${minor}.0`, person, Date.now());
+      await locked.publish('', `1.${minor}.0`, { tagger: person, at: Date.now() });
     }
   });
   await store.close();

@@ -18,6 +18,7 @@ import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
 import { formatPublishing, measurePublishing } from './publishing.ts';
 import { formatRecords, measureRecords } from './records.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
+import { formatReviewing, measureReviewing } from './reviewing.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
 import { formatStart, measureStart } from './start.ts';
@@ -56,6 +57,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['records', part(measureRecords, formatRecords)],
   ['start', part(measureStart, formatStart)],
   ['publish', part(measurePublishing, formatPublishing)],
+  ['review', part(measureReviewing, formatReviewing)],
   ['workers', part(measureWorkers, formatWorkers)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);

@@ -27,6 +27,8 @@ export interface Site {
   nodeId: string;
   /** The minor number of the next version. */
   nextMinor: number;
+  /** The highest published version, which the node gets. */
+  highest: string;
 }
 
 /** Measures the list of configurations, on the small and on the large fleet. */
@@ -83,8 +85,8 @@ export async function makeSite(
   const client = await signIn(endpoint);
   const reply = await client.get(`${CONFIGURATIONS}?take=1`);
   expect(reply.status === 200 && reply.json[0]?.versionCount === versions, 'the count of versions', reply);
-  const { name } = reply.json[0];
-  return { client, pid, name, nodeId: fleet.oneNodeEach[0] ?? '', nextMinor: VERSIONS };
+  const { name, latestPublishedVersion: highest } = reply.json[0];
+  return { client, pid, name, highest, nodeId: fleet.oneNodeEach[0] ?? '', nextMinor: VERSIONS };
 }
 
 export async function timed(send: () => Promise<Reply>): Promise<{ ms: number; reply: Reply }> {

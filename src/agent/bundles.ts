@@ -203,7 +203,7 @@ const TYPE_MASK = 0xf000;
 const REGULAR = 0x8000;
 
 /**
- * Files get mode 0600 and folders 0700, because parameters may be secret. Everything is flushed to the disk.
+ * Files get mode 0600, executable ones and folders 0700, because parameters may be secret. Everything is flushed to the disk.
  * @param folder an empty folder
  * @param limit the most bytes that all files together may have
  * @returns the paths of the files
@@ -249,7 +249,8 @@ function checkedPath(entry: Entry): string {
 
 async function writeEntry(zip: ZipFile, entry: Entry, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, 'wx', 0o600);
+  const isExecutable = ((entry.externalFileAttributes >>> 16) & 0o100) !== 0;
+  const file = await open(path, 'wx', isExecutable ? 0o700 : 0o600);
   try {
     // The stream is read at once, because an error event without a listener would end the agent.
     const content = await zip.openReadStreamPromise(entry);

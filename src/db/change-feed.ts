@@ -50,6 +50,11 @@ export class ChangeFeed {
     return this.seenGeneration;
   }
 
+  /** The number of the last change that listeners were told of. It rises with each of them. */
+  get lastChange(): number {
+    return this.seenChange;
+  }
+
   /** Rises with every change of access rights: of roles, grants and users, and when credentials are ended. */
   get accessGeneration(): number {
     return this.seenAccessGeneration;

@@ -16,6 +16,7 @@ import { announcedCertificatesMigration } from './migrations/0010-announced-cert
 import { accessChangesMigration } from './migrations/0011-access-changes.ts';
 import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
 import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
+import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -32,6 +33,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0011-access-changes': accessChangesMigration,
   '0012-scope-changes': scopeChangesMigration,
   '0013-certificate-rotation': certificateRotationMigration,
+  '0014-pinned-versions': pinnedVersionsMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

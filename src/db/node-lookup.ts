@@ -5,7 +5,9 @@
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
+import { normalizeHostName } from '../domain/names.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { isId } from '../lib/ids.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
@@ -15,6 +17,8 @@ export interface Assignment {
   compositeId: string | null;
   majorVersion: number | null;
   prereleaseChannel: string | null;
+  /** The one version that the node is pinned to. Then the two above are null. */
+  version: string | null;
 }
 
 export interface KnownNode {
@@ -58,12 +62,13 @@ type Row = [
   compositeId: string | null,
   majorVersion: number | null,
   prereleaseChannel: string | null,
+  version: string | null,
   generation: number,
 ];
 
 /** The table of nodes is not needed, because a certificate is deleted with its node. */
 const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
-    a.major_version, a.prerelease_channel, (select value from generation where id = 1)
+    a.major_version, a.prerelease_channel, a.version, (select value from generation where id = 1)
   from node_certificates c left join assignments a on a.node_id = c.node_id
   left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
   where c.state = 'current' and`;
@@ -92,6 +97,8 @@ export class NodeLookup {
   private readonly feed: ChangeFeed;
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
+  private readonly idIfKnown: Statement<[string], string>;
+  private readonly idByFqdn: Statement<[string], string>;
   private readonly announced: Statement<[string, string, string]>;
   private readonly scopes: Statement<[string], ScopeRow>;
   /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
@@ -105,6 +112,8 @@ export class NodeLookup {
     this.feed = feed;
     this.statement = handle.prepare<[string], Row>(`${SELECT} c.thumbprint = ?`).raw();
     this.byId = handle.prepare<[string], Row>(`${SELECT} c.node_id = ?`).raw();
+    this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
+    this.idByFqdn = handle.prepare<[string], string>('select id from nodes where fqdn = ?').pluck();
     this.announced = handle.prepare(SELECT_ANNOUNCED);
     this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     feed.subscribe({
@@ -133,6 +142,13 @@ export class NodeLookup {
   byNodeId(nodeId: string): KnownNode | null {
     const row = this.byId.get(nodeId);
     return row ? toKnownNode(row) : null;
+  }
+
+  /** The id of the node of this id or fqdn, in any case, or null. A node of this id goes before one of this fqdn. */
+  findId(text: string): string | null {
+    if (isId(text) && this.idIfKnown.get(text) !== undefined) return text;
+    const fqdn = normalizeHostName(text);
+    return fqdn === null ? null : (this.idByFqdn.get(fqdn) ?? null);
   }
 
   /** Whether the node has announced a certificate by one of its two thumbprints, no matter how long ago. */
@@ -186,11 +202,11 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
 
 function toKnownNode(row: Row): KnownNode {
   const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
-  const [, , , , , majorVersion, prereleaseChannel, generation] = row;
+  const [, , , , , majorVersion, prereleaseChannel, version, generation] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null
-      : { configurationId, compositeId, majorVersion, prereleaseChannel };
+      : { configurationId, compositeId, majorVersion, prereleaseChannel, version };
   return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
 }
 

@@ -60,6 +60,8 @@ export interface NodeTables {
     composite_id: string | null;
     major_version: number | null;
     prerelease_channel: string | null;
+    /** The version to which the node is pinned. Then the two above are null. */
+    version: string | null;
     assigned_at: number;
   };
   node_tags: NodeTagsTable;

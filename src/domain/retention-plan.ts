@@ -20,6 +20,8 @@ export type OwnRetention = { [K in keyof RetentionRule]: RetentionRule[K] | null
 export interface RetentionCandidate {
   version: string;
   isPublished: boolean;
+  /** Whether it is published and offered to nobody. It is removed as any other, but nothing is kept for its sake. */
+  isWithdrawn: boolean;
   /** When it was published, or made if it is a draft, in epoch milliseconds. */
   at: number;
 }
@@ -42,8 +44,8 @@ export function ruleFor(rule: RetentionRule, own: OwnRetention): RetentionRule |
 
 /**
  * The versions of one group that a cleanup removes. They are beyond the newest `keepVersions`, at least `keepDays` old,
- * no releases that are to be kept, and not protected. Versions `inUse` are protected, and so is the newest published
- * version, and the highest stable published version if `main` is there.
+ * no releases that are to be kept, and not protected. Versions `inUse` are protected. Of those that are published and not
+ * withdrawn, so is the newest, and the highest stable one if `main` is there.
  * @param highestFirst is the group; of several versions of the same moment the higher one counts as newer
  * @param inUse are versions that some node gets or something is pinned to
  * @param hasMain tells whether the repository has a branch `main`, which repositories of parameters do not have
@@ -54,9 +56,9 @@ export function planRemovals<T extends RetentionCandidate>(
   { inUse, hasMain, now }: { inUse: ReadonlySet<string>; hasMain: boolean; now: number },
 ): PlannedRemoval<T>[] {
   const newestFirst = [...highestFirst].sort((a, b) => b.at - a.at);
-  const published = (candidate: T) => candidate.isPublished;
-  const atMain = highestFirst.find((candidate) => candidate.isPublished && isStable(candidate.version));
-  const needed = new Set([newestFirst.find(published), hasMain ? atMain : undefined]);
+  const isOffered = (candidate: T) => candidate.isPublished && !candidate.isWithdrawn;
+  const atMain = highestFirst.find((candidate) => isOffered(candidate) && isStable(candidate.version));
+  const needed = new Set([newestFirst.find(isOffered), hasMain ? atMain : undefined]);
   const oldest = now - rule.keepDays * DAY;
   return newestFirst
     .slice(rule.keepVersions)

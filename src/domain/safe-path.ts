@@ -88,12 +88,17 @@ export function checkPathSet(paths: readonly string[]): void {
   for (const path of paths) set.add(path);
 }
 
+/** Whether Git reads attributes from the file, on some file system. */
+export function isGitAttributes(path: string): boolean {
+  return /(?:^|\/)\.gitattributes$/i.test(path);
+}
+
 /**
  * Refuses a `.gitattributes` with a line that is too long for Git. `git fsck` calls that an error
  * (gitattributesLineLength), and a clone with `transfer.fsckObjects` would always fail on it.
  */
 export function checkGitAttributes(path: string, content: Uint8Array): void {
-  if (!/(?:^|\/)\.gitattributes$/i.test(path)) return;
+  if (!isGitAttributes(path)) return;
   for (let start = 0; content.length - start >= MAX_ATTRIBUTE_LINE; ) {
     // An upload may have fifty million lines, so this looks only for the last newline within the limit. All lines that
     // end before it are short enough.

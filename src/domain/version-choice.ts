@@ -91,14 +91,15 @@ export function chooseParameterFile<T extends Versioned>(
 
 /**
  * The version whose schema a file of this major is checked with. This is the highest published version of the major,
- * else the highest of it, else the same of the nearest lower major, else null.
+ * else the highest that is not withdrawn, else the highest of it, else the same of the nearest lower major, else null.
  */
-export function chooseSchemaVersion<T extends Versioned & { isPublished: boolean }>(
+export function chooseSchemaVersion<T extends Versioned & { isPublished: boolean; isWithdrawn: boolean }>(
   highestFirst: readonly T[],
   major: number,
 ): T | null {
   const candidates = highestFirst.filter(({ version }) => (majorOf(version) ?? major + 1) <= major);
   const nearest = majorOf(candidates[0]?.version ?? '');
   const ofMajor = candidates.filter(({ version }) => majorOf(version) === nearest);
-  return ofMajor.find(({ isPublished }) => isPublished) ?? ofMajor[0] ?? null;
+  const published = ofMajor.find(({ isPublished }) => isPublished);
+  return published ?? ofMajor.find(({ isWithdrawn }) => !isWithdrawn) ?? ofMajor[0] ?? null;
 }

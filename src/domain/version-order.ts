@@ -12,7 +12,7 @@ import { invalidField } from '../lib/errors.ts';
  * A version names refs, and a loose ref is a file. `v<version>` and the suffix of a lock or a temporary file must fit into
  * the 255 bytes of a file name.
  */
-const MAX_VERSION_LENGTH = 200;
+export const MAX_VERSION_LENGTH = 200;
 
 const VERSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 

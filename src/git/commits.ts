@@ -1,9 +1,8 @@
-/** What commits are made of, whatever they are of: people, and the parent that history gives them. */
+/** What commits are made of, whatever they are of. */
 
 import type { CommitObject, TagObject } from 'isomorphic-git';
 import { damagedRepository } from './disk-errors.ts';
 import type { ObjectStore } from './objects.ts';
-import { readTrailers } from './trailers.ts';
 import type { Person } from './types.ts';
 
 export type { CommitObject, TagObject };
@@ -31,22 +30,4 @@ export async function readCommit(objects: ObjectStore, gitdir: string, oid: stri
   const commit = await objects.readParsed(gitdir, oid, 'commit');
   if (commit === null) throw damagedRepository();
   return commit;
-}
-
-/**
- * The commit with `parent` as its only parent, so that history runs through the versions as published,
- * whatever was published while it was a draft. Commits that stock git made are left as they are.
- */
-export async function rebaseCommit(
-  objects: ObjectStore,
-  gitdir: string,
-  oid: string,
-  parent: string | null,
-): Promise<string> {
-  const commit = await readCommit(objects, gitdir, oid);
-  const ours = readTrailers(commit.message).has('created-at') && commit.gpgsig === undefined;
-  if (!ours || commit.parent.length > 1 || (commit.parent[0] ?? null) === parent) return oid;
-  const { message, tree, author, committer } = commit;
-  const moved = { message, tree, author, committer, parent: parent === null ? [] : [parent] };
-  return objects.writeCommit(gitdir, moved);
 }

@@ -23,14 +23,22 @@ const MAX_TAG_CHAIN = 8;
  * anywhere, the repository is whole, and what was not removed yet is a version as before. The objects stay until
  * maintenance removes them.
  * @param boundaries the commits at which history is to end
+ * @param withdrawals refs that say of some of these versions that they are withdrawn. They go last, so that a crash in
+ *   between offers none of them again
  * @throws HawserError conflict `versions_changed` when another program moved one of the refs meanwhile
  */
 export async function removeRefs(
   folder: GitFolder,
   boundaries: readonly string[],
   refs: readonly RefValue[],
+  withdrawals: readonly RefValue[],
 ): Promise<void> {
   await endHistoryAt(folder, boundaries);
+  await removeSome(folder, refs);
+  await removeSome(folder, withdrawals);
+}
+
+async function removeSome(folder: GitFolder, refs: readonly RefValue[]): Promise<void> {
   for (let at = 0; at < refs.length; at += REMOVED_AT_ONCE) {
     if (!(await deleteRefs(folder, refs.slice(at, at + REMOVED_AT_ONCE))))
       throw conflict('versions_changed', 'A version was changed by another program meanwhile; try again.');

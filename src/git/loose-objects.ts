@@ -37,6 +37,11 @@ export async function wrapObject(type: string, content: Uint8Array): Promise<Wra
   return { oid: await hashInBlocks('sha1', header, content), header, content };
 }
 
+/** The id that a file of these bytes has. */
+export async function blobIdOf(content: Uint8Array): Promise<string> {
+  return (await wrapObject('blob', content)).oid;
+}
+
 /** The content of an object's file, in one piece or, for a large object, in several that were made on another thread. */
 export async function deflateObject({ header, content }: WrappedObject): Promise<Buffer | Buffer[]> {
   if (content.byteLength > SMALL) return deflateAside(header, content);

@@ -135,11 +135,11 @@ export async function writeTree(
   for (const { path } of files) {
     for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.set(folder, []);
   }
-  await forEachOf(files, AT_ONCE, async ({ path, content }) => {
+  await forEachOf(files, AT_ONCE, async ({ path, content, executable = false }) => {
     refuseGone(gone);
     const oid = await objects.write(gitdir, 'blob', content);
-    folders.get(dirname(path))?.push({ mode: '100644', name: basename(path), oid });
-    written.push({ path, oid });
+    folders.get(dirname(path))?.push({ mode: executable ? '100755' : '100644', name: basename(path), oid });
+    written.push({ path, oid, executable });
   });
   let tree = '';
   for (const level of levelsOf(folders)) {

@@ -17,18 +17,28 @@ export interface Person {
 export interface FileContent {
   path: string;
   content: Uint8Array;
+  /** Default: false. */
+  executable?: boolean;
 }
 
 export interface StoredFile {
   path: string;
   /** The id of the blob. */
   oid: string;
+  /** Whether Git has the file with the mode 100755. */
+  executable: boolean;
 }
 
 export interface BlobInfo {
   size: number;
   /** Hexadecimal. */
   sha256: string;
+}
+
+/** All files of a commit that the repository has. */
+export interface CommittedFiles {
+  commit: string;
+  files: readonly StoredFile[];
 }
 
 /** What a repository remembers of its row in the registry, so that it can be adopted when the row is lost. */

@@ -82,7 +82,15 @@ export class UploadPack {
     this.isUsable = version !== null && isRecent(version);
     if (this.isUsable) return;
     const oldest = OLDEST_GIT.join('.');
-    log.warn({ searchPath, version }, `no git ${oldest} or newer found: /git/ answers 501, all else works`);
+    log.warn(
+      { searchPath, version },
+      `no git ${oldest} or newer found: /git/ answers 501, and so does blame; all else works`,
+    );
+  }
+
+  /** Whether git was found, and is new enough. */
+  get isAvailable(): boolean {
+    return this.isUsable;
   }
 
   /** Lists the refs in the client's version of the protocol. */

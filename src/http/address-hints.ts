@@ -10,7 +10,6 @@ import type { Exchange } from './exchange.ts';
 
 /** The lists in which the ids of a path are found, by the parameter. For `id` it is the path in front of it. */
 const LISTS: Readonly<Record<string, string>> = {
-  nodeId: '/api/v1/nodes?fqdn=...',
   scopeTypeId: '/api/v1/scope-types',
   scopeValueId: '/api/v1/scope-types/{scopeTypeId}/values',
   configurationId: '/api/v1/configurations/{name}',

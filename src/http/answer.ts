@@ -7,8 +7,8 @@ import { Pace } from '../lib/pace.ts';
 
 /** A body that is opened only when it is really sent, once for each answer. */
 export interface PieceByPiece {
-  /** The length in bytes. */
-  length: number;
+  /** The length in bytes; null where it is known only at the end. */
+  length: number | null;
   open(): Readable;
 }
 
@@ -42,9 +42,16 @@ export async function jsonWithList(
   name: string,
   items: Iterable<unknown>,
 ): Promise<Answer> {
+  const opening = `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`;
+  const pieces = await writeList(opening, items, ']}');
+  const digest = await hashInBlocks('sha256', ...pieces);
+  return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
+}
+
+async function writeList(opening: string, items: Iterable<unknown>, closing: string): Promise<Buffer[]> {
   const pace = new Pace();
   const pieces: Buffer[] = [];
-  let text = `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`;
+  let text = opening;
   let separator = '';
   for (const item of items) {
     text += separator + JSON.stringify(item);
@@ -54,9 +61,8 @@ export async function jsonWithList(
     text = '';
     if (pace.isDue) await pace.rest();
   }
-  pieces.push(Buffer.from(`${text}]}`));
-  const digest = await hashInBlocks('sha256', ...pieces);
-  return { status: 200, headers: JSON_TYPE, body: Buffer.concat(pieces), etag: `"${digest.slice(0, 40)}"` };
+  pieces.push(Buffer.from(text + closing));
+  return pieces;
 }
 
 /** Ends the connection with this answer (RFC 9112 9.6), so that the client shakes hands anew. */
@@ -75,8 +81,8 @@ export function created(location: string, value: unknown): Answer {
 }
 
 /** Answers 304 to a GET whose caller already has the content, where that is known before the content is read. */
-export function notModified(validator: string): Answer {
-  return { status: 304, headers: {}, body: null, etag: `"${validator}"` };
+export function notModified(validator: string, headers: Record<string, string> = {}): Answer {
+  return { status: 304, headers, body: null, etag: `"${validator}"` };
 }
 
 export function noContent(): Answer {
@@ -90,6 +96,16 @@ export function page(
   { take, skip }: { take: number; skip: number },
 ): Answer {
   return { status: 200, headers: JSON_TYPE, body: JSON.stringify(items), page: { take, skip, total } };
+}
+
+/** As `page`, for a page of any length, which is written out in steps. */
+export async function longPage(
+  items: Iterable<unknown>,
+  total: number,
+  { take, skip }: { take: number; skip: number },
+): Promise<Answer> {
+  const body = Buffer.concat(await writeList('[', items, ']'));
+  return { status: 200, headers: JSON_TYPE, body, page: { take, skip, total } };
 }
 
 /**

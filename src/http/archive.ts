@@ -22,6 +22,8 @@ export interface UploadedFile {
   /** The path has the form that `normalizePath` gives. */
   path: string;
   content: Buffer;
+  /** Only a ZIP tells. A single file of a form is not executable. */
+  executable?: boolean;
 }
 
 interface PlannedFile {
@@ -60,7 +62,7 @@ export async function unpackArchive(archive: Buffer, limits: ArchiveLimits): Pro
     const files: UploadedFile[] = [];
     const pace = new Pace();
     for (const { path, entry } of planned) {
-      files.push({ path, content: await unpack(zip, archive, entry) });
+      files.push({ path, content: await unpack(zip, archive, entry), executable: isExecutable(entry) });
       if (pace.isDue) await pace.rest();
     }
     return files;
@@ -141,6 +143,11 @@ function checkType(entry: Entry, name: string): boolean {
     throw broken(`The archive's folder "${showText(name)}" has content`);
   }
   return isFolder;
+}
+
+/** The bit of the owner in the upper half of the attributes, which is zero in archives of Windows. */
+function isExecutable({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o100) !== 0;
 }
 
 async function unpack(zip: ZipFile, archive: Buffer, entry: Entry): Promise<Buffer> {

@@ -12,8 +12,9 @@ import { endOf } from './facts.ts';
 import { type BodyPace, discardBody, MeteredBody, paceOfWhole, parseBody } from './metered-body.ts';
 import { refuseContentEncoding, unsupported } from './multipart.ts';
 import type { BodySpec } from './route.ts';
+import { refuseNul } from './stored-text.ts';
 import { openBody } from './stream-body.ts';
-import { readUpload, type Upload, uploadPlaces } from './uploads.ts';
+import { readFile, readUpload, type Upload, type Uploader, uploadPlaces } from './uploads.ts';
 import { decodeJson, decodeUtf8, missingJson, parseJson, validate } from './validation.ts';
 
 export interface RequestLimits {
@@ -36,7 +37,7 @@ export type ReadBody = { body: unknown } & Pick<Upload, 'files' | 'file'>;
 export const NO_BODY: ReadBody = { body: undefined, files: [], file: null };
 
 /** Kinds of bodies that are handed on as one block. */
-type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' }>;
+type WholeSpec = Exclude<BodySpec<unknown>, { kind: 'stream' | 'upload' | 'file' }>;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -64,12 +65,24 @@ export class BodyReader {
       const stream = openBody(req, spec, endOf(ctx));
       return { ...NO_BODY, body: validate(spec.schema, stream, 'body') };
     }
-    if (spec.kind === 'upload') return this.readUpload(spec, ctx);
+    if (spec.kind === 'file')
+      return { ...NO_BODY, body: validate(spec.schema, await this.readFile(ctx), 'body') };
+    if (spec.kind !== 'upload') return this.readShared(spec, ctx);
+    const isJson = JSON_TYPE.test(req.headers['content-type'] ?? '');
+    if (spec.json === undefined || !isJson) return this.readUpload(spec, ctx);
+    return this.readShared({ kind: 'json', schema: spec.json }, ctx);
+  }
+
+  /** Reads a body in one block, which has a share of the memory for all such bodies. */
+  private async readShared(spec: WholeSpec, ctx: Exchange): Promise<ReadBody> {
+    const { req } = ctx;
     let share: BodyShare | undefined;
     try {
       share = this.budget.open(senderOf(ctx));
-      const body = await this.readWhole(spec, req, share);
-      return { ...NO_BODY, body: validate(spec.schema, body, spec.kind === 'form' ? 'form' : 'body') };
+      const whole = await this.readWhole(spec, req, share);
+      const body = validate(spec.schema, whole, spec.kind === 'form' ? 'form' : 'body');
+      if (spec.kind === 'json' || spec.kind === 'form') refuseNulForStorage(body, ctx);
+      return { ...NO_BODY, body };
     } catch (error) {
       // The rest of the body stays unread, so the connection cannot carry another request.
       if (share === undefined || req.isPaused()) ctx.res.shouldKeepAlive = false;
@@ -134,19 +147,35 @@ export class BodyReader {
     ctx: Exchange,
   ): Promise<ReadBody> {
     const { limits } = this;
-    const { principal } = ctx.state;
-    // Routes that take uploads are for users alone.
-    const userId = principal?.kind === 'user' ? principal.userId : '';
     const bytes = Math.min(limits.uploadBytes, spec.file?.bytes ?? limits.uploadBytes);
     const setting = bytes === limits.uploadBytes ? LIMIT_SETTINGS.uploadBytes : undefined;
     const { fields, files, file } = await readUpload(
       ctx.req,
       { bytes, setting, files: spec.file ? 1 : limits.uploadFiles },
-      { fields: spec.fields, file: spec.file?.name },
-      { places: this.uploads, userId, over: endOf(ctx) },
+      { fields: spec.fields, file: spec.file?.name, orJson: spec.json !== undefined },
+      this.uploaderOf(ctx),
     );
-    return { body: validate(spec.schema, Object.fromEntries(fields), 'form'), files, file };
+    const body = validate(spec.schema, Object.fromEntries(fields), 'form');
+    refuseNulForStorage(body, ctx);
+    return { body, files, file };
   }
+
+  private readFile(ctx: Exchange): Promise<Buffer> {
+    const limits = { bytes: this.limits.uploadBytes, setting: LIMIT_SETTINGS.uploadBytes };
+    return readFile(ctx.req, limits, this.uploaderOf(ctx));
+  }
+
+  private uploaderOf(ctx: Exchange): Uploader {
+    const { principal } = ctx.state;
+    // Routes that take uploads are for users alone.
+    const userId = principal?.kind === 'user' ? principal.userId : '';
+    return { places: this.uploads, userId, over: endOf(ctx) };
+  }
+}
+
+/** Sign-in and registration, which are public, store no text that has no narrower rule of its own. */
+function refuseNulForStorage(body: unknown, { state: { route } }: Exchange): void {
+  if (route?.access.kind !== 'public') refuseNul(body);
 }
 
 /** How a body in one block is read. */

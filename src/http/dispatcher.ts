@@ -10,6 +10,7 @@ import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
+import { admits, notAcceptable } from './acceptable.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import {
   authenticate,
@@ -23,10 +24,12 @@ import { endAfterAnswer } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
-import { admits, notAcceptable, respond } from './respond.ts';
+import { putNodeId } from './node-in-path.ts';
+import { parseQuery } from './query.ts';
+import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
-import { validate } from './validation.ts';
+import { membersOf, validate } from './validation.ts';
 
 export interface DispatcherOptions {
   database: Database;
@@ -101,7 +104,7 @@ export class Dispatcher {
     return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
-      const { params, query } = readAddress(route, ctx.params, ctx.query);
+      const { params, query } = readAddress(route, ctx.params, parseQuery(ctx.querystring));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
       return andThen(this.bodies.read(route.body, ctx), (read) => {
@@ -137,17 +140,18 @@ export class Dispatcher {
 
   /** Finds out who calls, and whether that caller may use the route. For a poll all of this is in memory. */
   private authorizeCaller(ctx: Exchange, route: Route, now: number): Awaitable<Authorization> {
-    const { changes } = this.options.database;
+    const { changes, nodeLookup } = this.options.database;
     // This comes before any answer from memory, because another process of this server may have written.
     changes.catchUp();
     const { generation, accessGeneration } = changes;
     return andThen(this.identify(ctx, route, now), (principal) => {
       ctx.state.principal = principal;
-      return andThen(authorize(this.options.database, route.access, principal, ctx.params), (subject) => ({
-        subject,
-        generation,
-        accessGeneration,
-      }));
+      const isNodeKnown = principal?.kind !== 'user' || putNodeId(ctx, route, nodeLookup);
+      return andThen(authorize(this.options.database, route.access, principal, ctx.params), (subject) => {
+        // This comes last, because only whoever may use the route may learn which nodes there are.
+        if (!isNodeKnown) throw notFound('No such node');
+        return { subject, generation, accessGeneration };
+      });
     });
   }
 
@@ -220,8 +224,9 @@ export class Dispatcher {
     if (!CONDITIONAL_METHODS.has(route.method) || (!isConditional && !this.gets.has(path)))
       return this.carryOut(call);
     const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => ctx.params[name] ?? '');
+    if (isConditional) ctx.state.requireCurrent = () => this.requireCurrent(path, call);
     const locked = async () => {
-      if (isConditional) await this.requireCurrent(path, call);
+      await ctx.state.requireCurrent?.();
       return this.carryOut(call);
     };
     // This wait comes before the lock, because others wait for the lock.
@@ -246,7 +251,9 @@ export class Dispatcher {
     if (route === undefined) return null;
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
-      const address = readAddress(route, ctx.params, {});
+      // The query may be a part of the name of the resource, such as the value of a scope.
+      const query = membersOf(route.query, parseQuery(ctx.querystring));
+      const address = readAddress(route, ctx.params, query);
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };
     } catch (error) {
@@ -269,7 +276,7 @@ function readAddress(route: Route, params: Record<string, string>, query: object
   if (parsed?.success === false) throw notFound('Nothing has this address');
   return {
     params: parsed === undefined ? params : parsed.data,
-    query: route.query ? validate(route.query, { ...query }, 'query') : undefined,
+    query: route.query ? validate(route.query, query, 'query') : undefined,
   };
 }
 

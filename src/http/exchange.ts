@@ -15,20 +15,13 @@ export type RequestState = FactSource['state'] & {
   route: Route | undefined;
   /** Set once an open call of a node is counted. Calling it ends the call. */
   leave: (() => void) | undefined;
+  /** Set if the path names a node by its fqdn: the same path with the node's id. */
+  pathById?: string;
   /** Set once an answer is sent as a stream: how many bytes have gone so far. */
   streamedBytes?: number;
 };
 
-type Shared =
-  | 'req'
-  | 'res'
-  | 'method'
-  | 'path'
-  | 'headers'
-  | 'query'
-  | 'querystring'
-  | 'writable'
-  | 'accepts';
+type Shared = 'req' | 'res' | 'method' | 'path' | 'headers' | 'querystring' | 'writable' | 'accepts';
 
 /** Koa's context is one. The poll gets one without Koa, whose machinery would be a fifth of what a poll costs. */
 export type Exchange = Pick<Context, Shared> & { params: Record<string, string>; state: RequestState };
@@ -40,7 +33,6 @@ export class PlainExchange implements Exchange {
   readonly method = 'GET';
   readonly path: string;
   readonly querystring: string;
-  readonly query = {};
   readonly params: Record<string, string>;
   readonly state = newState();
 

@@ -5,15 +5,18 @@ import type { Context } from 'koa';
 import { type Actor, actorOf } from '../security/audit.ts';
 import type { CertificateDescription } from '../security/certificates.ts';
 import type { Principal } from '../security/principal.ts';
+import { notAcceptable } from './acceptable.ts';
 import { clientOf, wouldChain } from './connections.ts';
 
 /** The part of an exchange that this asks. */
-export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'headers'> & {
+export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'headers' | 'accepts'> & {
   state: {
     requestId: string;
     principal: Principal | null | undefined;
     /** Set once somebody asks for the end of the exchange. */
     over?: AbortController;
+    /** Set where the request has an `If-Match`. */
+    requireCurrent?: () => Promise<void>;
   };
 };
 
@@ -59,6 +62,24 @@ export class Facts {
   /** It is aborted when the answer has been sent in full, or the client has gone. */
   get over(): AbortSignal {
     return endOf(this.ctx);
+  }
+
+  /**
+   * Compares `If-Match` once more, for whoever has waited for a lock since; undefined where the request has none. It
+   * throws precondition_failed.
+   */
+  get requireCurrent(): (() => Promise<void>) | undefined {
+    return this.ctx.state.requireCurrent;
+  }
+
+  /**
+   * The media type that the caller likes best, the first where it takes all alike.
+   * @throws HawserError not_acceptable when the Accept header excludes all of them
+   */
+  preferred<const T extends string>(...types: readonly [T, ...T[]]): T {
+    const type = this.ctx.accepts(...types);
+    if (type === false) throw notAcceptable(...types);
+    return type as T;
   }
 
   /** Gives a header by its lower-case name. */

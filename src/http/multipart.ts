@@ -49,14 +49,17 @@ const EXTENDED_VALUE = /^utf-8'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i;
 
 /**
  * The boundary named by a request's `Content-Type`.
+ * @param orJson whether JSON would be taken too, which the refusal says
  * @throws HawserError `unsupported_media_type` for another media type, and for a compressed body, which could grow past
  *   every limit after it was counted; `validation_failed`, in it `malformed_multipart`, for a missing boundary
  */
-export function readBoundary(headers: IncomingHttpHeaders): string {
+export function readBoundary(headers: IncomingHttpHeaders, orJson = false): string {
   const contentType = headers['content-type'] ?? '';
   const type = /^multipart\/form-data(?=[ \t]*(?:;|$))/i.exec(contentType)?.[0];
   if (type === undefined)
-    throw unsupported('The Content-Type must be multipart/form-data, which curl sends with -F');
+    throw unsupported(
+      `The Content-Type must be multipart/form-data, which curl sends with -F${orJson ? ', or application/json' : ''}`,
+    );
   refuseContentEncoding(headers);
   const boundary = parseParameters(contentType.slice(type.length))?.get('boundary');
   if (boundary === undefined || !BOUNDARY.test(boundary))

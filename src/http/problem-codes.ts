@@ -75,17 +75,19 @@ const OF_THE_SERVER = {
     repository_damaged: 'An object of a repository is missing or broken. Restore it from a backup.',
     lock_returned: 'A defect of the server: a repository was used after its lock was given back.',
   }),
-  ...at(501, { git_not_available: 'The server has no git to serve clones with; all else works without it.' }),
+  ...at(501, {
+    git_not_available: 'The server has no git to serve clones and blame with; all else works without it.',
+  }),
   ...at(503, {
     unavailable:
       'The disk or the database cannot be used at the moment, or too many bodies are being sent at once. Try again ' +
       'after `Retry-After` seconds.',
     overloaded:
       'More calls of nodes, or more checks of passwords, at a time than the server takes, or too many calls of this ' +
-      'node, or more than two bundles on their way to one caller. Try again after `Retry-After` seconds.',
+      'node, or more than two bundles or archives on their way to one caller. Try again after `Retry-After` seconds.',
     repository_locked: 'Another program, such as git, holds the repository. Try again.',
     shutting_down: 'The server is shutting down. Try again when it is back.',
-    git_timeout: 'Git took too long to answer, or the client to read.',
+    git_timeout: 'Git took too long to answer, or the client to read, or git finds more than is passed on.',
   }),
   ...at(507, { insufficient_storage: 'The disk is full. Nothing of the request was written.' }),
 };
@@ -104,6 +106,8 @@ const OF_IDENTITY = {
   ...at(409, {
     last_administrator: 'Nobody who is active would be Administrator any more.',
     mapping_exists: 'This group of this provider is mapped already.',
+    not_a_service_account:
+      'Tokens are made and revoked here for service accounts alone; people make their own.',
     name_taken: 'Another one has this name; letters that differ in case only are the same.',
     service_account: 'A service account has no password.',
     system_role: 'A built-in role cannot be changed or deleted.',
@@ -146,16 +150,20 @@ const OF_VERSIONS = {
   }),
   ...at(409, {
     already_published: 'The version is published already.',
+    binary_file: 'The file is binary: a NUL is among its first 8,000 bytes. It has no lines.',
     child_exists: 'The configuration is a child of this version already.',
+    entry_point_missing:
+      'The file is the entry point, without which there is no version. Replace the draft instead.',
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
     no_children: 'A composite version without children cannot be published.',
+    not_published: 'The version is a draft, which nobody is offered. Delete it instead.',
     override_not_allowed: 'The settings of the server do not allow configurations to have their own.',
     published_version: 'A published version never changes and is not deleted by hand. Make a new one.',
     reserved_path: 'The path is needed for what the server makes: `parameters.yaml`, or the entry point.',
     unpublished_child: 'A child has no published version, or is pinned to one that is not published.',
     version_exists: 'The version exists already; build metadata makes no difference.',
-    versions_changed: 'Another program changed a version while it was to be deleted. Try again.',
+    versions_changed: 'Another program changed a version while it was to be deleted or withdrawn. Try again.',
   }),
 };
 

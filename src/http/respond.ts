@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Context } from 'koa';
-import { HawserError } from '../lib/errors.ts';
+import { admits, notAcceptable } from './acceptable.ts';
 import { type Answer, etagOf, namesValidator } from './answer.ts';
 import { type Exchange, PlainExchange } from './exchange.ts';
 import { countBytes, openPieces, piecesOf, WHOLE } from './pieces.ts';
@@ -54,8 +54,17 @@ function sendPlain(ctx: PlainExchange, status: number, headers: string[], body: 
 }
 
 function sendByKoa(ctx: Context & Exchange, status: number, headers: string[], body: Answer['body']): void {
+  const sent = toSend(ctx, body);
+  if (sent instanceof Readable) {
+    // Koa would ask whether it is a Response of fetch(), for which Node loads that first: no poll is answered for 30 ms.
+    ctx.respond = false;
+    ctx.status = status;
+    if (ctx.writable) ctx.res.writeHead(status, headers);
+    pipeline(sent, ctx.res, (error) => error && ctx.app.emit('error', error, ctx));
+    return;
+  }
   // The body goes first, because with null Koa sets a status of its own and takes headers away.
-  ctx.body = toSend(ctx, body) || null;
+  ctx.body = sent || null;
   ctx.status = status;
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] as string, headers[at + 1] as string);
 }
@@ -63,7 +72,7 @@ function sendByKoa(ctx: Context & Exchange, status: number, headers: string[], b
 function toSend(ctx: Exchange, body: Answer['body']): Sent {
   if (body instanceof Readable) return countBytes(ctx, body);
   if (body === null || ctx.method === 'HEAD') return null;
-  const isSmall = body.length <= WHOLE;
+  const isSmall = body.length !== null && body.length <= WHOLE;
   if (typeof body === 'string') return isSmall ? body : openPieces(ctx, piecesOf(Buffer.from(body)));
   if (Buffer.isBuffer(body)) return isSmall ? body : openPieces(ctx, piecesOf(body));
   return openPieces(ctx, body);
@@ -82,7 +91,8 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   if (answer.headers['Cache-Control'] === undefined)
     headers.push('Cache-Control', etag === null ? 'no-store' : 'private, no-cache');
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));
-  if (body !== null && !(body instanceof Readable)) headers.push('Content-Length', String(lengthOf(body)));
+  const length = body === null || body instanceof Readable ? null : lengthOf(body);
+  if (length !== null) headers.push('Content-Length', String(length));
   return headers;
 }
 
@@ -91,7 +101,7 @@ export function securityHeaders(socket: Socket): readonly string[] {
   return (socket as Partial<TLSSocket>).encrypted === true ? OVER_TLS : ANYWHERE;
 }
 
-function lengthOf(body: string | { length: number }): number {
+function lengthOf(body: string | { length: number | null }): number | null {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
@@ -102,29 +112,11 @@ function pageHeaders(ctx: Exchange, { take, skip, total }: NonNullable<Answer['p
   const query = new URLSearchParams(ctx.querystring);
   query.set('take', String(take));
   query.set('skip', String(skip + take));
-  return [...headers, 'Link', `<${ctx.path}?${query}>; rel="next"`];
+  return [...headers, 'Link', `<${ctx.state.pathById ?? ctx.path}?${query}>; rel="next"`];
 }
 
 function refuseUnacceptable(ctx: Exchange, answer: Answer): void {
   if (ctx.headers.accept === undefined || answer.status >= 300 || answer.body === null) return;
   const type = answer.headers['Content-Type'] ?? '';
   if (type !== '' && !admits(ctx, type)) throw notAcceptable(type);
-}
-
-/**
- * Whether the Accept header, if there is one, admits the media type. A range may name the charset too (RFC 9110 12.5.1),
- * and then means the type with that parameter alone.
- */
-export function admits(ctx: Pick<Exchange, 'headers' | 'accepts'>, type: string): boolean {
-  const { accept } = ctx.headers;
-  if (accept === undefined || accept === '*/*' || accept === type) return true;
-  return ctx.accepts(bareTypeOf(type)) !== false || ctx.accepts(type) !== false;
-}
-
-export function notAcceptable(type: string): HawserError {
-  return new HawserError('not_acceptable', 'not_acceptable', `This answers with ${bareTypeOf(type)} only`);
-}
-
-function bareTypeOf(type: string): string {
-  return type.split(';', 1)[0] ?? '';
 }

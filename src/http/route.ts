@@ -11,6 +11,7 @@ import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
 import type { Facts } from './facts.ts';
 import type { ProblemName } from './problem-codes.ts';
+import { listQuery } from './query.ts';
 import type { Upload } from './uploads.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -41,6 +42,14 @@ export interface UploadBody<B> {
   fields: readonly string[];
   /** The one file that the form must have in place of `files` and `archive`, and its limit in bytes. */
   file?: { name: string; bytes: number };
+  /** The route takes a JSON document of this schema as well, which makes something without an upload. */
+  json?: ZodType<B>;
+}
+
+/** One file as it comes, whatever its media type is said to be. It keeps to the limits of uploads, and takes its turn. */
+export interface FileBody<B> {
+  kind: 'file';
+  schema: ZodType<B>;
 }
 
 /** Bytes that the handler takes as they come. `Content-Encoding: gzip` is undone. */
@@ -71,10 +80,14 @@ export const RawDocument = z.object({ mediaType: z.string(), bytes: z.instanceof
 /** A JSON document that is not parsed. */
 export const RawJson = z.instanceof(Buffer);
 
+/** The bytes of a file. */
+export const RawFile = z.instanceof(Buffer);
+
 export type BodySpec<B> =
   | JsonBody<B>
   | JsonBytesBody<B>
   | UploadBody<B>
+  | FileBody<B>
   | StreamBody<B>
   | DocumentBody<B>
   | FormBody<B>;
@@ -84,6 +97,8 @@ export interface AnswerSpec {
   description: string;
   schema?: ZodType;
   mediaType?: string;
+  /** What `Accept` may ask for in place of JSON: bytes of these media types. */
+  alternatives?: readonly string[];
   /** Headers that are always sent beside those of every such route, with what each holds. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -153,7 +168,7 @@ export interface Route extends RouteDescription {
 type PathParams = Record<string, string>;
 
 /**
- * Declares a route.
+ * Declares a route. The query of a list, which is a GET that answers with an array, gets the rules of all lists.
  * @throws Error when the access is missing (plain JavaScript could leave it out) or the path names a node's
  *   own route without `{nodeId}`, or a grant's without `{name}`
  */
@@ -168,5 +183,7 @@ export function route<A extends Access, P = PathParams, Q = unknown, B = undefin
     throw new Error(`${label} names no node`);
   const resource = access?.kind === 'grant' ? `{${access.by ?? 'name'}}` : '';
   if (!spec.path.includes(resource)) throw new Error(`${label} names no resource`);
-  return spec as unknown as Route;
+  const declared = spec as unknown as Route;
+  const isList = spec.method === 'GET' && spec.answers[200]?.schema instanceof z.ZodArray;
+  return isList ? { ...declared, query: listQuery(declared.query) } : declared;
 }

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.ts';
 import { normalizeLabel } from '../domain/names.ts';
+import { hasSignatureLine } from '../git/trailers.ts';
 import { isId } from '../lib/ids.ts';
 
 export const Id = z.guid().meta({ description: 'Lower-case UUID' });
@@ -23,6 +24,15 @@ export const Checksum = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: 'SHA-256, hex' });
+
+/** How answers show a `FieldError`. */
+export const FieldErrorView = z
+  .object({
+    path: z.string().meta({ description: 'JSON Pointer to the member at fault; empty for the whole' }),
+    message: z.string(),
+    code: z.string(),
+  })
+  .meta({ id: 'FieldError', description: 'One fault of the input' });
 
 /** One of the spellings, matched without regard to case. The value comes out as spelled here. */
 export function choice<const T extends readonly [string, ...string[]]>(...spellings: T) {
@@ -60,6 +70,16 @@ export const Description = z
   .nullish()
   .transform((text) => text ?? null);
 
+/** The most characters of a message. */
+const MESSAGE_LENGTH = 10_000;
+
+/** Why a version is made: the body of a message in Git. */
+export const Message = z
+  .string()
+  .max(MESSAGE_LENGTH)
+  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
+  .meta({ description: 'Why: the body of the message in Git, below its subject' });
+
 /** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
 export const orUnchanged = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
@@ -83,7 +103,8 @@ export const Label = z
   })
   .meta({ description: '1 to 64 printable characters, trimmed; unique without regard to case' });
 
-function wholeNumber(min: number, max: number) {
+/** A number in a query. */
+export function wholeNumber(min: number, max: number) {
   const error = `Must be a whole number from ${min} to ${max}`;
   return z
     .string({ error })

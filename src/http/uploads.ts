@@ -1,19 +1,26 @@
 /**
  * Uploads: multipart/form-data (RFC 7578) with plain fields and files, the latter as parts `files`, whose filename
  * is the path, or as one part `archive`, a ZIP; or with the one file that a route names. All is kept in memory and
- * counted while it streams, so nothing is left behind on the disk whatever happens.
+ * counted while it streams, so nothing is left behind on the disk whatever happens. So is a body that is one file.
  */
 
 import type { IncomingMessage } from 'node:http';
 import { koaBody } from 'koa-body';
 import { checkGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
-import { type HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
+import { HawserError, invalid, invalidField, overLimit, tooLarge } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { UploadedFile } from './archive.ts';
 import { ByteCollector } from './byte-collector.ts';
-import { discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
-import { type Disposition, malformed, type PartSink, partReader, readBoundary } from './multipart.ts';
+import { type BodyRules, discardBody, MeteredBody, paceOfUpload, parseBody } from './metered-body.ts';
+import {
+  type Disposition,
+  malformed,
+  type PartSink,
+  partReader,
+  readBoundary,
+  refuseContentEncoding,
+} from './multipart.ts';
 import { decodeUtf8 } from './validation.ts';
 
 export interface UploadLimits {
@@ -46,6 +53,8 @@ export interface NamedFile {
 export interface FormShape {
   fields: readonly string[];
   file?: string | undefined;
+  /** The route takes JSON in place of the form, which the refusal of another media type says. */
+  orJson?: boolean;
 }
 
 /** Whose upload it is, and where it waits for its turn. */
@@ -79,35 +88,78 @@ export async function readUpload(
   request: IncomingMessage,
   limits: UploadLimits,
   shape: FormShape,
-  { places, userId, over }: Uploader,
+  uploader: Uploader,
 ): Promise<Upload> {
-  try {
-    const boundary = readBoundary(request.headers);
-    const limit = maximumBody(limits, shape.fields.length);
-    if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limits);
-    const leave = await places.take(userId, over);
+  return inPlace(request, uploader, async (take) => {
+    const boundary = readBoundary(request.headers, shape.orJson);
+    const rules = {
+      ...rulesOf(limits, maximumBody(limits, shape.fields.length)),
+      cutOff: (cause: unknown) => malformed('it was cut off', cause),
+    };
+    const form = new UploadForm(limits, shape);
+    const formidable = { enabledPlugins: [partReader(boundary, (part) => form.openPart(part))] };
+    const body = await take(FORM_TYPE, rules);
     try {
-      const form = new UploadForm(limits, shape);
-      const formidable = { enabledPlugins: [partReader(boundary, (part) => form.openPart(part))] };
-      const body = new MeteredBody(request, FORM_TYPE, {
-        limit,
-        pace: paceOfUpload(),
-        isInSlices: true,
-        tooLong: () => bodyTooLarge(limits),
-        cutOff: (cause) => malformed('it was cut off', cause),
-      });
       await parseBody(koaBody({ multipart: true, multipartTypes: [FORM_TYPE], formidable }), body);
-      return await form.finish();
-    } finally {
-      leave();
+    } catch (error) {
+      // An error of formidable's says with which status it wants to be answered.
+      if (error instanceof Error && 'httpCode' in error)
+        throw malformed('it is cut off or has no parts', error);
+      throw error;
     }
+    return form.finish();
+  });
+}
+
+/**
+ * Reads a body that is one file, as soon as its sender may have a place. It is empty where the request has no body.
+ * @throws HawserError 413 `payload_too_large`; 415 `unsupported_media_type` for a Content-Encoding; 400 `malformed_body`
+ *   for one that is cut off; 408 `upload_too_slow`; `client_gone`
+ */
+export async function readFile(
+  request: IncomingMessage,
+  limits: Pick<UploadLimits, 'bytes' | 'setting'>,
+  uploader: Uploader,
+): Promise<Buffer> {
+  return inPlace(request, uploader, async (take) => {
+    refuseContentEncoding(request.headers);
+    const body = await take('', {
+      ...rulesOf(limits, limits.bytes),
+      cutOff: (cause) => new HawserError('invalid', 'malformed_body', 'The body ended too early', { cause }),
+    });
+    const bytes = new ByteCollector();
+    for await (const slice of body) bytes.append(slice);
+    return bytes.drain();
+  });
+}
+
+/**
+ * Runs `work`, which takes the body once its sender has a place, and holds the place until it ends. What still comes of
+ * a body that is refused is dropped.
+ */
+async function inPlace<T>(
+  request: IncomingMessage,
+  { places, userId, over }: Uploader,
+  work: (take: (mediaType: string, rules: BodyRules) => Promise<MeteredBody>) => Promise<T>,
+): Promise<T> {
+  let leave = () => {};
+  try {
+    return await work(async (mediaType, rules) => {
+      if (Number(request.headers['content-length'] ?? 0) > rules.limit) throw rules.tooLong();
+      leave = await places.take(userId, over);
+      return new MeteredBody(request, mediaType, rules);
+    });
   } catch (error) {
     discardBody(request);
-    // An error of formidable's says with which status it wants to be answered.
-    if (error instanceof Error && 'httpCode' in error)
-      throw malformed('it is cut off or has no parts', error);
     throw error;
+  } finally {
+    leave();
   }
+}
+
+/** What every upload keeps to. */
+function rulesOf(limits: Pick<UploadLimits, 'bytes' | 'setting'>, limit: number): Omit<BodyRules, 'cutOff'> {
+  return { limit, pace: paceOfUpload(), isInSlices: true, tooLong: () => bodyTooLarge(limits) };
 }
 
 /** The whole body at most: the files at their limit and every part that may be there. */
@@ -232,7 +284,7 @@ function decodeField(name: string, bytes: Uint8Array): string {
   }
 }
 
-function bodyTooLarge(limits: UploadLimits): HawserError {
+function bodyTooLarge(limits: Pick<UploadLimits, 'bytes' | 'setting'>): HawserError {
   return tooLarge(`The upload is ${overLimit(limits.bytes, limits.setting)}`);
 }
 

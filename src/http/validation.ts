@@ -1,6 +1,6 @@
 /** Reads JSON, and judges untrusted input by a schema. Every fault is reported with a JSON Pointer (RFC 6901). */
 
-import type { core, ZodType } from 'zod';
+import { type core, ZodObject, type ZodType } from 'zod';
 import { jsonFault } from '../domain/json-text.ts';
 import { type FieldError, type HawserError, invalid, invalidField } from '../lib/errors.ts';
 import { describeIssue } from '../lib/issue-text.ts';
@@ -52,6 +52,12 @@ export function validate<T>(schema: ZodType<T>, input: unknown, part: string): T
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap(toFieldErrors);
   throw invalid('validation_failed', `The ${part} has ${summarize(errors)}`, errors.slice(0, 100));
+}
+
+/** Those members of the input that the schema of an object names. */
+export function membersOf(schema: ZodType | undefined, input: object): Record<string, unknown> {
+  if (!(schema instanceof ZodObject)) return {};
+  return Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(schema.shape, name)));
 }
 
 /**

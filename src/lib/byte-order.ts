@@ -3,6 +3,13 @@
 /** The code units that JavaScript orders differently, which are those of characters beyond the basic plane. */
 const SURROGATE = /[\ud800-\udfff]/;
 
+/** Compares two texts by their bytes: the result is below 0 when `a` comes first. */
+export function compareBytes(a: string, b: string): number {
+  if (a === b) return 0;
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : 1;
+}
+
 /** Sorts the items by the bytes of their keys, and takes almost no time if they are in order already. */
 export function sortByBytes<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   const keyed = items.map((item) => ({ item, key: keyOf(item) }));

@@ -1,6 +1,7 @@
 /**
  * Work that would hold up everybody is done beside the event loop, in threads (`node:worker_threads`). Input and output
- * are copied (structured clone), so tasks take and give bytes and plain values.
+ * are copied (structured clone), so tasks take and give bytes and plain values. Bytes that a task gives as its whole
+ * output are handed over without a copy, so the task must not keep them.
  */
 
 import { createRequire } from 'node:module';
@@ -69,14 +70,20 @@ export class Threads<T extends Tasks> {
 
   /**
    * Carries out a task in its caller's turn.
+   * @param given buffers of the input that are handed over without a copy, and are empty here from then on
    * @throws HawserError what the task throws; internal `internal_error` if its thread dies; unavailable
    *   `shutting_down` once the threads are closed
    */
-  async run<N extends keyof T & string>(caller: string, task: N, input: Input<T, N>): Promise<Output<T, N>> {
+  async run<N extends keyof T & string>(
+    caller: string,
+    task: N,
+    input: Input<T, N>,
+    given: readonly ArrayBuffer[] = [],
+  ): Promise<Output<T, N>> {
     const leave = await this.turns.take(caller);
     try {
       if (this.isClosed) throw shuttingDown();
-      return (await this.carryOut(caller, { task, input })) as Output<T, N>;
+      return (await this.carryOut(caller, { task, input }, given)) as Output<T, N>;
     } finally {
       leave();
     }
@@ -89,11 +96,11 @@ export class Threads<T extends Tasks> {
     await Promise.all([...this.threads].map(({ worker }) => worker.terminate()));
   }
 
-  private carryOut(caller: string, request: Request): Promise<unknown> {
+  private carryOut(caller: string, request: Request, given: readonly ArrayBuffer[]): Promise<unknown> {
     const thread = this.freeThread(caller);
     return new Promise((resolve, reject) => {
       // A value that cannot be copied throws here, and never reaches the thread.
-      thread.worker.postMessage(request);
+      thread.worker.postMessage(request, given);
       thread.worker.ref();
       thread.job = { resolve, reject };
       thread.lastCaller = caller;
@@ -156,7 +163,16 @@ export function threadEntry(name: string, base: string): URL {
 export function serveTasks(tasks: Tasks): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is for a thread');
-  port.on('message', async ({ task, input }: Request) => port.postMessage(await replyOf(tasks, task, input)));
+  port.on('message', async ({ task, input }: Request) => {
+    const reply = await replyOf(tasks, task, input);
+    port.postMessage(reply, 'value' in reply ? handedOver(reply.value) : []);
+  });
+}
+
+/** The buffer of bytes that have one of their own. */
+function handedOver(value: unknown): ArrayBuffer[] {
+  if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) return [];
+  return value.byteLength === value.buffer.byteLength ? [value.buffer] : [];
 }
 
 async function replyOf(tasks: Tasks, task: string, input: unknown): Promise<Reply> {

@@ -1,21 +1,18 @@
 /** The hot path: what a node polls and pulls. In the steady state a poll is two map look-ups and a 304. */
 
 import { z } from 'zod';
+import type { Bundle } from '../bundles/bundle-cache.ts';
+import { type BundleDownloads, ZIP_HEADERS, zipDownload } from '../bundles/downloads.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
 import { type Answer, download, json, namesValidator, notModified } from '../http/answer.ts';
-import { overloaded } from '../http/load-shedder.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
-import { WHOLE } from '../http/pieces.ts';
 import { READING_REPOSITORIES } from '../http/problem-codes.ts';
 import { type Route, route } from '../http/route.ts';
 import { Checksum } from '../http/schemas.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { internal, notFound } from '../lib/errors.ts';
-import { Tally } from '../lib/tally.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
-import type { Principal } from '../security/principal.ts';
-import type { Bundle, BundleCache } from './bundle-cache.ts';
 
 /** The path that every node polls. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
@@ -56,7 +53,7 @@ const PULL = {
   ],
 } as const;
 
-export function pullRoutes(resolver: Resolver, bundles: BundleCache): Route[] {
+export function pullRoutes(resolver: Resolver, bundles: BundleDownloads): Route[] {
   return [checksumRoute(resolver), bundleRoute(resolver, bundles), configurationRoute(resolver)];
 }
 
@@ -99,8 +96,7 @@ function checksumAnswer({
   return json({ checksum, entryPoint, parametersFile, configurationName, version }, checksum);
 }
 
-function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
-  const open = new OpenBundles();
+function bundleRoute(resolver: Resolver, bundles: BundleDownloads): Route {
   const answers = new BundleAnswers();
   return route({
     ...PULL,
@@ -112,10 +108,7 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
       200: {
         description: 'The bundle',
         mediaType: 'application/zip',
-        headers: {
-          'Content-Disposition': 'A file name of configuration and version',
-          'Repr-Digest': 'SHA-256 of the bytes (RFC 9530)',
-        },
+        headers: ZIP_HEADERS,
       },
       // This answer needs no bundle, so it has none of its headers.
       304: { description: 'The checksum in If-None-Match still holds', headers: {} },
@@ -126,40 +119,11 @@ function bundleRoute(resolver: Resolver, bundles: BundleCache): Route {
         const held = facts.header('if-none-match');
         if (held !== undefined && namesValidator(held, `"${manifest.checksum}"`))
           return notModified(manifest.checksum);
-        const known = bundles.peek(manifest);
-        // A small bundle is handed to the connection at once, so it keeps nothing open.
-        if (known !== undefined && known.length <= WHOLE) return answers.of(manifest, known);
-        open.add(callerOf(principal), facts.over);
-        return andThen(known ?? bundles.get(manifest, facts.over), (bundle) => answers.of(manifest, bundle));
+        const source = { checksum: manifest.checksum, files: () => resolver.files(manifest) };
+        return andThen(bundles.get(source, principal, facts), (bundle) => answers.of(manifest, bundle));
       });
     },
   });
-}
-
-function callerOf(principal: Principal): string {
-  return principal.kind === 'node' ? `node ${principal.node.nodeId}` : `user ${principal.userId}`;
-}
-
-/** How many bundles a caller may be receiving at once. A large one that is not read holds a file and a connection. */
-const MAX_OPEN = 2;
-
-/** The bundles that each caller is receiving. */
-export class OpenBundles {
-  private readonly open = new Tally();
-
-  /**
-   * Counts a bundle until the signal is aborted.
-   * @param caller is one node or one user
-   * @param over is aborted when the answer has been handed over in full, or broken off
-   * @throws HawserError unavailable `overloaded`
-   */
-  add(caller: string, over: AbortSignal): void {
-    if (this.open.of(caller) >= MAX_OPEN)
-      throw overloaded(`${MAX_OPEN} bundles are on their way to this caller already`);
-    if (over.aborted) return;
-    this.open.add(caller, 1);
-    over.addEventListener('abort', () => this.open.add(caller, -1), { once: true });
-  }
 }
 
 /** The answers for bundles. Each is made once for all callers that get it. */
@@ -177,10 +141,7 @@ class BundleAnswers {
 }
 
 function bundleAnswer({ configurationName, version, checksum }: Manifest, { body, digest }: Bundle): Answer {
-  return download(body, 'application/zip', checksum, {
-    'Content-Disposition': `attachment; filename="${configurationName}-v${version}.zip"`,
-    'Repr-Digest': digest,
-  });
+  return zipDownload({ name: configurationName, version, validator: checksum }, { body, digest });
 }
 
 function configurationRoute(resolver: Resolver): Route {

@@ -1,12 +1,12 @@
 /** Whether a version's schema is compatible with those before it, and what it means for the stored files. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AffectedParameterFile, CompatibilityReport } from '../domain/compatibility.ts';
+import type { AffectedParameterFile, CompatibilityReport, SchemaChanges } from '../domain/compatibility.ts';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { compareVersions, majorOf } from '../domain/version-order.ts';
-import { conflict } from '../lib/errors.ts';
+import { conflict, type HawserError } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
-import type { ParameterScope, SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { ParameterScope, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -21,8 +21,28 @@ interface Candidate {
   caller: string;
 }
 
+/** The schemas of two versions, compared. */
+interface Comparison {
+  oldVersion: string;
+  candidate: Candidate;
+  changes: SchemaChanges;
+  /** Whether something breaks although the major version stays. */
+  isBreaking: boolean;
+}
+
+/** What publishing a draft meets. */
+export interface Compatibility {
+  /** At most one: conflict `incompatible_parameters` with `compatibilityReport`, or `validation_failed`. */
+  blockers: readonly HawserError[];
+  /** Tells what changes, also where that blocks nothing; null where nothing could be compared. */
+  report(): Promise<CompatibilityReport | null>;
+}
+
 /** The lowest channel there is. It admits every published prerelease. */
 const ANY_PRERELEASE = '0';
+
+/** Nothing could be compared, so nothing blocks. */
+export const NOT_COMPARED: Compatibility = { blockers: [], report: async () => null };
 
 /**
  * A schema that breaks with the one before it needs a higher major (api.md section 6), also below 1.0.0. A version that
@@ -40,23 +60,23 @@ export class CompatibilityGuard {
   }
 
   /**
-   * Accepts a draft that breaks nothing of the highest published version below it. A version that is missing, or is
-   * published, is accepted too; the caller refuses those.
+   * Compares a draft with the highest published version below it. A version that is missing, or is published, has no
+   * blocker here; the caller refuses those.
    * @param isStrict tells whether a `parameters` block that cannot be read is refused, or counts as none
-   * @throws HawserError conflict `incompatible_parameters` with `compatibilityReport`, or `validation_failed`
    */
-  async requirePublishable(
+  async judgeDraft(
     configurationName: string,
     version: string,
     { isStrict, caller }: { isStrict: boolean; caller: string },
-  ): Promise<void> {
+  ): Promise<Compatibility> {
     const draft = await this.schemas.find(configurationName, version);
-    if (draft?.configuration?.status !== 'Draft') return;
+    if (draft?.configuration?.status !== 'Draft') return NOT_COMPARED;
     const { schema, fault } = await this.schemas.read(configurationName, draft, caller);
-    if (fault && isStrict) throw conflict('validation_failed', fault.message, fault.data);
+    if (fault && isStrict)
+      return { ...NOT_COMPARED, blockers: [conflict('validation_failed', fault.message, fault.data)] };
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
     const candidate = { version, schema, isUpload: draft.upload !== null, caller };
-    await this.requireCompatible(configurationName, candidate, before);
+    return this.judge(configurationName, await this.compare(configurationName, candidate, before));
   }
 
   /**
@@ -73,43 +93,90 @@ export class CompatibilityGuard {
     const upload = uploads.find((each) => compareVersions(each.version, version) < 0);
     const isHigher = upload && (!published || compareVersions(upload.version, published.version) > 0);
     const before = isHigher ? await this.schemas.find(configurationName, upload.version) : published;
-    await this.requireCompatible(configurationName, { version, schema, isUpload: true, caller }, before);
+    const candidate = { version, schema, isUpload: true, caller };
+    const comparison = await this.compare(configurationName, candidate, before);
+    const { blockers } = await this.judge(configurationName, comparison);
+    for (const blocker of blockers) throw blocker;
   }
 
-  private async requireCompatible(
+  /**
+   * The parameter files that do not fit a version that has just been published as the first of its major. Of each scope the
+   * active file of the major is checked, or else that of the nearest lower major, because these are the files that its
+   * nodes get. Later versions of a major break nothing. If a higher version of the major is published, the list is empty
+   * too, because files are checked with that one's schema.
+   * @param caller is the one in whose turn documents are read
+   * @throws HawserError `repository_damaged`, or what else reading the files throws
+   */
+  async affectedFiles(
+    configurationName: string,
+    version: string,
+    caller: string,
+  ): Promise<AffectedParameterFile[]> {
+    const published = await this.schemas.find(configurationName, version);
+    const schema = published ? await this.schemas.schemaOf(configurationName, published, caller) : null;
+    const major = majorOf(version);
+    const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
+    if (major !== null && before && majorOf(before.version) === major) return [];
+    const inForce =
+      major === null ? schema : (await this.schemas.forMajor(configurationName, major, caller)).schema;
+    if (schema === null || inForce?.key !== schema.key) return [];
+    const candidate = { schema, caller };
+    const files = await this.checkFiles(configurationName, candidate, (all) => fileForMajor(all, major));
+    return files.filter(({ needsMigration }) => needsMigration);
+  }
+
+  private async compare(
     configurationName: string,
     candidate: Candidate,
     before: SchemaVersion | undefined,
-  ): Promise<void> {
+  ): Promise<Comparison | null> {
     const major = majorOf(candidate.version);
-    if (before === undefined || major === null || majorOf(before.version) !== major) return;
+    if (before === undefined || major === null) return null;
     const { schema: older, fault } = await this.schemas.read(configurationName, before, candidate.caller);
     // What the older version declared is unknown, or the upload is the first declaration.
-    if (fault || (older === null && candidate.isUpload)) return;
+    if (fault || (older === null && candidate.isUpload)) return null;
     const schemas = { older, newer: candidate.schema };
     const changes = await this.documents.run(candidate.caller, 'compareSchemas', schemas);
-    if (changes.breakingChanges.length === 0) return;
-    const compatibilityReport: CompatibilityReport = {
-      oldVersion: before.version,
-      newVersion: candidate.version,
-      hasBreakingChanges: true,
-      ...changes,
-      affectedParameterFiles: await this.checkFiles(configurationName, candidate, major),
-    };
-    const message = `The parameters break with those of ${before.version}, which takes a new major version`;
-    throw conflict('incompatible_parameters', message, { compatibilityReport });
+    const isBreaking = changes.breakingChanges.length > 0 && majorOf(before.version) === major;
+    return { oldVersion: before.version, candidate, changes, isBreaking };
   }
 
-  /** Checks the active file of the major in every scope with the new schema. */
+  private async judge(configurationName: string, comparison: Comparison | null): Promise<Compatibility> {
+    if (comparison === null) return NOT_COMPARED;
+    if (!comparison.isBreaking)
+      return { blockers: [], report: () => this.report(configurationName, comparison) };
+    const compatibilityReport = await this.report(configurationName, comparison);
+    const message = `The parameters break with those of ${comparison.oldVersion}, which takes a new major version`;
+    const blocker = conflict('incompatible_parameters', message, { compatibilityReport });
+    return { blockers: [blocker], report: async () => compatibilityReport };
+  }
+
+  private async report(
+    configurationName: string,
+    { oldVersion, candidate, changes }: Comparison,
+  ): Promise<CompatibilityReport> {
+    const major = majorOf(candidate.version);
+    return {
+      oldVersion,
+      newVersion: candidate.version,
+      hasBreakingChanges: changes.breakingChanges.length > 0,
+      ...changes,
+      affectedParameterFiles: await this.checkFiles(configurationName, candidate, (all) =>
+        majorOf(oldVersion) === major ? activeFile(all, major) : fileForMajor(all, major),
+      ),
+    };
+  }
+
+  /** Checks the file that `choose` takes of the published ones of each scope with the new schema. */
   private async checkFiles(
     name: string,
-    candidate: Candidate,
-    major: number,
+    candidate: Pick<Candidate, 'schema' | 'caller'>,
+    choose: (published: readonly VersionRef[]) => VersionRef | null,
   ): Promise<AffectedParameterFile[]> {
     const index = await this.parameters.index(name);
     const files: AffectedParameterFile[] = [];
     for (const scope of scopesIn(index).sort(byName)) {
-      const file = activeFile(index, scope, major);
+      const file = choose(index.of(seriesOf(scope)).published);
       if (file === null) continue;
       files.push(await this.checkFile(name, scope, file, candidate));
       // There may be a file for each node, and checks of files in memory never wait by themselves.
@@ -122,7 +189,7 @@ export class CompatibilityGuard {
     name: string,
     { scopeType: scopeTypeName, value: scopeValue }: ParameterScope,
     file: VersionRef,
-    { schema, caller }: Candidate,
+    { schema, caller }: Pick<Candidate, 'schema' | 'caller'>,
   ): Promise<AffectedParameterFile> {
     const document = await this.parameters.source(name, file);
     const errors = document
@@ -133,10 +200,15 @@ export class CompatibilityGuard {
 }
 
 /** The highest published stable version of the major, else the highest published one. */
-function activeFile(index: SeriesIndex, scope: ParameterScope, majorVersion: number): VersionRef | null {
-  const published = index.of(seriesOf(scope)).published;
+function activeFile(published: readonly VersionRef[], majorVersion: number | null): VersionRef | null {
   const stable = chooseVersion(published, { majorVersion, prereleaseChannel: null });
   return stable ?? chooseVersion(published, { majorVersion, prereleaseChannel: ANY_PRERELEASE });
+}
+
+/** The active file of the major, else of the nearest lower one. Without a major, of the highest. */
+function fileForMajor(published: readonly VersionRef[], major: number | null): VersionRef | null {
+  const highest = published.find(({ version }) => major === null || (majorOf(version) ?? major + 1) <= major);
+  return highest ? activeFile(published, majorOf(highest.version)) : null;
 }
 
 function byName(a: ParameterScope, b: ParameterScope): number {

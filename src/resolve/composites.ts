@@ -15,6 +15,13 @@ import type { VersionRef } from '../versions/types.ts';
 /** The number of documents that are kept. A child costs some 200 bytes. */
 const MAX_DOCUMENTS = 2_000;
 
+/** A version of a composite with what it consists of. */
+export interface CompositeVersion {
+  compositeName: string;
+  version: string;
+  document: CompositeDocument;
+}
+
 export class CompositeReader {
   private readonly store: GitStore;
   /** Documents by the ids of their blobs, whose content never changes. */
@@ -46,11 +53,16 @@ export class CompositeReader {
 
   /** The children of every version, draft or published, of every composite. Composites deleted meanwhile are skipped. */
   async *children(): AsyncGenerator<CompositeChild> {
-    for (const name of await this.store.list('composites')) {
-      const repository = { kind: 'composites', name } as const;
+    for await (const { document } of this.versions()) yield* document.children;
+  }
+
+  /** Every version, draft or published, of every composite, by name and then the highest first, as `children`. */
+  async *versions(): AsyncGenerator<CompositeVersion> {
+    for (const compositeName of await this.store.list('composites')) {
+      const repository = { kind: 'composites', name: compositeName } as const;
       try {
-        for (const version of (await this.store.versions(repository)).versions)
-          yield* (await this.document(repository, version)).children;
+        for (const ref of (await this.store.versions(repository)).versions)
+          yield { compositeName, version: ref.version, document: await this.document(repository, ref) };
       } catch (error) {
         if (await this.store.has(repository)) throw error;
       }

@@ -4,7 +4,7 @@ import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { isPrerelease, majorOf } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import { type FieldError, HawserError } from '../lib/errors.ts';
+import type { FieldError } from '../lib/errors.ts';
 import type { GitStore, ParameterDetails } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
@@ -51,7 +51,7 @@ interface Readers {
 }
 
 /** A configuration's plan for one node. */
-interface Part {
+export interface Part {
   plan: ConfigurationPlan;
   links: readonly ScopeLink[];
   prereleaseChannel: string | null;
@@ -110,34 +110,10 @@ export class Explainer {
   }
 
   /**
-   * Counts the problems in what the node gets now. For a composite these are the problems of all its children. Files that
-   * cannot be merged count as one problem.
+   * What the check of the merged parameters with the version's schema finds.
+   * @throws HawserError conflict `parameter_merge_failed`
    */
-  async countProblems(node: KnownNode, caller: string): Promise<number> {
-    const { assignment, generation } = node;
-    if (assignment === null) return 0;
-    const plan = await orNull(async () => this.readers.planner.plan(assignment, generation));
-    if (plan === null) return 0;
-    const plans = plan.kind === 'composite' ? plan.children : [plan];
-    const links = this.database.nodeLookup.scopesOf(node);
-    const { prereleaseChannel } = assignment;
-    const counts = await Promise.all(
-      plans.map((each) => this.countIn({ plan: each, links, prereleaseChannel }, caller)),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  private async countIn(part: Part, caller: string): Promise<number> {
-    try {
-      return (await this.problemsIn(part, await this.declaredBy(part.plan, caller), caller)).length;
-    } catch (error) {
-      if (error instanceof HawserError && error.code === 'parameter_merge_failed') return 1;
-      throw error;
-    }
-  }
-
-  /** @throws HawserError conflict `parameter_merge_failed` */
-  private async problemsIn(part: Part, declared: Declared, caller: string): Promise<readonly FieldError[]> {
+  async problemsIn(part: Part, declared: Declared, caller: string): Promise<readonly FieldError[]> {
     const { documents } = await this.contentOf(part.plan.name, filesOf(part));
     const schema = schemaFor(part, declared);
     return this.readers.documents.run(caller, 'checkMerged', { schema, documents });
@@ -188,7 +164,8 @@ export class Explainer {
     return { sources, documents };
   }
 
-  private async declaredBy({ name, tag }: ConfigurationPlan, caller: string): Promise<Declared> {
+  /** What the version of the plan declares about its parameters. @throws HawserError `repository_damaged` */
+  async declaredBy({ name, tag }: ConfigurationPlan, caller: string): Promise<Declared> {
     const version = await this.readers.schemas.find(name, tag.version);
     return version
       ? this.readers.schemas.read(name, version, caller)
@@ -218,7 +195,7 @@ export class Explainer {
   }
 }
 
-const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null };
+const UNCONSTRAINED = { compositeId: null, majorVersion: null, prereleaseChannel: null, version: null };
 
 function filesOf({ plan, links, prereleaseChannel }: Part): ScopeFile[] {
   return chooseFiles(plan.parameters, links, { configurationVersion: plan.tag.version, prereleaseChannel });
@@ -249,14 +226,4 @@ function toShownSource({ scopeTypeName, scopeValue, precedence, details }: Expla
       committedAt: toTimestamp(createdAt),
     },
   };
-}
-
-/** Gives null if nothing is assigned any more, or no version fits. */
-async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof HawserError && error.kind === 'not_found') return null;
-    throw error;
-  }
 }

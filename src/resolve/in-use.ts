@@ -1,11 +1,11 @@
-/** The versions that nodes get now and that composites are pinned to. No cleanup may remove them. */
+/** The versions that nodes get now, pinned to them or not, and that composites are pinned to. No cleanup may remove them. */
 
 import type { Database } from '../db/open.ts';
-import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { GitStore, RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import type { FileConstraint } from './parameters.ts';
+import { findWanted, type WantedVersion } from './wanted-version.ts';
 
 export interface InUse {
   /** The versions of a configuration or composite that some node resolves to, or some composite is pinned to. */
@@ -60,33 +60,33 @@ class Collector implements InUse {
       .selectFrom('assignments as a')
       .leftJoin('configurations as c', 'c.id', 'a.configuration_id')
       .leftJoin('composites as k', 'k.id', 'a.composite_id')
-      .select(['c.name as configuration', 'k.name as composite', 'a.major_version', 'a.prerelease_channel'])
+      .select(['c.name as configuration', 'k.name as composite'])
+      .select(['a.major_version as majorVersion', 'a.prerelease_channel as prereleaseChannel', 'a.version'])
       .distinct()
       .execute();
-    for (const { configuration: name, composite, major_version, prerelease_channel } of rows) {
-      const constraint = { majorVersion: major_version, prereleaseChannel: prerelease_channel };
-      if (name !== null) await this.deliver(name, constraint);
-      if (composite !== null) await this.deliverComposite(composite, constraint);
+    for (const { configuration: name, composite, ...wanted } of rows) {
+      if (name !== null) await this.deliver(name, wanted);
+      if (composite !== null) await this.deliverComposite(composite, wanted);
     }
   }
 
-  private async deliverComposite(name: string, constraint: VersionConstraint): Promise<void> {
+  private async deliverComposite(name: string, wanted: WantedVersion): Promise<void> {
     const repository = { kind: 'composites', name } as const;
-    const version = await this.choose(repository, constraint);
+    const version = await this.choose(repository, wanted);
     if (version === null) return;
     this.use(repository, version.version);
-    const { prereleaseChannel } = constraint;
+    const { prereleaseChannel } = wanted;
     for (const child of (await this.tools.composites.document(repository, version)).children) {
       const { configuration: childName } = child;
       if (child.version !== null) this.note(childName, { version: child.version, prereleaseChannel });
-      else await this.deliver(childName, { majorVersion: null, prereleaseChannel });
+      else await this.deliver(childName, { majorVersion: null, prereleaseChannel, version: null });
     }
   }
 
-  private async deliver(name: string, constraint: VersionConstraint): Promise<void> {
-    const chosen = await this.choose(configuration(name), constraint);
+  private async deliver(name: string, wanted: WantedVersion): Promise<void> {
+    const chosen = await this.choose(configuration(name), wanted);
     if (chosen === null) return;
-    this.note(name, { version: chosen.version, prereleaseChannel: constraint.prereleaseChannel });
+    this.note(name, { version: chosen.version, prereleaseChannel: wanted.prereleaseChannel });
   }
 
   private note(
@@ -108,9 +108,9 @@ class Collector implements InUse {
   }
 
   /** A missing repository gives nobody anything, and has nothing that could be removed. */
-  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
+  private async choose(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
     try {
-      return chooseVersion((await this.tools.store.versions(repository)).published, constraint);
+      return findWanted(await this.tools.store.versions(repository), wanted);
     } catch (error) {
       if (error instanceof HawserError && error.code === 'repository_missing') return null;
       throw error;

@@ -68,7 +68,10 @@ export function configurationManifest(
 /** The beginning of the hashed text, which is the same for all nodes with parameters. */
 const beginnings = new WeakMap<ConfigurationPlan, string>();
 
-/** The text is an array in JSON: form, name, version, entry point, pairs of path and id, the pair of the parameters. */
+/**
+ * The text is an array in JSON: form, name, version, entry point, pairs of path and id, the pair of the parameters. The
+ * pair of an executable file has a third member, `x`, so that all other files hash as they did before.
+ */
 function hashedText(plan: ConfigurationPlan, parameters: ManifestParameters | null): string {
   if (parameters === null) return textOf(plan, plan.files);
   const beginning = beginnings.get(plan) ?? textOf(plan, plan.filesBesideParameters).slice(0, -1);
@@ -77,7 +80,7 @@ function hashedText(plan: ConfigurationPlan, parameters: ManifestParameters | nu
 }
 
 function textOf({ name, tag, entryPoint }: ConfigurationPlan, files: readonly StoredFile[]): string {
-  const pairs = files.map(({ path, oid }) => [path, oid]);
+  const pairs = files.map(({ path, oid, executable }) => (executable ? [path, oid, 'x'] : [path, oid]));
   return JSON.stringify([FORM, name, tag.version, entryPoint, pairs]);
 }
 

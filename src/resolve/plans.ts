@@ -7,12 +7,12 @@ import { LRUCache } from 'lru-cache';
 import type { Assignment } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
-import { chooseVersion, type VersionConstraint } from '../domain/version-choice.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import { notFound } from '../lib/errors.ts';
 import type { GitStore, RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
+import { findWanted, isWithdrawn, type WantedVersion } from './wanted-version.ts';
 
 export interface ConfigurationPlan {
   kind: 'configuration';
@@ -87,19 +87,19 @@ export class Planner {
   }
 
   /** The version that an assignment gives now; null if none is eligible. */
-  async resolvedVersion(assignment: Assignment): Promise<string | null> {
-    const repository = await this.repositoryOf(assignment);
-    return (await this.choose(repository, assignment))?.version ?? null;
+  async resolve(assignment: Assignment): Promise<VersionRef | null> {
+    return this.choose(await this.repositoryOf(assignment), assignment);
   }
 
   /**
-   * Whether the assignment gives a node anything now. There must be a version of what is assigned and, for a composite, a
-   * version of every child.
+   * Whether the assignment can be made and gives a node something now. There must be a version of what is assigned, which
+   * is not withdrawn, and for a composite a version of every child.
    */
   async isEligible(assignment: Assignment): Promise<boolean> {
     const repository = await this.repositoryOf(assignment);
     const version = await this.choose(repository, assignment);
-    if (version === null || repository.kind === 'configurations') return version !== null;
+    if (version === null || isWithdrawn(version)) return false;
+    if (repository.kind === 'configurations') return true;
     const { children } = await this.composites.document(repository, version);
     for (const child of children) {
       if ((await this.tagOfChild(child, assignment.prereleaseChannel)) === null) return false;
@@ -138,22 +138,16 @@ export class Planner {
     return { kind: 'composite', name: repository.name, tag, entryPoint, children: plans };
   }
 
-  /** The pinned version if it is published. Without a pin, the version that the node's channel admits. */
-  private tagOfChild(child: CompositeChild, prereleaseChannel: string | null): Promise<VersionRef | null> {
-    const repository = { kind: 'configurations', name: child.configuration } as const;
-    return child.version === null
-      ? this.choose(repository, { majorVersion: null, prereleaseChannel })
-      : this.published(repository, child.version);
+  /** The version to which the composite pins the child. Without a pin, the version that the node's channel admits. */
+  private tagOfChild(
+    { configuration: name, version }: CompositeChild,
+    prereleaseChannel: string | null,
+  ): Promise<VersionRef | null> {
+    return this.choose({ kind: 'configurations', name }, { majorVersion: null, prereleaseChannel, version });
   }
 
-  /** The highest published version that the constraint admits, or null. */
-  private async choose(repository: RepositoryRef, constraint: VersionConstraint): Promise<VersionRef | null> {
-    return chooseVersion((await this.store.versions(repository)).published, constraint);
-  }
-
-  private async published(repository: RepositoryRef, version: string): Promise<VersionRef | null> {
-    const found = (await this.store.versions(repository)).get(version);
-    return found?.status === 'Published' ? found : null;
+  private async choose(repository: RepositoryRef, wanted: WantedVersion): Promise<VersionRef | null> {
+    return findWanted(await this.store.versions(repository), wanted);
   }
 
   /**
@@ -187,7 +181,8 @@ export class Planner {
 
 const noEligibleVersion = (message: string) => notFound(message, 'no_eligible_version');
 
-function keyOf(assignment: Assignment): string {
-  const { configurationId, compositeId, majorVersion, prereleaseChannel } = assignment;
-  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}`;
+/** Two assignments have the same key only if they give the same to any node. */
+export function keyOf(assignment: Assignment): string {
+  const { configurationId, compositeId, majorVersion, prereleaseChannel, version } = assignment;
+  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}|${version ?? ''}`;
 }

@@ -27,6 +27,7 @@ export type AssignedNode = KnownNode & { assignment: Assignment };
 export interface BundleEntry {
   /** The path of the file, with `/` between its segments. */
   path: string;
+  executable: boolean;
   read(): Promise<Buffer>;
 }
 
@@ -101,15 +102,17 @@ export class Resolver {
     const parts = await Promise.all(manifest.parts.map((part) => this.filesOf(part)));
     const { document, entryPoint } = manifest;
     if (document === null) return parts.flat();
-    return [{ path: entryPoint, read: async () => Buffer.from(document) }, ...parts.flat()];
+    const read = async () => Buffer.from(document);
+    return [{ path: entryPoint, executable: false, read }, ...parts.flat()];
   }
 
   private async filesOf(part: ManifestPart): Promise<BundleEntry[]> {
     const { configurationName: name, tag, folder, parameters } = part;
     const repository = { kind: 'configurations', name } as const;
     const { files } = await this.store.details(repository, tag);
-    const own = (parameters === null ? files : besideParameters(files)).map(({ path, oid }) => ({
+    const own = (parameters === null ? files : besideParameters(files)).map(({ path, oid, executable }) => ({
       path: folder + path,
+      executable,
       read: () => this.store.blob(repository, oid),
     }));
     if (parameters === null) return own;
@@ -117,7 +120,7 @@ export class Resolver {
     const path = folder + PARAMETERS_FILE;
     const bytes = Buffer.from(path);
     const after = own.findIndex((file) => Buffer.compare(Buffer.from(file.path), bytes) > 0);
-    return own.toSpliced(after === -1 ? own.length : after, 0, { path, read });
+    return own.toSpliced(after === -1 ? own.length : after, 0, { path, executable: false, read });
   }
 
   private async readParameters(name: string, { refs, sha256 }: ManifestParameters): Promise<Buffer> {
@@ -219,6 +222,7 @@ function isSame(a: Assignment, b: Assignment): boolean {
     (a.configurationId === b.configurationId &&
       a.compositeId === b.compositeId &&
       a.majorVersion === b.majorVersion &&
-      a.prereleaseChannel === b.prereleaseChannel)
+      a.prereleaseChannel === b.prereleaseChannel &&
+      a.version === b.version)
   );
 }

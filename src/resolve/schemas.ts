@@ -7,6 +7,7 @@ import { compareVersions } from '../domain/version-order.ts';
 import { firstIndex } from '../lib/binary-search.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
+import { isOffered } from '../versions/sorted-versions.ts';
 import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
@@ -15,7 +16,9 @@ import type { ParameterReader } from './parameters.ts';
 /** A version that may declare parameters. It exists as a version, as an uploaded schema, or as both. */
 export interface SchemaVersion {
   version: string;
+  /** Whether the configuration's version is published and not withdrawn. */
   isPublished: boolean;
+  isWithdrawn: boolean;
   configuration: VersionRef | null;
   upload: VersionRef | null;
 }
@@ -69,14 +72,15 @@ export class SchemaReader {
   }
 
   /**
-   * The version that is meant by a request that names none. This is the highest published version, else the highest. If it
-   * declares nothing, it is the highest uploaded schema. Undefined if there is nothing at all.
+   * The version that is meant by a request that names none. This is the highest published version, else the highest
+   * draft or upload. If it declares nothing, it is the highest uploaded schema. Undefined if there is nothing at all.
    * @param caller is the one in whose turn documents are read
    */
   async findCurrent(configurationName: string, caller: string): Promise<SchemaVersion | undefined> {
     const { published, versions } = await this.indexOf(configurationName);
     const [upload] = await this.uploads(configurationName);
-    const highest = published[0] ?? higherOf(versions[0], upload);
+    const [draft] = published.length > 0 ? [] : versions.filter(({ status }) => status === 'Draft');
+    const highest = published[0] ?? higherOf(draft, upload);
     const current = highest && (await this.find(configurationName, highest.version));
     if (current && (await this.read(configurationName, current, caller)).schema !== null) return current;
     return upload ? this.find(configurationName, upload.version) : current;
@@ -201,7 +205,9 @@ function toSchemaVersion(
   configuration: VersionRef | null,
   upload: VersionRef | null,
 ): SchemaVersion {
-  return { version, isPublished: configuration?.status === 'Published', configuration, upload };
+  const isPublished = configuration !== null && isOffered(configuration);
+  const isWithdrawn = (configuration?.withdrawn ?? null) !== null;
+  return { version, isPublished, isWithdrawn, configuration, upload };
 }
 
 function findUpload(uploads: readonly VersionRef[], version: string): VersionRef | null {

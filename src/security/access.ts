@@ -16,13 +16,30 @@ export type Access =
   /** Whoever sends the token of `HAWSER_METRICS_TOKEN`, which belongs to no user. Without that setting it is 404. */
   | { kind: 'metrics' }
   | UserAccess
-  | { kind: 'permission'; permission: Permission }
+  | PermissionAccess
   | GrantAccess
   /** The node whose id is `{nodeId}` in the path, with its certificate. */
   | { kind: 'node:self' }
   /** The node itself, or a user with the permission. */
   | { kind: 'node:self-or-permission'; permission: Permission }
   | NodeOrReaderAccess;
+
+/** The permissions of which a user needs any one; none where the access asks for something else. */
+export function permissionsOf(access: Access): readonly Permission[] {
+  if (access.kind === 'node:self-or-reader') return ['nodes.read'];
+  if (!('permission' in access)) return [];
+  const { permission, or }: { permission: Permission; or?: Permission } = access;
+  return or === undefined ? [permission] : [permission, or];
+}
+
+/** A user with the permission, or with `or` in its place. */
+interface PermissionAccess {
+  kind: 'permission';
+  permission: Permission;
+  or?: Permission;
+  /** Requires a session. Tokens get `session_required`. */
+  session?: true;
+}
 
 /** Any signed-in user. */
 interface UserAccess {
@@ -59,6 +76,11 @@ export interface GrantedResource {
   id: string;
   name: string;
   level: GrantLevel;
+}
+
+/** Whether tokens are refused, whatever their scopes. */
+export function needsSession(access: Access): boolean {
+  return 'session' in access && access.session === true;
 }
 
 /** What a handler is told about its caller, by the access that its route declares. */

@@ -6,7 +6,14 @@ import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Access, AnySubject, GrantedResource, NodeContent } from './access.ts';
+import {
+  type Access,
+  type AnySubject,
+  type GrantedResource,
+  type NodeContent,
+  needsSession,
+  permissionsOf,
+} from './access.ts';
 import { type NodePrincipal, type Principal, requirePermission, type UserPrincipal } from './principal.ts';
 import { grantedToUser, heldLevel, levelWith } from './rights.ts';
 
@@ -47,9 +54,7 @@ async function authorizeUser(
   checkCredential(access, principal);
   switch (access.kind) {
     case 'user':
-      return { principal };
     case 'permission':
-      requirePermission(principal, access.permission);
       return { principal };
     case 'grant': {
       const { on, level, by } = access;
@@ -59,17 +64,15 @@ async function authorizeUser(
     case 'node:self':
       throw forbidden('Only the node itself may do this, with its certificate');
     case 'node:self-or-permission':
-      requirePermission(principal, access.permission);
       return { principal, node: knownNode(database, params) };
     case 'node:self-or-reader': {
-      requirePermission(principal, 'nodes.read');
       const node = knownNode(database, params);
       return { principal, node, content: await readableContent(database.read, principal, access, node) };
     }
   }
 }
 
-/** Checks first what forbids almost every route: a pending password change, and a token without scopes. */
+/** Checks what does not depend on the path. A token without scopes, too, is told which permission it lacks. */
 function checkCredential(access: Access, principal: UserPrincipal): void {
   const user = access.kind === 'user' ? access : null;
   if (principal.requirePasswordChange && !user?.duringPasswordChange) {
@@ -78,9 +81,10 @@ function checkCredential(access: Access, principal: UserPrincipal): void {
       'password_change_required',
     );
   }
-  if (user?.session && principal.authMethod !== 'Session') {
+  if (needsSession(access) && principal.authMethod !== 'Session') {
     throw forbidden('This needs a session; a token may not do it', 'session_required');
   }
+  requirePermission(principal, ...permissionsOf(access));
   if (principal.scopes?.size === 0 && !user?.anyScopes) throw forbidden('The token has no scopes');
 }
 

@@ -7,6 +7,7 @@
 import type { Db } from '../db/open.ts';
 import {
   ADMINISTRATOR_ROLE_ID,
+  GRANT_RULES,
   type GrantKind,
   type GrantLevel,
   type Permission,
@@ -75,6 +76,32 @@ export async function requireOwnGroup(trx: Db, principal: UserPrincipal, groupId
 export async function requireOwnUser(trx: Db, principal: UserPrincipal, userId: string): Promise<void> {
   await requireOwn(trx, principal, await heldPermissions(trx, userId), await grantedToUser(trx, userId));
 }
+
+/**
+ * Checks a caller who makes a token of a service account. Such a token hands out what the account holds now, and lets it
+ * use whatever its scopes name as soon as the account holds that. So each scope must be a permission of the caller's own.
+ * A scope that opens grants needs the override above all such grants, because nobody knows which ones will follow.
+ * @throws HawserError forbidden `beyond_own_permissions`, which names the first scope or else what `requireOwnUser` names
+ */
+export async function requireOwnToken(
+  trx: Db,
+  principal: UserPrincipal,
+  { accountId, scopes }: { accountId: string; scopes: readonly string[] },
+): Promise<void> {
+  const { permissions } = await rightsNow(trx, principal);
+  for (const scope of scopes) {
+    const needed = OVERRIDES.get(scope) ?? scope;
+    if (permissions.has(needed as Permission)) continue;
+    if (needed === scope) throw beyond(`You do not hold ${scope} yourself, so you cannot give it`);
+    throw beyond(`The scope ${scope} needs ${needed}, which you do not hold yourself`);
+  }
+  await requireOwnUser(trx, principal, accountId);
+}
+
+/** For each scope that opens grants, the permission above all grants of this kind. */
+const OVERRIDES: ReadonlyMap<string, Permission> = new Map(
+  Object.values(GRANT_RULES).map(({ scope, override }) => [scope, override]),
+);
 
 /**
  * Checks a caller who makes a key with which known nodes can register again: its holder can take the place of a node.

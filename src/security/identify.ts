@@ -159,6 +159,7 @@ export class Identifier {
       accountType: row.account_type,
       ...credential,
       permissions: scopes === null ? held : new Set([...held].filter((permission) => scopes.has(permission))),
+      ownPermissions: held,
       requirePasswordChange: row.require_password_change === 1,
       renewedSession: null,
     };

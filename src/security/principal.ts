@@ -2,7 +2,7 @@
 
 import type { KnownNode } from '../db/node-lookup.ts';
 import type { Permission } from '../domain/permissions.ts';
-import { forbidden } from '../lib/errors.ts';
+import { HawserError } from '../lib/errors.ts';
 
 export interface UserPrincipal {
   kind: 'user';
@@ -19,6 +19,8 @@ export interface UserPrincipal {
   credentialEndsAt: number | null;
   /** The effective permissions: those of the roles of the user and the user's groups, limited by the token's scopes. */
   permissions: ReadonlySet<Permission>;
+  /** The same without the limits of the token. They only explain a refusal, and allow nothing. */
+  ownPermissions: ReadonlySet<Permission>;
   requirePasswordChange: boolean;
   /** The secret of a session that this request has prolonged, so that the cookie is sent again; else null. */
   renewedSession: string | null;
@@ -31,11 +33,25 @@ export interface NodePrincipal {
 
 export type Principal = UserPrincipal | NodePrincipal;
 
-/** @throws HawserError forbidden when the permission is not among the effective ones */
-export function requirePermission(principal: UserPrincipal, permission: Permission): void {
-  const { permissions, scopes } = principal;
-  if (permissions.has(permission)) return;
-  const reason =
-    scopes === null || scopes.has(permission) ? '' : ', which is not among the scopes of this token';
-  throw forbidden(`This needs the permission ${permission}${reason}`);
+/**
+ * Checks that the caller holds one of the permissions; none means that none is needed.
+ * @throws HawserError forbidden, in which `missing` names the permission and says whether the user lacks it or only the
+ *   token. Of several it is the first that the user holds, else the first.
+ */
+export function requirePermission(
+  { permissions, ownPermissions }: UserPrincipal,
+  ...needed: readonly Permission[]
+): void {
+  const [first] = needed;
+  if (first === undefined || needed.some((permission) => permissions.has(permission))) return;
+  const permission = needed.find((name) => ownPermissions.has(name)) ?? first;
+  const by = ownPermissions.has(permission) ? 'Token' : 'User';
+  throw new HawserError('forbidden', 'forbidden', `This needs the permission ${permission}, ${LACKS[by]}`, {
+    data: { missing: { permission, by } },
+  });
 }
+
+const LACKS = {
+  User: 'which the user does not hold',
+  Token: 'which is not among the scopes of this token',
+};

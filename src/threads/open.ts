@@ -2,6 +2,7 @@
 
 import { reportTasks } from '../api/reports/report-tasks.ts';
 import { Threads, threadEntry } from '../lib/threads.ts';
+import type { CompareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
 
 /** There is a second thread for all other callers while one caller keeps the first busy for a second. */
@@ -20,4 +21,10 @@ export function threadTasks() {
 export function openThreads(): Threads<ThreadTasks> {
   const entry = threadEntry('./thread', import.meta.url);
   return new Threads<ThreadTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
+}
+
+/** Threads for comparisons alone, each of which may take seconds. Nodes wait for none of them. */
+export function openComparingThreads(): Threads<CompareTasks> {
+  const entry = threadEntry('./comparing-thread', import.meta.url);
+  return new Threads<CompareTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
 }

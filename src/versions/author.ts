@@ -11,12 +11,10 @@ import { missingRepository } from '../git/disk-errors.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
-import { type Actor, recordAudit } from '../security/audit.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import {
   AUDITED,
-  noteParameters,
   notFoundIfDeleted,
   type Owner,
   type ResourceKind,
@@ -24,15 +22,20 @@ import {
   requireRow,
   type Target,
 } from './rows.ts';
+import { findBlockers, type PublishRules } from './rules.ts';
 import type { GitStore } from './store.ts';
 import {
   type DraftContent,
+  type DraftEdit,
   type LockedRepository,
   ONLY_SERIES,
+  type PlannedEntry,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
 } from './types.ts';
+import { recordUnrecorded, withCommit } from './unrecorded.ts';
+import { type AuditChange, recordChanges } from './version-records.ts';
 
 /** The row to which the versions of a kind of repository belong. */
 type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'composites' : 'configurations'];
@@ -40,14 +43,21 @@ type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'co
 interface KindFacts {
   rows: ResourceKind;
   actions: { created: AuditAction; replaced: AuditAction };
-  /** What the audit trail says of a draft that was written. The object id of a draft is that of its commit. */
-  draftDetails(made: VersionDetails, before: VersionRef | null): Record<string, unknown>;
+  /** What the audit trail says of a draft that is written, beside its commit. */
+  draftDetails(content: Pick<DraftContent, 'isPassthrough'>, before: VersionRef | null): Planned;
   noSuchVersion: string;
 }
 
+/** The parts of an audit entry that depend on the change. */
+type Planned = Pick<PlannedEntry, 'details' | 'replaces'>;
+type PlannedChange = Planned & Pick<PlannedEntry, 'action'>;
+
 const OF_VERSIONS = {
-  draftDetails: ({ commit: to }: { commit: string }, before: VersionRef | null) =>
-    before === null ? { commit: to } : { commit: { from: before.oid, to } },
+  // The object id of a draft is that of its commit.
+  draftDetails: (_content: unknown, before: VersionRef | null) => ({
+    details: {},
+    replaces: before?.oid ?? null,
+  }),
   noSuchVersion: 'No such version',
 };
 
@@ -66,8 +76,8 @@ const KINDS = {
   parameters: {
     rows: 'configurations',
     actions: { created: 'parameters.version_saved', replaced: 'parameters.version_saved' },
-    draftDetails({ isPassthrough, commit }, before) {
-      return { isPassthrough, commit, replaced: before?.oid ?? null };
+    draftDetails({ isPassthrough = false }, before) {
+      return { details: { isPassthrough, replaced: before?.oid ?? null }, replaces: null };
     },
     noSuchVersion: 'The scope has no such version',
   },
@@ -78,12 +88,6 @@ export interface AuthorTools {
   store: GitStore;
   /** `PARAMETER_WRITES` is shared while a file is written, so that its scope type and value stay as they are. */
   locks: Locks;
-}
-
-/** The parts of an audit entry that depend on the change. */
-interface AuditChange {
-  action: AuditAction;
-  details: Record<string, unknown>;
 }
 
 /**
@@ -97,8 +101,11 @@ export function underLock<K extends RepositoryKind, T>(
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = KINDS[kind];
-  const run = async (writer: LockedRepository) =>
-    work(writer, (await requireRow(database.read, rows, id)) as RowOf<K>);
+  const run = async (writer: LockedRepository) => {
+    const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
+    await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
+    return work(writer, row);
+  };
   return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));
 }
 
@@ -118,6 +125,7 @@ export function authorVersions<K extends RepositoryKind, T>(
       // Writing would begin a new history in place of the one that is lost, and nobody would notice.
       if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
         throw missingRepository();
+      await target.requireCurrent?.();
       return work(new VersionAuthor(tools.database, target, writer), row);
     });
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();
@@ -164,10 +172,10 @@ export class VersionAuthor<K extends RepositoryKind> {
 
   /** @throws HawserError conflict `version_exists` */
   async createDraft(version: string, content: DraftContent, series = ONLY_SERIES): Promise<VersionDetails> {
-    const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
     const { created: action } = this.facts.actions;
-    await this.record(series, version, { action, details: this.facts.draftDetails(made, null) });
-    return made;
+    const entry = this.plan(series, version, { action, ...this.facts.draftDetails(content, null) });
+    const made = await this.writer.writeDraft(series, { version, ...content, ...this.writing });
+    return this.record(entry, made);
   }
 
   /**
@@ -182,41 +190,51 @@ export class VersionAuthor<K extends RepositoryKind> {
   ): Promise<VersionDetails> {
     const { version } = before;
     const { author: committer, ...when } = this.writing;
+    const { details, replaces } = this.facts.draftDetails(content, before);
+    const action = told?.action ?? this.facts.actions.replaced;
+    const planned = { action, details: { ...told?.details, ...details }, replaces };
+    const entry = this.plan(series, version, planned);
     const made = await this.writer.replaceDraft(series, version, { ...content, ...when, committer });
-    const { replaced } = this.facts.actions;
-    const details = { ...told?.details, ...this.facts.draftDetails(made, before) };
-    await this.record(series, version, { action: told?.action ?? replaced, details });
-    return made;
+    return this.record(entry, made);
+  }
+
+  /** Saves or deletes one file. @throws HawserError conflict `draft_changed` */
+  async editDraft(before: VersionRef, edit: Pick<DraftEdit, 'path' | 'content'>): Promise<VersionDetails> {
+    const { version } = before;
+    const action = edit.content === null ? 'configuration.file_deleted' : 'configuration.file_saved';
+    const planned = { action, details: { path: edit.path }, replaces: before.oid } as const;
+    const entry = this.plan(ONLY_SERIES, version, planned);
+    const made = await this.writer.editDraft(ONLY_SERIES, version, { ...edit, ...this.writing });
+    return this.record(entry, made);
   }
 
   /**
-   * Publishes a draft that passes the check.
-   * @throws HawserError not_found without such a version; conflict `already_published`, `draft_changed`; or what the
-   *   check throws
+   * Publishes a draft that nothing blocks.
+   * @param message why, for the tag
+   * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
    */
   async publish(
     version: string,
-    check: (draft: VersionRef) => Promise<void> | void,
-    series = ONLY_SERIES,
+    rules: PublishRules,
+    { series = ONLY_SERIES, message }: { series?: string; message?: string | undefined } = {},
   ): Promise<VersionDetails> {
     const ref = this.index(series).get(version);
     if (ref === undefined) throw notFound(this.facts.noSuchVersion);
-    if (ref.status === 'Published') throw conflict('already_published', 'The version is published already');
-    await check(ref);
-    const { author, at } = this.writing;
-    const made = await this.writer.publish(series, version, author, at);
-    const { commit } = made;
+    const [blocker] = await findBlockers(ref, rules);
+    if (blocker !== undefined) throw blocker;
+    const { author: tagger, at } = this.writing;
     const action = `${AUDITED[this.target.kind]}.version_published` as const;
-    await this.record(series, version, { action, details: { commit } });
-    return made;
+    const entry = this.plan(series, version, { action, details: {}, replaces: null });
+    return this.record(entry, await this.writer.publish(series, version, { tagger, at, message }));
   }
 
   /** @throws HawserError not_found without such a version, conflict `published_version`, `draft_changed` */
   async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
-    await this.writer.deleteDraft(series, version);
     const action = `${AUDITED[this.target.kind]}.version_deleted` as const;
-    await this.record(series, version, { action, details: { commit } });
+    const entry = this.plan(series, version, { action, details: { commit } });
+    await this.writer.deleteDraft(series, version);
+    await this.record(entry, null);
   }
 
   /**
@@ -229,10 +247,9 @@ export class VersionAuthor<K extends RepositoryKind> {
     content: DraftContent,
     replaced: string | null,
   ): Promise<void> {
-    const input = { version, ...content, ...this.writing };
-    const { commit } = await this.writer.putSchema(input);
-    const details = { commit, replaced };
-    await this.record(SCHEMA_SERIES, version, { action: 'parameters.schema_uploaded', details });
+    const action = 'parameters.schema_uploaded';
+    const entry = this.plan(SCHEMA_SERIES, version, { action, details: { replaced }, replaces: null });
+    await this.record(entry, await this.writer.putSchema({ version, ...content, ...this.writing }));
   }
 
   private get writing() {
@@ -242,53 +259,20 @@ export class VersionAuthor<K extends RepositoryKind> {
   }
 
   /** A backup reads version, scope and commit of these entries (`operations/backup/recorded-versions.ts`). */
-  private record(series: string, version: string, { action, details }: AuditChange): Promise<void> {
+  private plan(series: string, version: string, { action, details, replaces }: PlannedChange): PlannedEntry {
     const { kind, resource, actor } = this.target;
     const { value: scopeValue, scopeType } = scopeOf(series);
     const scope = kind === 'parameters' && series !== SCHEMA_SERIES ? { scopeValue, scopeType } : {};
-    const entry = { action, details: { ...scope, version, ...details } };
-    return recordAll(this.database, { kind, resource }, { writer: this.writer, actor }, [entry]);
+    const entry = { action, details: { ...scope, version, ...details }, replaces };
+    const planned = { ...entry, actor, resourceId: resource.id };
+    this.writer.plan(planned);
+    return planned;
   }
-}
 
-/**
- * Deletes versions, published ones too, in the name of a cleanup. Must run under the lock.
- * @param told what the audit trail says of a version that is gone
- * @param onGone told which have gone. Some may have, though others could not be deleted and this throws.
- */
-export async function deleteVersions<K extends RepositoryKind, V extends { ref: VersionRef }>(
-  database: Database,
-  owner: Owner<K>,
-  { writer, actor }: { writer: LockedRepository; actor: Actor },
-  due: readonly V[],
-  { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
-): Promise<void> {
-  try {
-    await writer.deleteVersions(due.map(({ ref }) => ref));
-  } finally {
-    const gone = due.filter(
-      ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
-    );
-    onGone(gone);
-    const action = `${AUDITED[owner.kind]}.version_deleted` as const;
-    const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordAll(database, owner, { writer, actor }, entries);
+  /** @param made null for a version that is gone */
+  private async record<T extends VersionDetails | null>(entry: PlannedEntry, made: T): Promise<T> {
+    const change = withCommit(entry, made?.commit ?? null);
+    await recordChanges(this.database, this.target, { writer: this.writer, actor: entry.actor }, [change]);
+    return made;
   }
-}
-
-/** Records still under the lock, so that the entries stand in the order of the changes. */
-function recordAll(
-  { write }: Database,
-  { kind, resource: { id: resourceId, name } }: Owner,
-  { writer, actor }: { writer: LockedRepository; actor: Actor },
-  entries: readonly AuditChange[],
-): Promise<void> {
-  return writer.note((note) =>
-    write.transaction().execute(async (trx) => {
-      await note(trx);
-      if (kind === 'parameters') await noteParameters(trx, resourceId);
-      for (const { action, details } of entries)
-        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
-    }),
-  );
 }

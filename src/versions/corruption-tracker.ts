@@ -41,4 +41,9 @@ export class CorruptionTracker {
       this.log.info({ repository: this.repository, ref: name }, 'what was damaged can be read again');
     }
   }
+
+  /** As `repaired`, for every name that begins so. */
+  repairedAll(start: string): void {
+    for (const name of this.names) if (name.startsWith(start)) this.repaired(name);
+  }
 }

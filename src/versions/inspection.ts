@@ -17,6 +17,7 @@ import { decodeTree } from '../git/tree.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
+import { refNameOf } from './kinds.ts';
 import { GitStore } from './store.ts';
 
 /** A fault of a repository, and the ref or file that has it. */
@@ -163,7 +164,12 @@ async function listIgnoredRefs(root: string, ref: RepositoryRef, names: readonly
   try {
     const counted = new Set<string>();
     const index = await store.index(ref);
-    for (const series of index.series) for (const { name } of index.of(series).versions) counted.add(name);
+    for (const series of index.series) {
+      for (const { name, version, withdrawn } of index.of(series).versions) {
+        counted.add(name);
+        if (withdrawn) counted.add(refNameOf({ series, version, status: 'Withdrawn' }));
+      }
+    }
     const reasons = new Map(store.problems().map((problem) => [problem.ref, problem.reason]));
     return names
       .filter((name) => !counted.has(name) && (name.startsWith('refs/tags/') || reasons.has(name)))

@@ -26,6 +26,9 @@ export interface VersionName {
   status: Status;
 }
 
+/** What a ref is by its name: a version, or the withdrawal of a published one. */
+export type RefName = Omit<VersionName, 'status'> & { status: Status | 'Withdrawn' };
+
 /** The content of a version, whether it is about to be written or has been read. */
 export interface CheckedContent {
   entryPoint: string | null;
@@ -63,6 +66,10 @@ export const PASSTHROUGH_TRAILER = 'Passthrough';
 
 const DRAFT_PREFIX = 'refs/heads/draft/';
 const TAG_PREFIX = 'refs/tags/';
+/** A withdrawal has the name of the version's tag in this folder, in a repository with one series. */
+const WITHDRAWN = 'withdrawn/';
+/** A tag of this name would stand where the folder of the withdrawals is. */
+export const WITHDRAWALS_REF = 'refs/tags/withdrawn';
 
 const configurations: VersionKind = {
   isMadeOnDemand: false,
@@ -117,9 +124,15 @@ export function tagNameOf(series: string, version: string): string {
   return `${prefixOf(series)}v${version}`;
 }
 
-/** The full name of the ref of a version. */
-export function refNameOf({ series, version, status }: VersionName): string {
+/** The name of the tag by which a version is withdrawn, `withdrawn/v1.0.0`. */
+export function withdrawalNameOf(version: string): string {
+  return WITHDRAWN + tagNameOf('', version);
+}
+
+/** The full name of the ref of a version, or of its withdrawal. */
+export function refNameOf({ series, version, status }: RefName): string {
   if (status === 'Published') return TAG_PREFIX + tagNameOf(series, version);
+  if (status === 'Withdrawn') return TAG_PREFIX + withdrawalNameOf(version);
   return DRAFT_PREFIX + prefixOf(series) + version;
 }
 
@@ -133,10 +146,17 @@ function prefixOf(series: string): string {
 }
 
 /**
- * What a ref is by its name: a version; null when it has nothing to do with versions; `illegal` when it is named like
- * a version of a series that cannot exist.
+ * What a ref is by its name: a version or a withdrawal; null when it has nothing to do with versions; `illegal` when it is
+ * named like a version of a series that cannot exist.
  */
-export function parseRefName({ hasSeries }: VersionKind, name: string): VersionName | 'illegal' | null {
+export function parseRefName(kind: VersionKind, name: string): RefName | 'illegal' | null {
+  const { hasSeries } = kind;
+  if (!hasSeries && name.startsWith(TAG_PREFIX + WITHDRAWN)) {
+    const named = parseRefName(kind, TAG_PREFIX + name.slice((TAG_PREFIX + WITHDRAWN).length));
+    return named === null || named === 'illegal' || named.status !== 'Published'
+      ? null
+      : { ...named, status: 'Withdrawn' };
+  }
   const status = name.startsWith(DRAFT_PREFIX) ? 'Draft' : name.startsWith(TAG_PREFIX) ? 'Published' : null;
   if (status === null) return null;
   const path = name.slice((status === 'Draft' ? DRAFT_PREFIX : TAG_PREFIX).length);
@@ -203,12 +223,13 @@ export async function checkDraft(kind: VersionKind, name: VersionName, draft: Dr
   if (!isLegal) throw invalid('validation_failed', 'The text cannot name a version.');
   if (parseRefName(kind, refNameOf(name)) === 'illegal')
     throw invalid('validation_failed', 'The scope cannot have parameters.');
-  const files = new Map(draft.files.map(({ path, content }) => [path, content]));
+  const written = 'commit' in draft.files ? [] : draft.files;
+  const files = 'commit' in draft.files ? draft.files.files : written;
   await kind.check(series, {
     entryPoint: draft.entryPoint,
     isPassthrough: draft.isPassthrough ?? false,
-    paths: draft.files.map(({ path }) => path),
-    read: async (path) => files.get(path) ?? new Uint8Array(),
+    paths: files.map(({ path }) => path),
+    read: async (path) => written.find((file) => file.path === path)?.content ?? new Uint8Array(),
   });
 }
 

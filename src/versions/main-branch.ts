@@ -1,10 +1,13 @@
-/** The branch `main` of a configuration or a composite. It stands at the highest stable version. */
+/**
+ * The branch `main` of a configuration or a composite. It stands at the highest stable version that is offered, and goes
+ * where none is left, so that HEAD is unborn.
+ */
 
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { GitFolder } from '../git/lock-file.ts';
 import { MAIN, oidOf, type RefSnapshot, readRef } from '../git/ref-reader.ts';
-import { updateRef } from '../git/refs.ts';
+import { deleteRefs, moveRef } from '../git/refs.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
 import type { LeftOver } from './repository-index.ts';
@@ -13,15 +16,16 @@ import { ONLY_SERIES, type VersionRef } from './types.ts';
 export class MainBranch implements BranchUpkeep {
   private readonly folder: GitFolder;
   /** Where we have moved `main` to since the refs were read. */
-  private moved: { snapshot: RefSnapshot | undefined; oid: string } | undefined;
+  private moved: { snapshot: RefSnapshot | undefined; oid: string | null } | undefined;
 
   constructor(folder: GitFolder) {
     this.folder = folder;
   }
 
   isBehind(state: BranchState): boolean {
-    const stable = stableCommitOf(state);
-    return state.index.leftOvers.length > 0 || (stable !== null && stable !== this.mainOf(state));
+    const { leftOvers, leftWithdrawals } = state.index;
+    const main = this.mainOf(state);
+    return leftOvers.length + leftWithdrawals.length > 0 || placeOf(state, main) !== main;
   }
 
   announce(): void {
@@ -33,20 +37,27 @@ export class MainBranch implements BranchUpkeep {
     dropDraft: (left: LeftOver) => Promise<void>,
     failed: (error: unknown) => void,
   ): Promise<boolean> {
-    const stable = stableCommitOf(state);
     const dropDrafts = async () => {
       for (const left of state.index.leftOvers) await dropDraft(left);
     };
+    const dropWithdrawals = async () => {
+      for (const left of state.index.leftWithdrawals) {
+        await deleteRefs(this.folder, [left]);
+        state.index.removeWithdrawal(left);
+      }
+    };
     const moveMain = async () => {
-      if (stable === null || stable === this.mainOf(state)) return;
+      const known = this.mainOf(state);
+      if (placeOf(state, known) === known) return;
       // The branch may have moved since the refs were read, because a write of our own reads only what it wrote.
-      const main = readRef(this.folder.fs, this.folder.gitdir, MAIN);
-      if (stable !== main) await updateRef(this.folder, MAIN, main, stable);
-      this.moved = { snapshot: state.snapshot, oid: stable };
+      const from = readRef(this.folder.fs, this.folder.gitdir, MAIN);
+      const to = placeOf(state, from);
+      if (to !== from) await moveRef(this.folder, { name: MAIN, from, to });
+      this.moved = { snapshot: state.snapshot, oid: to };
     };
     try {
-      // Both at once, because each waits for flushes of its own.
-      await allSettled([moveMain(), dropDrafts()]);
+      // All at once, because each waits for flushes of its own.
+      await allSettled([moveMain(), dropDrafts(), dropWithdrawals()]);
       return true;
     } catch (error) {
       failed(error);
@@ -61,7 +72,7 @@ export class MainBranch implements BranchUpkeep {
     history: History,
   ): Promise<string[]> {
     if (!snapshot) return [];
-    const names = new Set(removed.map(({ name }) => name));
+    const names = new Set([...removed, ...index.withdrawalsOf(removed)].map(({ name }) => name));
     const kept = [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()].filter(
       (name) => !names.has(name),
     );
@@ -83,7 +94,13 @@ export class MainBranch implements BranchUpkeep {
   }
 }
 
-/** The commit of the highest stable version. Null when there is none, or when it cannot be read. */
-function stableCommitOf({ index }: BranchState): string | null {
-  return index.of(ONLY_SERIES).highestStable?.commit ?? null;
+/**
+ * The commit at which `main` is to stand, if it stands at this one now; null for no branch. It stays where it is while the
+ * highest stable version cannot be read. Without a stable version it goes if it stands at a withdrawn one, and else stays,
+ * because somebody may have put it there in a repository that has no versions yet.
+ */
+function placeOf({ index }: BranchState, main: string | null): string | null {
+  const { highestStable, versions } = index.of(ONLY_SERIES);
+  if (highestStable) return highestStable.commit ?? main;
+  return versions.some(({ withdrawn, commit }) => withdrawn !== null && commit === main) ? null : main;
 }

@@ -10,9 +10,11 @@ import { HawserError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { systemActor } from '../security/audit.ts';
+import { underLock } from './author.ts';
 import { registerResource } from './resources.ts';
-import { findRow, noteParameters, type ResourceKind } from './rows.ts';
+import { findRow, noteParameters, type Owner, type ResourceKind } from './rows.ts';
 import type { GitStore, RepositorySettings } from './store.ts';
+import { hasUnrecorded } from './unrecorded.ts';
 
 export interface ReconcileOptions {
   database: Database;
@@ -27,7 +29,7 @@ interface Repository {
   name: string;
 }
 
-/** Runs before anything is served. Removes only what was being removed. */
+/** Runs before anything is served. Removes only what was being removed, and records only what was being recorded. */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { database, store } = options;
   await finishPendingDeletions(database, await listPendingDeletions(database.read), (repository) =>
@@ -39,7 +41,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
 
 async function compare(options: ReconcileOptions, kind: ResourceKind): Promise<void> {
   const { database, store, log } = options;
-  const rows = await database.read.selectFrom(kind).select('name').execute();
+  const rows = await database.read.selectFrom(kind).select(['id', 'name']).execute();
   const registered = new Set(rows.map((row) => row.name));
   const onDisk = new Set(await store.list(kind));
   for (const name of onDisk) if (!registered.has(name)) await adopt(options, { kind, name });
@@ -49,6 +51,19 @@ async function compare(options: ReconcileOptions, kind: ResourceKind): Promise<v
     // After this first read the store knows that it is missing, and readiness names it from the start.
     await store.index({ kind, name }).catch(() => undefined);
   }
+  for (const resource of rows) if (onDisk.has(resource.name)) await record(options, { kind, resource });
+}
+
+/** Records what a server that was killed had changed and not yet recorded. A failure is left to the next write. */
+async function record({ database, store, log }: ReconcileOptions, owner: Owner): Promise<void> {
+  const repository = { kind: owner.kind, name: owner.resource.name };
+  if (!hasUnrecorded(store.root, repository)) return;
+  try {
+    await underLock({ database, store }, owner, async () => undefined);
+    log.info({ repository }, 'completed the audit trail after a crash');
+  } catch (error) {
+    log.error({ err: error, repository }, 'could not complete the audit trail after a crash');
+  }
 }
 
 /**
@@ -56,7 +71,8 @@ async function compare(options: ReconcileOptions, kind: ResourceKind): Promise<v
  * configuration are kept, as they may hold what cannot be had again, and given to nobody. Their name stays taken until
  * an administrator brings the configuration back or moves them away.
  */
-async function compareParameters({ database, store, log }: ReconcileOptions): Promise<void> {
+async function compareParameters(options: ReconcileOptions): Promise<void> {
+  const { database, store, log } = options;
   const rows = await database.read.selectFrom('configurations').selectAll().execute();
   const byName = new Map(rows.map((row) => [row.name, row]));
   const report = (name: string, message: string) =>
@@ -65,8 +81,10 @@ async function compareParameters({ database, store, log }: ReconcileOptions): Pr
     const row = byName.get(name);
     byName.delete(name);
     // A crash may have happened between the first file and this note.
-    if (row) await noteParameters(database.write, row.id);
-    else report(name, 'there is no configuration for these parameters');
+    if (row) {
+      await noteParameters(database.write, row.id);
+      await record(options, { kind: 'parameters', resource: row });
+    } else report(name, 'there is no configuration for these parameters');
   }
   for (const { name, has_parameters } of byName.values())
     if (has_parameters === 1) report(name, 'the parameters of this configuration are missing');

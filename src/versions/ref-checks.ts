@@ -18,13 +18,14 @@ import {
   contentFault,
   lacksFile,
   parseRefName,
+  type RefName,
   RULES,
   tagNameOf,
   type VersionKind,
-  type VersionName,
 } from './kinds.ts';
 import { ValidationCache } from './validation-cache.ts';
 import { type Flaw, isContent, type VersionContent, type VersionObjects } from './version-objects.ts';
+import { readWithdrawal, type WithdrawalFacts } from './withdrawal-tags.ts';
 
 const CONCURRENT_CHECKS = 16;
 
@@ -32,23 +33,25 @@ const CONCURRENT_CHECKS = 16;
 type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'>;
 
 /** Null for a ref that is no annotated tag, or a draft branch that leads to no commit. */
-type Verdict = Facts | Flaw | null;
+type Verdict = Facts | WithdrawalFacts | Flaw | null;
 
-/** A ref that is named like a version. */
+/** A ref that is named like a version, or like the withdrawal of one. */
 export interface NamedRef {
   name: string;
   oid: string;
-  named: VersionName | 'illegal';
+  named: RefName | 'illegal';
 }
 
 /** The result of the check of a ref. */
 export interface RefCheck extends NamedRef {
-  /** Whether the objects are those of a version, as far as they tell by themselves. */
+  /** Whether the objects are those of a version or a withdrawal, as far as they tell by themselves. */
   counts: boolean;
   /** The reason why not. Lightweight tags and tags made for other purposes are passed over without a reason. */
   fault: string | null;
-  /** Null unless the ref counts, and while its objects cannot be read. */
+  /** Null unless the ref counts as a version, and while its objects cannot be read. */
   facts: Facts | null;
+  /** Null unless the ref counts as a withdrawal, and while its tag cannot be read. */
+  withdrawal: WithdrawalFacts | null;
 }
 
 export interface CheckTools {
@@ -105,7 +108,7 @@ export class RefChecks {
       this.corruption.found(name, error);
       const counts = named !== 'illegal' && isVersion(named.version);
       // To leave it out would silently give nodes another version, whereas reading it fails loudly.
-      return this.known(ref) ?? { ...ref, counts, fault: null, facts: null };
+      return this.known(ref) ?? { ...ref, counts, fault: null, facts: null, withdrawal: null };
     }
   }
 
@@ -114,11 +117,11 @@ export class RefChecks {
    * cannot be read.
    */
   async inheritedFault({ oid, named }: RefCheck, entryPoint: string): Promise<string | null> {
-    if (named === 'illegal' || !this.kind.holdsEntryPoint) return null;
+    if (named === 'illegal' || named.status === 'Withdrawn' || !this.kind.holdsEntryPoint) return null;
+    const { series, status } = named;
     const key = `${oid} ${entryPoint}`;
     let isThere = this.verdicts.get(key);
     if (typeof isThere !== 'boolean') {
-      const { series, status } = named;
       const read = this.tools.versions.read(this.gitdir, this.kind, { series, status, oid });
       const content = await read.catch((error) => {
         if (isCorruption(error)) return null;
@@ -135,6 +138,8 @@ export class RefChecks {
     const status = name.startsWith('refs/heads/') ? 'Draft' : 'Published';
     const series = named === 'illegal' ? '' : named.series;
     const { versions, objects } = this.tools;
+    if (named !== 'illegal' && named.status === 'Withdrawn')
+      return readWithdrawal(objects, this.gitdir, { oid, version: named.version });
     const content = await versions.read(this.gitdir, this.kind, { series, status, oid });
     if (!isContent(content)) return content;
     const { commit, entryPoint, isPassthrough, files, stated, tag, createdAt } = content;
@@ -151,16 +156,18 @@ export class RefChecks {
 
 function judge(ref: NamedRef, verdict: Verdict): RefCheck {
   const { named } = ref;
-  const none = { ...ref, counts: false, fault: null, facts: null };
+  const none = { ...ref, counts: false, fault: null, facts: null, withdrawal: null };
   if (verdict === null) return none;
   if (named === 'illegal') return { ...none, fault: 'The name is not that of a parameter file or schema' };
   const { series, version, status } = named;
+  if ('target' in verdict) return { ...none, counts: true, withdrawal: verdict };
+  if (status === 'Withdrawn') return { ...none, fault: 'fault' in verdict ? verdict.fault : null };
   // `git tag v2.0.0 v1.0.0` leads to a tag object too, that of another version. It counts as a lightweight tag.
   if (status === 'Published' && verdict.tag !== tagNameOf(series, version)) return none;
   // Many tags begin with a `v`. One that is no SemVer is meant as a version only if it is made like one.
   if (!isVersion(version) && !verdict.stated) return none;
   if ('fault' in verdict) return { ...none, fault: verdict.fault };
-  return { ...ref, counts: true, fault: null, facts: verdict };
+  return { ...none, counts: true, facts: verdict };
 }
 
 function keyOf({ name, oid }: NamedRef): string {
@@ -244,13 +251,16 @@ export class RefReader {
     return found;
   }
 
-  /** Warns once of each ref that is named like a version and is none. */
+  /** Warns once of each ref that is named like a version or a withdrawal and is none. */
   warnOfFaults(repository: RepositoryRef, faults: ReadonlyMap<string, string>, snapshot: RefSnapshot): void {
     for (const [ref, reason] of faults) {
       const oid = oidOf(snapshot, ref) ?? '';
       if (this.warned.has(oid)) continue;
       this.warned.add(oid);
-      this.log.warn({ repository, ref, reason }, 'a tag or draft branch is no version');
+      const named = parseRefName(this.kind, ref);
+      const isWithdrawal = named !== null && named !== 'illegal' && named.status === 'Withdrawn';
+      const message = isWithdrawal ? 'a tag withdraws no version' : 'a tag or draft branch is no version';
+      this.log.warn({ repository, ref, reason }, message);
     }
   }
 }

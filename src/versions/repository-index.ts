@@ -5,12 +5,13 @@
 
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
-import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { PackedRef } from '../git/refs.ts';
 import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
-import { SortedVersions } from './sorted-versions.ts';
-import { ONLY_SERIES, type SeriesIndex, type VersionRef } from './types.ts';
+import { isSameWithdrawal, SortedVersions } from './sorted-versions.ts';
+import { ONLY_SERIES, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
+import { UNREADABLE } from './withdrawal-tags.ts';
 
 /** A draft branch beside the tag of its version, which a publishing that was cut off has left. */
 export interface LeftOver {
@@ -29,6 +30,8 @@ export class RepositoryIndex implements SeriesIndex {
   /** The candidates without those that have no file at the entry point that they inherit. */
   private readonly indexes = new Map<string, SortedVersions>();
   private readonly draftsBesideTags = new Map<string, LeftOver>();
+  /** The checks of refs that are withdrawals as far as they tell by themselves. The key is the version. */
+  private readonly withdrawals = new Map<string, RefCheck>();
   /** The full names of the refs whose objects name no entry point, where versions inherit it. */
   private readonly withoutEntryPoint = new Set<string>();
   private readonly reasons = new Map<string, string>();
@@ -55,6 +58,18 @@ export class RepositoryIndex implements SeriesIndex {
   get faults(): ReadonlyMap<string, string> {
     if (this.inheritance.lacking.size === 0) return this.reasons;
     return new Map([...this.reasons, ...this.inheritance.faults]);
+  }
+
+  /** The withdrawals of versions that are gone: there is not even a ref of the version's name. */
+  get leftWithdrawals(): RefValue[] {
+    const isLeft = ([version, { withdrawal }]: [string, RefCheck]) =>
+      withdrawal !== null && !this.hasTag(version);
+    return [...this.withdrawals].filter(isLeft).map(([, ref]) => ref);
+  }
+
+  /** The refs by which these versions are withdrawn, or were before their tags moved. */
+  withdrawalsOf(versions: readonly Pick<VersionRef, 'version'>[]): RefValue[] {
+    return versions.flatMap(({ version }) => this.withdrawals.get(version) ?? []);
   }
 
   check(name: string): RefCheck | undefined {
@@ -87,8 +102,9 @@ export class RepositoryIndex implements SeriesIndex {
     const refs: PackedRef[] = [];
     for (const [name, { oid }] of loose) {
       const check = this.checks.get(name);
-      if (!check?.facts || check.oid !== oid) continue;
-      refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? check.facts.commit : null });
+      if (check?.oid !== oid) continue;
+      const commit = check.withdrawal ? this.withdrawnCommit(check) : check.facts?.commit;
+      if (commit) refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? commit : null });
     }
     return refs;
   }
@@ -96,6 +112,11 @@ export class RepositoryIndex implements SeriesIndex {
   /** Takes out a left-over whose draft branch has been removed. */
   removeLeftOver({ draft }: LeftOver): void {
     this.draftsBesideTags.delete(draft.name);
+  }
+
+  /** Takes out the withdrawal of a version that is gone. Its ref has been removed. */
+  removeWithdrawal({ name }: RefValue): void {
+    this.take(name, null);
   }
 
   /**
@@ -130,6 +151,20 @@ export class RepositoryIndex implements SeriesIndex {
     else this.reasons.delete(name);
     if (this.kind.inheritsEntryPoints && check?.facts?.entryPoint === null) this.withoutEntryPoint.add(name);
     else this.withoutEntryPoint.delete(name);
+    const named = check?.named ?? parseRefName(this.kind, name);
+    if (named === null || named === 'illegal' || named.status !== 'Withdrawn') return;
+    if (check?.counts) this.withdrawals.set(named.version, check);
+    else this.withdrawals.delete(named.version);
+  }
+
+  private hasTag(version: string): boolean {
+    return this.checks.has(refNameOf({ series: ONLY_SERIES, version, status: 'Published' }));
+  }
+
+  /** The commit of the version that a ref withdraws; null where it withdraws none. */
+  private withdrawnCommit({ named, oid }: RefCheck): string | null {
+    const ref = named === 'illegal' ? undefined : this.of(ONLY_SERIES).get(named.version);
+    return ref?.withdrawn?.tag === oid ? ref.commit : null;
   }
 
   private changesOf(series: string, before: SortedVersions, versions: Iterable<string>) {
@@ -149,13 +184,29 @@ export class RepositoryIndex implements SeriesIndex {
     if (draft && tag?.facts) this.draftsBesideTags.set(draftName, { series, version, draft, tag });
     else this.draftsBesideTags.delete(draftName);
     const check = tag ?? draft;
+    const withdrawn = this.withdrawalOf(version, tag);
     if (check === null) return null;
     const { name, oid, facts } = check;
-    const ref = { name, series, version, oid, commit: facts?.commit ?? null };
+    const ref = { name, series, version, oid, commit: facts?.commit ?? null, withdrawn };
     const status = tag ? 'Published' : 'Draft';
     return facts === null || isVersion(version)
       ? { ...ref, status }
       : { ...ref, status, createdAt: facts.createdAt };
+  }
+
+  /** A withdrawal counts only for the version's tag as it is now, so a version that was made anew is not withdrawn. */
+  private withdrawalOf(version: string, tag: RefCheck | null): Withdrawal | null {
+    const check = this.withdrawals.get(version);
+    if (check === undefined) return null;
+    const { name, oid, withdrawal } = check;
+    const isElsewhere = withdrawal !== null && withdrawal.target !== tag?.oid;
+    if (tag === null && this.hasTag(version)) this.reasons.set(name, `The tag v${version} is no version`);
+    else if (tag !== null && isElsewhere)
+      this.reasons.set(name, `The tag does not stand on the tag v${version} as it is now`);
+    else this.reasons.delete(name);
+    if (tag === null || isElsewhere) return null;
+    const { at, by, reason } = withdrawal ?? UNREADABLE;
+    return { tag: oid, at, by, reason };
   }
 
   private counting(name: string): RefCheck | null {
@@ -211,5 +262,6 @@ const NOTHING_INHERITED: Inheritance = { inherited: new Map(), lacking: new Set(
 
 function isSameRef(a: VersionRef | undefined, b: VersionRef | null): boolean {
   if (!a || !b) return !a && !b;
-  return a.oid === b.oid && a.status === b.status && a.commit === b.commit;
+  const isSame = a.oid === b.oid && a.status === b.status && a.commit === b.commit;
+  return isSame && isSameWithdrawal(a.withdrawn, b.withdrawn);
 }

@@ -3,24 +3,29 @@
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import { readRef } from '../git/ref-reader.ts';
-import type { Person } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
-import { checkDraft, refNameOf, SCHEMA_SERIES, type VersionName } from './kinds.ts';
+import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import type { Placed } from './sorted-versions.ts';
-import type {
-  DraftChange,
-  DraftInput,
-  LockedRepository,
-  NotingWrite,
-  VersionDetails,
-  VersionRef,
+import {
+  type DraftChange,
+  type DraftEdit,
+  type DraftInput,
+  type LockedRepository,
+  type NotingWrite,
+  ONLY_SERIES,
+  type PlannedEntry,
+  type Publishing,
+  type VersionDetails,
+  type VersionRef,
+  type Withdrawing,
 } from './types.ts';
+import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
 
-interface WriterTools extends Pick<RepositoryTools, 'objects' | 'versions' | 'onOperation'> {
+interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
   /** Makes the repository on the disk. */
   create: () => Promise<void>;
@@ -32,14 +37,17 @@ export class RepositoryWriter implements LockedRepository {
   private readonly objects: VersionWriter;
   private readonly onOperation: OnOperation;
   private held = true;
+  private readonly unrecordedNote: UnrecordedNote;
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
+  private planned: PlannedEntry | undefined;
 
   constructor(repository: Repository, tools: WriterTools) {
     this.repository = repository;
     this.tools = tools;
-    this.objects = new VersionWriter(tools, repository.kind, repository.folder.gitdir);
+    this.objects = new VersionWriter(tools, repository, repository.folder.gitdir);
     this.onOperation = tools.onOperation;
+    this.unrecordedNote = new UnrecordedNote(tools.fs, repository.folder.gitdir);
   }
 
   get index(): RepositoryIndex {
@@ -79,14 +87,25 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  async editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails> {
+    const draft = this.draftNamed(series, version, 'published_version');
+    return this.write('draft', draft, async () => {
+      const before = await this.repository.details(draft);
+      const oid = await this.objects.editDraft(draft, before, edit);
+      refuseGone(edit.gone);
+      if (!(await this.move(draft.name, draft.oid, oid))) throw draftMoved();
+    });
+  }
+
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
-  async publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails> {
+  async publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails> {
     const draft = this.draftNamed(series, version, 'already_published');
     const { folder, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
-      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid };
-      const oid = await this.objects.writeTag(written, content, { tagger, at });
+      const others = this.index.of(series).versions;
+      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
+      const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();
       upkeep.announce(series, oid);
@@ -122,6 +141,34 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
+  async withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
+    const ref = this.publishedNamed(version);
+    if (ref.withdrawn !== null) return this.repository.details(ref);
+    const { folder } = this.repository;
+    const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
+      const name = refNameOf({ ...ref, status: 'Withdrawn' });
+      if (readRef(folder.fs, folder.gitdir, WITHDRAWALS_REF) !== null) throw withdrawalsBlocked();
+      // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
+      const from = readRef(folder.fs, folder.gitdir, name);
+      const oid = await this.objects.writeWithdrawal(ref, by);
+      if (!(await this.move(name, from, oid))) throw versionsMoved();
+    });
+    // Stock git may have given the version another tag meanwhile, on which the withdrawal does not stand.
+    const isMoved = readRef(folder.fs, folder.gitdir, ref.name) !== ref.oid;
+    if (isMoved || made.withdrawn === null) throw versionsMoved();
+    return made;
+  }
+
+  async offerAgain(version: string): Promise<VersionDetails> {
+    const ref = this.index.of(ONLY_SERIES).get(version);
+    if (!ref?.withdrawn) throw notFound('There is no such withdrawn version.');
+    const { tag } = ref.withdrawn;
+    const name = refNameOf({ ...ref, status: 'Withdrawn' });
+    return this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
+      if (!(await this.move(name, tag, null))) throw versionsMoved();
+    });
+  }
+
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
     if (refs.length === 0) return;
     for (const { series, version } of refs) this.requireRemovable(series, version);
@@ -134,9 +181,30 @@ export class RepositoryWriter implements LockedRepository {
     }
   }
 
+  plan(entry: PlannedEntry): void {
+    this.planned = entry;
+  }
+
+  unrecorded(): { entry: PlannedEntry; commit: string | null }[] {
+    const { fs, gitdir } = this.repository.folder;
+    const made = this.unrecordedNote
+      .read()
+      .filter(({ move: { name, to } }) => readRef(fs, gitdir, name) === to);
+    return made.map(({ move: { name }, entry }) => {
+      return { entry, commit: this.index.check(name)?.facts?.commit ?? null };
+    });
+  }
+
+  dropUnrecorded(): Promise<void> {
+    return this.unrecordedNote.isThere ? this.unrecordedNote.drop() : Promise.resolve();
+  }
+
   async note(write: NotingWrite): Promise<void> {
     await this.repository.notifier.notifyWith(write);
     this.isNoteDue = false;
+    this.planned = undefined;
+    // A note that stays is found again, and so is the entry that it asks for.
+    await this.dropUnrecorded().catch(() => undefined);
   }
 
   /** Notes the moves that the holder has not noted together with something of its own. */
@@ -151,11 +219,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   /** After the write the versions in memory follow, and the caller gets the version as it is. */
-  private write(
-    operation: GitOperation,
-    name: VersionName,
-    make: () => Promise<void>,
-  ): Promise<VersionDetails> {
+  private write(operation: GitOperation, name: RefName, make: () => Promise<void>): Promise<VersionDetails> {
     const { series, version } = name;
     return timed(this.onOperation, operation, async () => {
       await guardDisk(async () => {
@@ -172,6 +236,7 @@ export class RepositoryWriter implements LockedRepository {
 
   private async move(name: string, from: string | null, to: string | null): Promise<boolean> {
     await this.tools.beforeWrite();
+    if (this.planned) await this.unrecordedNote.write({ move: { name, from, to }, entry: this.planned });
     return this.repository.moves.move({ name, from, to });
   }
 
@@ -189,6 +254,13 @@ export class RepositoryWriter implements LockedRepository {
     if (this.repository.kind.hasSeries) return;
     if (ref.status === 'Draft') throw notFound('There is no such published version.');
     if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
+  }
+
+  private publishedNamed(version: string): VersionRef {
+    const ref = this.index.of(ONLY_SERIES).get(version);
+    if (!ref) throw notFound('There is no such version.');
+    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft.');
+    return ref;
   }
 
   private draftNamed(
@@ -209,6 +281,16 @@ function versionExists(version: string): Error {
 
 function published(code: 'already_published' | 'published_version'): Error {
   return conflict(code, 'The version is published.');
+}
+
+function versionsMoved(): Error {
+  return conflict('versions_changed', 'The version was changed by another program meanwhile; try again.');
+}
+
+function withdrawalsBlocked(): Error {
+  const message =
+    'A tag "withdrawn" stands where the tags of withdrawals belong; delete or rename it with git.';
+  return conflict('in_use', message);
 }
 
 function draftMoved(): Error {

@@ -207,17 +207,19 @@ export class Repository {
     const { state, folder, tools } = this;
     if (!state?.snapshot) throw missingRepository();
     const history = new History(tools.objects, folder.gitdir, await readShallow(folder.fs, folder.gitdir));
-    await removeRefs(folder, await this.upkeep.endsOfHistory(state, versions, history), versions);
+    const ends = await this.upkeep.endsOfHistory(state, versions, history);
+    await removeRefs(folder, ends, versions, state.index.withdrawalsOf(versions));
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
-    const { version, status, name } = ref;
+    const { version, status, name, withdrawn } = ref;
     const { gitdir } = this.folder;
     const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
-    return { version, status, ...details, entryPoint: own ?? (await this.inheritedEntryPoint(version)) };
+    const entryPoint = own ?? (await this.inheritedEntryPoint(version));
+    return { version, status, ...details, entryPoint, withdrawn };
   }
 
   async blob(oid: string): Promise<Buffer> {
@@ -263,9 +265,7 @@ export class Repository {
     if (!before || (!hasMoved && base !== undefined)) return index;
     this.notifier.isDue = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
-    if (gone.length > 0) {
-      for (const name of this.corruption.names) if (name.startsWith(BLOB)) this.corruption.repaired(name);
-    }
+    if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;
   }
 

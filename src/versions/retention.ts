@@ -19,12 +19,13 @@ import type { RepositoryKind, RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Actor } from '../security/audit.ts';
-import { deleteVersions, underLock } from './author.ts';
+import { underLock } from './author.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import { findRow, toRetention } from './rows.ts';
 import type { GitStore } from './store.ts';
 import type { SeriesIndex, VersionIndex, VersionRef } from './types.ts';
+import { deleteVersions } from './version-records.ts';
 
 export interface DeletedVersion {
   name: string;
@@ -195,7 +196,8 @@ class RepositoryCleanup {
     for (const series of retainedSeries(index)) {
       const versions = index.of(series);
       const facts = { inUse: this.inUseOf(versions, inUse), hasMain: kind !== 'parameters', now };
-      for (const group of kind === 'parameters' ? byMajor(versions.versions) : [versions.published]) {
+      const published = () => versions.versions.filter(({ status }) => status === 'Published');
+      for (const group of kind === 'parameters' ? byMajor(versions.versions) : [published()]) {
         if (group.length <= rule.keepVersions) continue;
         const candidates = await this.candidatesOf(group);
         for (const { candidate, reason } of planRemovals(candidates, rule, facts))
@@ -225,8 +227,8 @@ class RepositoryCleanup {
       const { version, status } = ref;
       const details = await this.tools.store.details(this.repository, ref);
       const { createdAt, publishedAt, commit } = details;
-      const isPublished = status === 'Published';
-      candidates.push({ version, isPublished, at: publishedAt ?? createdAt, createdAt, commit, ref });
+      const is = { isPublished: status === 'Published', isWithdrawn: ref.withdrawn !== null };
+      candidates.push({ version, ...is, at: publishedAt ?? createdAt, createdAt, commit, ref });
     }
     return candidates;
   }

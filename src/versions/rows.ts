@@ -44,6 +44,8 @@ export interface Target<K extends RepositoryKind = RepositoryKind> extends Owner
   actor: Actor;
   /** Aborted when the caller has gone. Nothing is written from then on. */
   gone?: AbortSignal;
+  /** Throws precondition_failed where the target is not what the caller has seen. Called under the lock. */
+  requireCurrent?: () => Promise<void>;
 }
 
 export async function findRow<K extends ResourceKind>(

@@ -1,23 +1,23 @@
 /**
- * The rules for versions, whoever makes them: a request now, a push or a preview later. Each rule throws and writes
- * nothing. Call it under the lock, with the row that was read there. The rule on compatible parameters is in
- * resolve/compatibility.ts.
+ * The rules for versions, whoever makes them: a request now, a push or a preview later. No rule writes anything. A rule
+ * for drafts throws; call it under the lock, with the row that was read there. A rule for publishing gives what it
+ * finds. The rule on compatible parameters is in resolve/compatibility.ts.
  */
 
 import { PARAMETERS_FILE, takesParametersPlace } from '../domain/bundle-paths.ts';
 import type { CompositeDocument } from '../domain/composite-document.ts';
 import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
-import type { FileContent } from '../git/types.ts';
-import { conflict, invalidField } from '../lib/errors.ts';
+import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
 import type { GitStore } from './store.ts';
+import type { VersionRef } from './types.ts';
 
-export interface DraftRequest {
+export interface DraftRequest<F extends { path: string }> {
   version: string;
   entryPoint: string;
   prereleaseChannel: string | undefined;
-  files: readonly FileContent[];
+  files: readonly F[];
   useServerManagedParameters: boolean;
   requireSemVer: boolean;
 }
@@ -28,7 +28,9 @@ export interface DraftRequest {
  * @throws HawserError invalid for a version that must be SemVer, a channel that is not the version's, no files, or no
  *   file at the entry point; conflict `reserved_path`
  */
-export function checkDraft(request: DraftRequest): { entryPoint: string; files: readonly FileContent[] } {
+export function checkDraft<F extends { path: string }>(
+  request: DraftRequest<F>,
+): { entryPoint: string; files: readonly F[] } {
   const { version, files } = request;
   if (request.requireSemVer && !isVersion(version)) {
     const message = `Not a SemVer 2.0 version, which this configuration requires${leadingVHint(version)}`;
@@ -48,7 +50,7 @@ export function checkDraft(request: DraftRequest): { entryPoint: string; files: 
 const MAX_FOUND = 3;
 
 /** Names the files that were probably meant: of the same name in a folder, as archives have them, or other documents. */
-function noEntryPoint(entryPoint: string, files: readonly FileContent[]): string {
+function noEntryPoint(entryPoint: string, files: readonly { path: string }[]): string {
   const paths = files.map(({ path }) => path);
   const name = baseName(entryPoint);
   const alike = paths.filter((path) => baseName(path) === name);
@@ -75,25 +77,41 @@ export function refuseReservedPaths(files: readonly { path: string }[]): void {
   throw conflict('reserved_path', message);
 }
 
+/** The rules for publishing a draft of some kind. They give the error of each that it breaks, in their order. */
+export type PublishRules = (draft: VersionRef) => Promise<readonly HawserError[]>;
+
 /**
- * Requires that the children of a composite that is to be published are published themselves.
- * @throws HawserError conflict `no_children` or `unpublished_child`
+ * What stands in the way of publishing a version. Publishing throws the first of these errors, and the check of a draft
+ * shows all of them.
  */
-export async function requirePublishedChildren(
+export async function findBlockers(ref: VersionRef, rules: PublishRules): Promise<readonly HawserError[]> {
+  if (ref.status === 'Published') return [conflict('already_published', 'The version is published already')];
+  return rules(ref);
+}
+
+/**
+ * The children of a composite that are not published, as the composite must be to be published itself.
+ * @returns conflicts: `no_children`, or an `unpublished_child` for each, in the order of the children
+ */
+export async function findUnpublishedChildren(
   store: GitStore,
   { children }: CompositeDocument,
-): Promise<void> {
+): Promise<HawserError[]> {
   if (children.length === 0)
-    throw conflict('no_children', 'A composite without children cannot be published');
+    return [conflict('no_children', 'A composite without children cannot be published')];
+  const found: HawserError[] = [];
   for (const { configuration, version } of children) {
     const index = await store.versions({ kind: 'configurations', name: configuration });
     const isPublished =
       version === null ? index.published.length > 0 : index.get(version)?.status === 'Published';
     if (isPublished) continue;
     const what =
-      version === null ? 'has no published version' : `is pinned to ${version}, which is not published`;
-    throw conflict('unpublished_child', `The child ${configuration} ${what}`);
+      version === null
+        ? 'has no published version that is offered'
+        : `is pinned to ${version}, which is not published`;
+    found.push(conflict('unpublished_child', `The child ${configuration} ${what}`));
   }
+  return found;
 }
 
 /**

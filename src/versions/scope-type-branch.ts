@@ -35,6 +35,8 @@ interface Publication {
   series: string;
   tag: string;
   subject: string;
+  /** What the version's message says. */
+  text: string | null;
   file: TreeEntry | null;
   author: CommitObject['author'];
   committer: CommitObject['committer'];
@@ -172,6 +174,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
       series,
       tag: tag.oid,
       subject: labelOf(series, version),
+      text: content.message,
       file: file ? { mode: '100644', name: file.path.split('/').at(-1) ?? '', oid: file.oid } : null,
       author,
       // Tags of the first years of Git have no tagger.
@@ -223,15 +226,17 @@ export class ScopeTypeBranches implements BranchUpkeep {
     return end < commits.length - 1 ? (commits[end] ?? null) : null;
   }
 
-  private async write({ series, tag, subject, file, author, committer }: Publication, tip: string | null) {
+  private async write(publication: Publication, tip: string | null) {
+    const { series, tag, subject, text, file, author, committer } = publication;
     const { gitdir } = this.folder;
     const before = tip === null ? null : (await readCommit(this.objects, gitdir, tip)).tree;
     const tree = await this.writeRoot(before, scopeValueOf(series), file);
-    const message = writeMessage(file === null ? `${subject} (passthrough)` : subject, {
+    const trailers = {
       [SCOPE_TRAILER]: series,
       [TAG_TRAILER]: tag,
       ...(file === null ? { [PASSTHROUGH_TRAILER]: 'true' } : {}),
-    });
+    };
+    const message = writeMessage(file === null ? `${subject} (passthrough)` : subject, trailers, text);
     const parent = tip === null ? [] : [tip];
     return this.objects.writeCommit(gitdir, { message, tree, parent, author, committer });
   }

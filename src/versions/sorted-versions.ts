@@ -6,7 +6,7 @@
 import type { SemVer } from 'semver';
 import { chooseVersion } from '../domain/version-choice.ts';
 import { isVersion, parseVersion, sameVersion } from '../domain/version-order.ts';
-import type { VersionIndex, VersionRef } from './types.ts';
+import type { VersionIndex, VersionRef, Withdrawal } from './types.ts';
 
 /** The members that decide the place of a version in the order. */
 export type Placed = Pick<VersionRef, 'version' | 'createdAt'>;
@@ -46,12 +46,12 @@ export class SortedVersions implements VersionIndex {
       const rest = this.versions.filter(({ version }) => !changes.has(version));
       const added = [...changes.values()].filter((ref) => ref !== null);
       const versions = sortHighestFirst([...rest, ...added]);
-      return new SortedVersions(versions, versions.filter(isPublished));
+      return new SortedVersions(versions, versions.filter(isOffered));
     }
     const [versions, published] = [[...this.versions], [...this.published]];
     for (const [version, ref] of changes) {
       place(versions, version, ref);
-      place(published, version, ref && isPublished(ref) ? ref : null);
+      place(published, version, ref && isOffered(ref) ? ref : null);
     }
     return new SortedVersions(versions, published);
   }
@@ -97,14 +97,25 @@ export class SortedVersions implements VersionIndex {
       this.versions.length === other.versions.length &&
       this.versions.every((ref, at) => {
         const theirs = other.versions[at];
-        return ref.name === theirs?.name && ref.oid === theirs.oid && ref.commit === theirs.commit;
+        return (
+          ref.name === theirs?.name &&
+          ref.oid === theirs.oid &&
+          ref.commit === theirs.commit &&
+          isSameWithdrawal(ref.withdrawn, theirs.withdrawn)
+        );
       })
     );
   }
 }
 
-function isPublished({ status }: VersionRef): boolean {
-  return status === 'Published';
+/** Whether the version is published and not withdrawn. */
+export function isOffered({ status, withdrawn }: Pick<VersionRef, 'status' | 'withdrawn'>): boolean {
+  return status === 'Published' && withdrawn === null;
+}
+
+/** The tag says the rest, unless it could not be read before. */
+export function isSameWithdrawal(a: Withdrawal | null, b: Withdrawal | null): boolean {
+  return a?.tag === b?.tag && a?.at === b?.at;
 }
 
 /** Puts a ref at its place in the list, instead of the one of the same version. */

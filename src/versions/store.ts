@@ -145,7 +145,7 @@ export class GitStore {
         if (await this.has(ref)) throw repositoryExists();
         await this.make(repository, settings, async (site) => {
           if (!draft || !named) return;
-          const writer = new VersionWriter(this.tools, kind, site);
+          const writer = new VersionWriter(this.tools, { ref, kind }, site);
           const commit = await writer.writeDraft({ ...named, parent: null }, draft);
           await this.fs.writeFile(`${site}/${refNameOf(named)}`, `${commit}\n`);
           refuseGone(draft.gone);
@@ -232,7 +232,7 @@ export class GitStore {
   }
 
   /** The size and the hash of each file, in their order. They come from memory after the first time. */
-  async fileInfos(ref: RepositoryRef, files: readonly StoredFile[]): Promise<BlobInfo[]> {
+  async fileInfos(ref: RepositoryRef, files: readonly Pick<StoredFile, 'oid'>[]): Promise<BlobInfo[]> {
     const infos: BlobInfo[] = [];
     const pace = new Pace();
     await forEachOf(files.entries(), BLOBS_AT_ONCE, async ([at, { oid }]) => {

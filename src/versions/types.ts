@@ -7,14 +7,28 @@
  */
 
 import type { Db } from '../db/open.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';
-import type { FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
+import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
+import type { Actor } from '../security/audit.ts';
 
 /** The only series of a configuration or a composite. */
 export const ONLY_SERIES = '';
+
+/** What the tag says by which a published version is withdrawn, so that it is offered to nobody any more. */
+export interface Withdrawal {
+  /** The id of the annotated tag `withdrawn/v<version>`. */
+  tag: string;
+  /** Epoch milliseconds, in whole seconds. */
+  at: number;
+  /** The name of the tagger. */
+  by: string;
+  /** The message of the tag, without a signature. */
+  reason: string;
+}
 
 export interface VersionRef {
   /** The full name of the branch or tag. */
@@ -26,14 +40,23 @@ export interface VersionRef {
   oid: string;
   /** Null while the objects cannot be read. The version is listed all the same, and reading its details fails. */
   commit: string | null;
+  /** Null for a draft, and for a published version that is offered. */
+  withdrawn: Withdrawal | null;
   /** Set only for a version that is no SemVer. Such versions are ordered by their age. */
   createdAt?: number;
 }
 
 /** The versions of one series. It never changes: after a change the series has another index. */
 export interface VersionIndex {
-  /** Highest first. The array is the same object for as long as nothing in the series changes. */
+  /**
+   * All versions, highest first: drafts and published ones, withdrawn ones too. The array is the same object for as long
+   * as nothing in the series changes.
+   */
   readonly versions: readonly VersionRef[];
+  /**
+   * The versions that are offered, highest first: they are published and not withdrawn. Whatever chooses a version
+   * chooses among these. A withdrawn version is had by its name alone, with `get`.
+   */
   readonly published: readonly VersionRef[];
   /** Finds the version that is written exactly so. */
   get(version: string): VersionRef | undefined;
@@ -61,14 +84,19 @@ export interface VersionDetails {
   createdBy: string;
   publishedAt: number | null;
   publishedBy: string | null;
+  withdrawn: Withdrawal | null;
+  /** What the tag says, else what the commit says: why the version was made. Null when neither says anything. */
+  message: string | null;
 }
 
 export interface DraftContent {
   /** Null for a parameter file or a schema. */
   entryPoint: string | null;
-  files: readonly FileContent[];
+  files: readonly FileContent[] | CommittedFiles;
   /** Whether a parameter file skips its scope on purpose. */
   isPassthrough?: boolean;
+  /** Why, as the body of the commit's message. By default a draft that is changed keeps its own. */
+  message?: string | undefined;
   /** Aborted when the caller has gone. Nothing is written from then on, and no ref is moved. */
   gone?: AbortSignal;
 }
@@ -85,6 +113,34 @@ export interface DraftChange extends DraftContent {
   at: number;
 }
 
+/** One file of a draft that is saved or deleted, which adds a commit to the draft. */
+export interface DraftEdit {
+  /** In the form in which paths are stored, and fit to stand beside the others. */
+  path: string;
+  /** Null deletes the file. A new file is not executable, and one that is replaced keeps that bit. */
+  content: Uint8Array | null;
+  author: Person;
+  at: number;
+  gone?: AbortSignal;
+}
+
+/** An entry of the audit trail whose commit may not be known yet. */
+export interface PlannedEntry {
+  actor: Actor;
+  resourceId: string;
+  action: AuditAction;
+  details: Record<string, unknown>;
+  /** The commit that the new one replaces, or null. Undefined if the details need no other commit. */
+  replaces?: string | null | undefined;
+}
+
+export interface Publishing {
+  tagger: Person;
+  at: number;
+  /** Why, as the body of the tag's message. */
+  message?: string | undefined;
+}
+
 /**
  * A repository while its lock is held. It refuses to work once the lock is given back. The refs that the holder moves
  * stay moved only if the holder's work succeeds. After a failure they are moved back, so drafts and versions are as
@@ -97,22 +153,44 @@ export interface LockedRepository {
   writeDraft(series: string, draft: DraftInput): Promise<VersionDetails>;
   /** Gives a draft other content. Not found; conflict `published_version` or `draft_changed`. */
   replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails>;
+  /** Saves or deletes one file of a draft. Not found; conflict `published_version` or `draft_changed`. */
+  editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails>;
   /** Not found; conflict `already_published` or `draft_changed`. */
-  publish(series: string, version: string, tagger: Person, at: number): Promise<VersionDetails>;
+  publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails>;
   /** Writes a schema, which is published at once, in place of one of the same version. Conflict `schema_changed`. */
   putSchema(input: DraftInput): Promise<VersionDetails>;
   /** Not found; conflict `published_version` or `draft_changed`. */
   deleteDraft(series: string, version: string): Promise<void>;
   /**
+   * Withdraws a published version, of a repository with one series. One that is withdrawn already stays as it is.
+   * Not found; conflict `not_published`, `versions_changed`, or `in_use` while a tag `withdrawn` is in the way.
+   */
+  withdraw(version: string, by: Withdrawing): Promise<VersionDetails>;
+  /** Offers a withdrawn version again. Not found, also when it is not withdrawn; conflict `versions_changed`. */
+  offerAgain(version: string): Promise<VersionDetails>;
+  /**
    * Removes versions, and cuts the history that leads through them from what is kept. Kept commits keep their ids.
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
   deleteVersions(refs: readonly VersionRef[]): Promise<void>;
+  /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */
+  plan(entry: PlannedEntry): void;
+  /** The entries of changes that were made and may not be recorded, each with the commit that it led to. */
+  unrecorded(): { entry: PlannedEntry; commit: string | null }[];
+  dropUnrecorded(): Promise<void>;
   /**
    * Notes in the database that refs have moved, in the transaction that `write` makes. Where the holder does not call
    * this after its writes, they are noted when its work ends.
    */
   note(write: NotingWrite): Promise<void>;
+}
+
+/** Who withdraws a version, when (epoch milliseconds) and why. */
+export interface Withdrawing {
+  tagger: Person;
+  at: number;
+  /** As `tidyText` leaves it. */
+  reason: string;
 }
 
 /** Makes a transaction, in which it calls `note`, and commits it. */

@@ -4,19 +4,21 @@ import { showText } from '../domain/safe-path.ts';
 import type { CommitObject, Signature, TagObject } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { type OnOperation, timed } from '../git/operations.ts';
-import { preciseTime, readTrailers } from '../git/trailers.ts';
+import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
 import { decodeTree, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
+import { originOf } from './draft-chain.ts';
 import { ENTRY_POINT_TRAILER, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
 import type { VersionDetails, VersionRef } from './types.ts';
 
 export type ObjectRef = Pick<VersionRef, 'series' | 'status' | 'oid'>;
 
 /** What the objects of one version say. It never changes for the same id. */
-export interface VersionContent extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint'> {
+export interface VersionContent
+  extends Omit<VersionDetails, 'version' | 'status' | 'entryPoint' | 'withdrawn'> {
   /** The first parent of a draft's commit. A tag that we make says that of its draft, which may have been moved since. */
   parent: string | null;
   /** Null when neither the tag nor the commit names one. */
@@ -128,6 +130,7 @@ export class VersionObjects {
       isPassthrough: isPassthrough(trailers) || content.isPassthrough,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
+      message: readText(tag.message) ?? content.message,
     };
   }
 
@@ -180,7 +183,7 @@ export class VersionObjects {
       if (/^0?40000$/.test(mode)) {
         const fault = await this.collectFiles(gitdir, oid, `${path}/`, into);
         if (fault !== null) return fault;
-      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid });
+      } else if (/^100[0-7]{3}$/.test(mode)) into.files.push({ path, oid, executable: isExecutable(mode) });
       else return `"${showText(path)}" is a link or a submodule`;
     }
     return null;
@@ -193,6 +196,7 @@ function contentOf(
   files: readonly StoredFile[],
 ): VersionContent {
   const trailers = readTrailers(message);
+  const { createdAt, creator } = originOf(trailers, author);
   return {
     commit: oid,
     parent: parent[0] ?? null,
@@ -201,10 +205,11 @@ function contentOf(
     tag: null,
     isPassthrough: isPassthrough(trailers),
     files: sortByBytes(files, ({ path }) => path),
-    createdAt: preciseTime(trailers.get('created-at'), author.timestamp),
-    createdBy: author.name,
+    createdAt,
+    createdBy: creator.name,
     publishedAt: null,
     publishedBy: null,
+    message: readText(message),
   };
 }
 
@@ -222,6 +227,11 @@ function isTime(seconds: number): boolean {
   return Number.isFinite(new Date(seconds * 1_000).getTime());
 }
 
+/** As git itself reads a mode: the bit of the owner decides. */
+function isExecutable(mode: string): boolean {
+  return (Number.parseInt(mode, 8) & 0o100) !== 0;
+}
+
 function isWanted(path: string, wanted: Wanted): boolean {
   return wanted === null || wanted.some((other) => other === path || other.startsWith(`${path}/`));
 }
@@ -235,5 +245,6 @@ function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
 }
 
 function sizeOfContent(content: VersionContent): number {
-  return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, 600);
+  const rest = 600 + 2 * (content.message?.length ?? 0);
+  return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, rest);
 }

@@ -1,6 +1,7 @@
 /** A worker: a server like any other, whose part in the whole the primary decides. */
 
 import cluster from 'node:cluster';
+import { lockFolders } from '../db/folder-lock.ts';
 import { newId } from '../lib/ids.ts';
 import { createLog } from '../lib/log.ts';
 import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
@@ -14,6 +15,9 @@ import { SharedLocks } from './shared-locks.ts';
  * @throws what `startServer` throws; the primary sees from the exit code that the worker could not start
  */
 export async function runWorker({ config, clock }: Call): Promise<number> {
+  // While this worker lives, no other server may have the folders, even if the primary is dead. The lock is taken before
+  // the primary hears of the worker, which starts only when the primary tells it to.
+  lockFolders(config, 'member');
   const channel = new WorkerChannel();
   const { isLeader, ticketKeys } = await channel.open();
   const log = createLog(config.logLevel).child({ worker: cluster.worker?.id });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { rotateAlways } from '../support/rotation.ts';
 
 const ROUNDS = 20;
 const FILES = 40;
@@ -29,8 +30,7 @@ describe('hawser-agent, killed at any moment', () => {
     });
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': filesOf('1.0.0') });
     // Every cycle rotates, so that many of the kills hit a rotation.
-    const settings = { certificateRotationInterval: '00:00:00.001', stalenessMultiplier: 2 };
-    expect((await hawser.admin.put('/api/v1/settings', settings)).status).to.equal(200);
+    await rotateAlways(hawser);
   });
   after(async () => {
     agent.remove();

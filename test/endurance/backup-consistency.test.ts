@@ -22,8 +22,10 @@ import { CONFIGURATIONS, create, MAIN, publish } from '../support/configurations
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
+import { publishVersions } from '../support/retention.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 import { unzip } from '../support/unzip.ts';
+import { offerAgain, withdraw } from '../support/withdrawals.ts';
 
 /** A backup taken apart, so that things happen between its steps that would have to be lucky otherwise. */
 class Steps {
@@ -227,9 +229,16 @@ describe('a backup while things go', function () {
         ok(201, admin.upload(versions, { fields: { version }, files: { [MAIN]: content } }));
       const replace = (version: string, content: string) =>
         ok(200, admin.call('PUT', `${versions}/${version}`, { form: { files: { [MAIN]: content } } }));
+      const edit = (version: string, status: number, body: string) =>
+        ok(status, admin.call('PUT', `${versions}/${version}/files/b.txt`, { body }));
       const publishIt = (version: string) => ok(200, publish(admin, name, version));
       const drop = (version: string) => ok(204, admin.delete(`${versions}/${version}`));
       await ok(201, create(admin, name));
+      await publishVersions(admin, 'taken', '1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0');
+      const takeBack = (version: string, reason: string) =>
+        ok(200, withdraw(admin, 'taken', version, reason));
+      const offer = (version: string) => ok(204, offerAgain(admin, 'taken', version));
+      for (const version of ['1.0.0', '1.1.0']) await takeBack(version, 'before');
       const parameters = `/api/v1/parameters/${DEFAULT_ID}/${await idOf(name)}`;
       const save = (version: string) =>
         ok(201, admin.put(parameters, { version, content: `parameters: {size: ${version}}` }));
@@ -242,8 +251,17 @@ describe('a backup while things go', function () {
       await replace('1.2.0', text('second'));
       await drop('1.3.0');
       await draft('2.0.0', text('new'));
+      await edit('1.0.0', 201, text('edited'));
       await save('1.0.0');
+      await offer('1.0.0');
+      await takeBack('1.2.0', 'between');
+      await takeBack('1.3.0', 'between');
       snapshot = await steps.snapshot();
+      await offer('1.1.0');
+      await offer('1.3.0');
+      await takeBack('1.0.0', 'after');
+      await takeBack('1.4.0', 'after');
+      await edit('1.0.0', 200, text('edited again'));
       await replace('1.2.0', text('third'));
       await draft('1.3.0', text('again'));
       await publishIt('1.4.0');
@@ -260,7 +278,7 @@ describe('a backup while things go', function () {
         mkdirSync(dirname(join(written, path)), { recursive: true });
         writeFileSync(join(written, path), content, 'latin1');
       }
-      for (const each of ['configurations/busy.git', 'parameters/busy.git'])
+      for (const each of ['configurations/busy.git', 'configurations/taken.git', 'parameters/busy.git'])
         for (const folder of ['refs', 'objects'])
           mkdirSync(join(written, 'repos', each, folder), { recursive: true });
     });
@@ -282,7 +300,15 @@ describe('a backup while things go', function () {
       expect(existsSync(join(written, 'repos/configurations/late.git'))).to.equal(false);
     });
 
+    it('has the withdrawals of that moment, as far as one of the looks saw them', () => {
+      const format = '--format=%(refname:lstrip=3) %(contents:subject)';
+      const found = git('configurations/taken.git', 'for-each-ref', format, 'refs/tags/withdrawn');
+      expect(found.trim().split('\n')).to.deep.equal(['v1.1.0 before', 'v1.2.0 between']);
+      git('configurations/taken.git', 'fsck', '--strict');
+    });
+
     it('has the content of that moment, whole', () => {
+      expect(git('configurations/busy.git', 'show', 'draft/1.0.0:b.txt')).to.equal(text('edited'));
       expect(git('configurations/busy.git', 'show', `draft/1.2.0:${MAIN}`)).to.equal(text('second'));
       expect(git('configurations/busy.git', 'show', `draft/2.0.0:${MAIN}`)).to.equal(text('new'));
       for (const repository of ['configurations/busy.git', 'parameters/busy.git'])

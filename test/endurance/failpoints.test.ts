@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packRefs } from '../../src/git/refs.ts';
 import { createLog } from '../../src/lib/log.ts';
+import type { GitStore, VersionRef } from '../../src/versions/store.ts';
 import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
+  AT,
   addVersion,
+  BOB,
   codeOf,
   draftOf,
   EMPTY_COMPOSITE,
@@ -20,6 +23,15 @@ import {
   summary,
   WEB,
 } from '../unit/git/support.ts';
+
+/** Makes a draft with the files of 1.0.0. */
+function copy(store: GitStore, version: string) {
+  return store.exclusive(WEB, async (repository) => {
+    const from = repository.index.of('').get('1.0.0');
+    const { commit, files } = await store.details(WEB, from as VersionRef);
+    return repository.writeDraft('', { ...draftOf(version), files: { commit, files } });
+  });
+}
 
 describe('the store when the disk fails', () => {
   it('has made a repository whole or not at all, wherever the creation broke off', async () => {
@@ -73,6 +85,74 @@ describe('the store when the disk fails', () => {
     expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
   }).timeout(120_000);
 
+  it('has withdrawn a version or not, and offered it again or not, wherever that broke off', async () => {
+    const by = { tagger: BOB, at: AT, reason: 'bad' };
+    const works: ((store: GitStore) => Promise<unknown>)[] = [
+      (store) => store.exclusive(WEB, (repository) => repository.withdraw('1.1.0', by)),
+      (store) => store.exclusive(WEB, (repository) => repository.offerAgain('1.1.0')),
+    ];
+    for (const work of works) {
+      const isBack = work === works[1];
+      const seen = new Set<string>();
+      const breaks = await breakEverywhere(
+        async (store) => {
+          await makeWeb(store);
+          await publish(store, '1.0.0');
+          await addVersion(store, '1.1.0');
+          await publish(store, '1.1.0');
+          if (isBack) await works[0]?.(store);
+          const gitdir = join(store.root, 'configurations/web.git');
+          if (isBack) runGit(gitdir, 'pack-refs', '--all');
+        },
+        work,
+        async (store, gitdir) => {
+          const index = await store.versions(WEB);
+          const { withdrawn } = index.get('1.1.0') ?? expect.fail();
+          if (withdrawn) expect(withdrawn).to.deep.include({ by: 'Bob', reason: 'bad' });
+          const offered = index.published.map(({ version }) => version);
+          expect(offered).to.deep.equal(withdrawn ? ['1.0.0'] : ['1.1.0', '1.0.0']);
+          seen.add(withdrawn ? 'withdrawn' : 'offered');
+          await store.exclusive(WEB, async () => undefined);
+          expect(runGit(gitdir, 'rev-parse', 'main')).to.equal(
+            runGit(gitdir, 'rev-parse', `v${offered[0]}^{commit}`),
+          );
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+          if (isBack === (withdrawn !== null)) await work(store);
+          runGit(gitdir, 'pack-refs', '--all');
+        },
+      );
+      expect([...seen]).to.have.members(['withdrawn', 'offered']);
+      expect(breaks).to.be.greaterThan(5);
+    }
+  }).timeout(120_000);
+
+  it('has removed a withdrawn version or not, and never offers it again, wherever that broke off', async () => {
+    await breakEverywhere(
+      async (store) => {
+        await makeWeb(store);
+        await publish(store, '1.0.0');
+        await addVersion(store, '1.1.0');
+        await publish(store, '1.1.0');
+        runGit(join(store.root, 'configurations/web.git'), 'pack-refs', '--all');
+        await store.exclusive(WEB, (repository) =>
+          repository.withdraw('1.1.0', { tagger: BOB, at: AT, reason: 'bad' }),
+        );
+      },
+      (store) =>
+        store.exclusive(WEB, (repository) =>
+          repository.deleteVersions(repository.index.of('').versions.slice(0, 1)),
+        ),
+      async (store, gitdir) => {
+        expect((await store.versions(WEB)).published.map(({ version }) => version)).to.deep.equal(['1.0.0']);
+        await store.exclusive(WEB, async () => undefined);
+        const isLeft = (await store.versions(WEB)).versions.length === 2;
+        const names = isLeft ? 'v1.0.0\nv1.1.0\nwithdrawn/v1.1.0' : 'v1.0.0';
+        expect(runGit(gitdir, 'tag')).to.equal(names);
+        expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+      },
+    );
+  }).timeout(120_000);
+
   it('has replaced a draft or not, wherever the replacing broke off', async () => {
     const seen = new Set<string>();
     await breakEverywhere(
@@ -86,6 +166,68 @@ describe('the store when the disk fails', () => {
       },
     );
     expect([...seen]).to.have.members(['v1.0.0', 'new']);
+  }).timeout(60_000);
+
+  it('has saved or deleted a file of a draft or not, wherever that broke off', async () => {
+    for (const [content, after] of [
+      ['new', 'lib/a.txt new'],
+      [null, ''],
+    ] as const) {
+      const seen = new Set<string>();
+      const edit = { path: 'lib/a.txt', content: content && Buffer.from(content), author: BOB, at: AT };
+      await breakEverywhere(
+        (store) => makeWeb(store, '1.0.0', [file('main.dsc.yaml', 'x'), file('lib/a.txt', 'old')]),
+        (store) => store.exclusive(WEB, (repository) => repository.editDraft('', '1.0.0', edit)),
+        async (store, gitdir) => {
+          expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+          const [path = ''] = runGit(gitdir, 'ls-tree', '-r', '--name-only', 'draft/1.0.0', 'lib').split(
+            '\n',
+          );
+          seen.add(path && `${path} ${runGit(gitdir, 'show', `draft/1.0.0:${path}`)}`);
+          const again = { ...edit, path: 'b.txt', content: Buffer.from('b') };
+          await store.exclusive(WEB, (repository) => repository.editDraft('', '1.0.0', again));
+          expect(runGit(gitdir, 'show', 'draft/1.0.0:b.txt')).to.equal('b');
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        },
+      );
+      expect([...seen]).to.have.members(['lib/a.txt old', after]);
+    }
+  }).timeout(60_000);
+
+  it('has moved an edited draft with its publishing or not, wherever that broke off', async () => {
+    const seen = new Set<string>();
+    const edit = { path: 'a.txt', content: Buffer.from('a'), author: BOB, at: AT };
+    await breakEverywhere(
+      async (store) => {
+        await makeWeb(store);
+        await addVersion(store, '1.1.0');
+        await store.exclusive(WEB, (repository) => repository.editDraft('', '1.1.0', edit));
+        await publish(store, '1.0.0');
+      },
+      (store) => publish(store, '1.1.0'),
+      async (store, gitdir) => {
+        const [state] = await summary(store);
+        seen.add(state ?? '');
+        if (state === '1.1.0 Draft') await publish(store, '1.1.0');
+        expect(runGit(gitdir, 'rev-parse', 'main~2')).to.equal(
+          runGit(gitdir, 'rev-parse', 'v1.0.0^{commit}'),
+        );
+        expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+      },
+    );
+    expect([...seen]).to.have.members(['1.1.0 Draft', '1.1.0 Published']);
+  }).timeout(120_000);
+
+  it('has copied a version or not, wherever the copying broke off', async () => {
+    await breakEverywhere(
+      (store) => makeWeb(store),
+      (store) => copy(store, '1.1.0'),
+      async (store, gitdir) => {
+        if ((await summary(store)).length === 1) await copy(store, '1.1.0');
+        expect(await summary(store)).to.deep.equal(['1.1.0 Draft', '1.0.0 Draft']);
+        expect(runGit(gitdir, 'show', 'draft/1.1.0:main.dsc.yaml')).to.equal('v1.0.0');
+      },
+    );
   }).timeout(60_000);
 
   it('loses no ref, wherever the packing of refs broke off', async () => {

@@ -8,6 +8,7 @@ import {
 } from '../../src/domain/permissions.ts';
 import type { Route } from '../../src/http/route.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
+import { needsSession, permissionsOf } from '../../src/security/access.ts';
 import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -91,19 +92,30 @@ describe('who is let in by each route', () => {
 
   for (const permission of PERMISSION_NAMES.filter((name) => !LATER.includes(name))) {
     it(`where ${permission} is asked for: who has exactly it, by session or by a token of that scope`, async () => {
-      const chosen = having(({ access }) => 'permission' in access && access.permission === permission);
+      const chosen = having(
+        ({ access }) => 'permission' in access && permissionsOf(access).includes(permission),
+      );
       const enough = chosen.filter((route) => !asksForParameters(route));
       const exactly = await someone([permission]);
       await expectIn(exactly, enough);
-      await expectIn(await withToken(exactly, [permission]), enough);
-      await expectOut(await withToken(exactly, without(TOKEN_SCOPES, permission)), chosen, '403 forbidden');
-      await expectOut(await someone(without(PERMISSION_NAMES, permission)), chosen, '403 forbidden');
+      const forTokens = enough.filter(({ access }) => !needsSession(access));
+      await expectIn(await withToken(exactly, [permission]), forTokens);
+      const forSessions = enough.filter(({ access }) => needsSession(access));
+      await expectOut(await withToken(exactly, [permission]), forSessions, '403 session_required');
+      const openToTokens = chosen.filter(({ access }) => !needsSession(access));
+      await expectOut(
+        await withToken(exactly, without(TOKEN_SCOPES, permission)),
+        openToTokens,
+        '403 forbidden',
+      );
+      const alone = chosen.filter(({ access }) => permissionsOf(access).length === 1);
+      await expectOut(await someone(without(PERMISSION_NAMES, permission)), alone, '403 forbidden');
     });
   }
 
   it('asks for every permission somewhere, but for those that later routes will ask for', () => {
     const asked = new Set(
-      routes.flatMap(({ access }) => ('permission' in access ? [access.permission] : [])),
+      routes.flatMap(({ access }) => ('permission' in access ? permissionsOf(access) : [])),
     );
     expect(without(PERMISSION_NAMES, ...asked).sort()).to.deep.equal([...LATER].sort());
   });

@@ -230,8 +230,8 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
   it('may lose a certificate that it has announced, and announces another with the old one', async () => {
     const agent = await startAgent('losing');
     await assign(agent, 'web');
-    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: '00:10:00' }));
-    hawser.clock.advance(11 * MINUTE);
+    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: 'PT1H' }));
+    hawser.clock.advance(61 * MINUTE);
     await cycle(agent);
     const { certificate: before } = await read(agent);
     agent.loseNextCertificate();
@@ -254,8 +254,8 @@ describe('a DSC v3 agent that speaks as the contract says', () => {
     };
     const agent = await startAgent('later', { laterMembers });
     await assign(agent, 'web');
-    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: '00:10:00' }));
-    hawser.clock.advance(11 * MINUTE);
+    await ok(200, hawser.admin.put(SETTINGS, { certificateRotationInterval: 'PT1H' }));
+    hawser.clock.advance(61 * MINUTE);
     expect(await cycle(agent)).to.deep.equal([PULLING[0], 'POST rotate-certificate', ...PULLING.slice(1)]);
     expect(await cycle(agent)).to.deep.equal(STEADY);
     expect(await read(agent)).to.include({ status: 'Compliant', lcmStatus: 'Idle' });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { type AgentUnderTest, makeAgent } from '../support/agent.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
+import { rotateAlways } from '../support/rotation.ts';
 
 describe('hawser-agent and its certificate', () => {
   let hawser: Hawser;
@@ -51,9 +52,7 @@ describe('hawser-agent and its certificate', () => {
   it('rotates when the server wants it, and goes on with the new one', async () => {
     await cycle();
     const first = thumbprint();
-    const wish = { certificateRotationInterval: '00:00:00.001', stalenessMultiplier: 2 };
-    const reply = await hawser.admin.put('/api/v1/settings', wish);
-    expect(reply.status, reply.text).to.equal(200);
+    await rotateAlways(hawser);
     expect(await cycle()).to.include('certificate rotated');
     expect(thumbprint()).not.to.equal(first);
     await expectSettled();
@@ -68,10 +67,7 @@ describe('hawser-agent and its certificate', () => {
     await expectSettled();
     await cycle('--csr');
     expect(thumbprint(), 'while it is fresh').to.equal(first);
-    await hawser.admin.put('/api/v1/settings', {
-      certificateRotationInterval: '00:00:00.001',
-      stalenessMultiplier: 2,
-    });
+    await rotateAlways(hawser);
     await cycle('--csr');
     expect(thumbprint()).not.to.equal(first);
     expect(certificate().issuer).to.equal('CN=Hawser CA');

@@ -48,7 +48,9 @@ describe('an operator assigns a configuration to a node', () => {
       isComposite: false,
       majorVersion: null,
       prereleaseChannel: null,
+      version: null,
       resolvedVersion: '2.1.0',
+      pinnedToWithdrawn: false,
     });
   });
 
@@ -62,7 +64,9 @@ describe('an operator assigns a configuration to a node', () => {
       isComposite: false,
       majorVersion: null,
       prereleaseChannel: 'beta',
+      version: null,
       resolvedVersion: '3.0.0-beta.2',
+      pinnedToWithdrawn: false,
     });
     const explicit = { isComposite: null, majorVersion: null, prereleaseChannel: null };
     expect((await assign({ configurationName: 'web', ...explicit })).status).to.equal(204);
@@ -79,7 +83,7 @@ describe('an operator assigns a configuration to a node', () => {
       expect(reply.status).to.equal(404);
       expect(reply.json.code).to.equal('not_found');
     }
-    for (const id of [newId(), 'web-01.example.org']) {
+    for (const id of [newId(), 'web-02.example.org']) {
       expect((await hawser.admin.put(pathOf(id), { configurationName: 'web' })).status).to.equal(404);
       expect((await hawser.admin.delete(pathOf(id))).status).to.equal(404);
     }
@@ -112,7 +116,7 @@ describe('an operator assigns a configuration to a node', () => {
     ['a channel with build metadata', { configurationName: 'web', prereleaseChannel: 'rc+1' }],
     ['a channel with a leading zero', { configurationName: 'web', prereleaseChannel: 'rc.01' }],
     ['a flag as text', { configurationName: 'web', isComposite: 'no' }],
-    ['an unknown member', { configurationName: 'web', version: '1.0.0' }],
+    ['an unknown member', { configurationName: 'web', versions: '1.0.0' }],
     ['a list', []],
     ['null', null],
   ] as [string, unknown][]) {

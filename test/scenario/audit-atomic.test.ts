@@ -7,6 +7,8 @@ import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { publishVersions } from '../support/retention.ts';
+import { offerAgain, withdraw } from '../support/withdrawals.ts';
 
 const SERVER = '/api/v1/settings/validation';
 
@@ -22,6 +24,8 @@ describe('while no entry can be written to the audit trail', () => {
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
     await ok(201, create(hawser.admin, 'web'));
     await ok(201, createComposite(hawser.admin, 'site'));
+    await publishVersions(hawser.admin, 'taken', '1.0.0', '1.1.0');
+    await ok(200, withdraw(hawser.admin, 'taken', '1.0.0'));
     await run(`create trigger no_entries before insert on audit_entries
       begin select raise(abort, 'no entry can be written'); end`);
   });
@@ -71,15 +75,26 @@ describe('while no entry can be written to the audit trail', () => {
     expect(hawser.git('configurations/web.git', 'for-each-ref')).to.equal(before);
   });
 
+  it('so is a withdrawal, and the end of one', async () => {
+    const before = hawser.git('configurations/taken.git', 'for-each-ref');
+    const shown = (await hawser.admin.get(versionsOf('taken'))).text;
+    await expectProblem(withdraw(hawser.admin, 'taken', '1.1.0'), 500, 'internal_error');
+    await expectProblem(offerAgain(hawser.admin, 'taken', '1.0.0'), 500, 'internal_error');
+    expect(hawser.git('configurations/taken.git', 'for-each-ref')).to.equal(before);
+    expect((await hawser.admin.get(versionsOf('taken'))).text).to.equal(shown);
+  });
+
   it('and when it can again, names that failed are free and all goes on', async () => {
     await run('drop trigger no_entries');
     await ok(201, create(hawser.admin, 'other'));
     await ok(201, createComposite(hawser.admin, 'other'));
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));
     await ok(200, hawser.admin.put(`${versionsOf('web')}/3.0.0/publish`));
+    await ok(200, withdraw(hawser.admin, 'taken', '1.1.0'));
+    await ok(204, offerAgain(hawser.admin, 'taken', '1.0.0'));
     await ok(204, hawser.admin.delete(`${CONFIGURATIONS}/web`));
     const left: { name: string }[] = await ok(200, hawser.admin.get(CONFIGURATIONS));
-    expect(left.map(({ name }) => name)).to.deep.equal(['other']);
+    expect(left.map(({ name }) => name)).to.deep.equal(['other', 'taken']);
   });
 });
 
@@ -98,6 +113,8 @@ describe('a change of a version', () => {
       [201, () => addVersion(hawser.admin, 'web', { version: '2.0.0' })],
       [200, () => hawser.admin.put(`${versionsOf('web')}/2.0.0/publish`)],
       [204, () => hawser.admin.delete(`${versionsOf('web')}/1.0.0`)],
+      [200, () => withdraw(hawser.admin, 'web', '2.0.0')],
+      [204, () => offerAgain(hawser.admin, 'web', '2.0.0')],
     ];
     for (const [status, change] of changes) {
       const before = await commits();

@@ -366,11 +366,12 @@ describe('the audit trail of nodes', () => {
         return (await row.executeTakeFirst())?.assigned_at;
       });
     const { fqdn, nodeId } = node;
-    const none = { majorVersion: null, prereleaseChannel: null };
+    const none = { majorVersion: null, prereleaseChannel: null, version: null };
     const web = { configurationName: 'web', isComposite: false };
     const steps: [body: object | null, action: string, details: object][] = [
       [{ configurationName: 'web' }, 'assigned', { ...web, ...none }],
       [{ configurationName: 'web', majorVersion: 1 }, 'assigned', { ...web, ...none, majorVersion: 1 }],
+      [{ configurationName: 'web', version: '1.0.0' }, 'assigned', { ...web, ...none, version: '1.0.0' }],
       [null, 'unassigned', web],
     ];
     const session = hawser.client().with({ Cookie: hawser.session });

@@ -70,6 +70,7 @@ describe('the children of a composite', () => {
       childConfigurationName: 'a',
       activeVersion: null,
       order: 0,
+      pinnedToWithdrawn: false,
     });
     expect(await itemsOf(version)).to.deep.equal([reply.json]);
     expect((await ok(201, add(version, 'b', { activeVersion: null, order: null }))).order).to.equal(1);

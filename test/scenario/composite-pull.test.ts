@@ -295,7 +295,9 @@ describe('a node pulls a composite', () => {
       isComposite: true,
       majorVersion: 1,
       prereleaseChannel: 'beta',
+      version: null,
       resolvedVersion: '1.0.0',
+      pinnedToWithdrawn: false,
     });
     const list = await ok(200, hawser.admin.get('/api/v1/nodes?configurationName=site'));
     const shown = list.map((entry: { fqdn: string; configurationName: string }) => entry.fqdn);

@@ -221,6 +221,8 @@ describe('an author adds and publishes versions of a composite', () => {
       createdBy: 'admin',
       publishedAt: null,
       publishedBy: null,
+      withdrawn: null,
+      message: null,
     });
     expect(isId(id)).to.equal(true);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -321,7 +323,9 @@ describe('an author adds and publishes versions of a composite', () => {
       createdAt,
       createdBy: 'admin',
       publishedBy: 'admin',
+      message: null,
       commit: commitOf('first', `v${version}`),
+      withdrawn: null,
     });
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());
     await expectProblem(publishComposite(hawser.admin, 'first', version), 409, 'already_published');
@@ -563,7 +567,8 @@ describe('at its start the server brings composites and their repositories toget
     expect(copy.id).to.not.equal(original.id);
     expect(copy.latestPublishedVersion).to.equal('1.0.0');
     const { configuration: childConfigurationName, id, order } = child;
-    const item = { id, childConfigurationId: null, childConfigurationName, activeVersion: null, order };
+    const names = { childConfigurationId: null, childConfigurationName };
+    const item = { id, ...names, activeVersion: null, order, pinnedToWithdrawn: false };
     expect(copy.versions[0].items).to.deep.equal([item]);
     await expectProblem(hawser.admin.get(compositeOf('web.lock')), 404, 'not_found');
   });

@@ -5,7 +5,7 @@ import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
 import type { Reply } from '../support/client.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { exchange, openSocket, statusesOf } from '../support/raw-tls.ts';
-import { addressOf, declaredRoutes } from '../support/routes.ts';
+import { addressOf, declaredRoutes, neededQuery } from '../support/routes.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -50,7 +50,9 @@ describe('the conventions of the interface', () => {
     it('answer GET with and without a trailing slash alike', async () => {
       for (const route of gets()) {
         const path = addressOf(route, world.valuesOf(route));
-        const [plain, slashed] = await Promise.all([hawser.admin.get(path), hawser.admin.get(`${path}/`)]);
+        const query = neededQuery(route);
+        const paths = [`${path}${query}`, `${path}/${query}`] as const;
+        const [plain, slashed] = await Promise.all([hawser.admin.get(paths[0]), hawser.admin.get(paths[1])]);
         expect(plain.status, path).to.equal(200);
         expect(slashed.status, path).to.equal(200);
         expect(slashed.headers['etag'], path).to.equal(plain.headers['etag']);
@@ -200,7 +202,7 @@ describe('the conventions of the interface', () => {
   describe('on lists', () => {
     it('give a page of at most a thousand, and say how many there are', async () => {
       await Promise.all([1, 2, 3].map((n) => hawser.registerNode(`list-${n}.example.org`)));
-      const first = await hawser.admin.get('/api/v1/nodes?fqdn=LIST-&take=2&other=a%20b');
+      const first = await hawser.admin.get('/api/v1/nodes?fqdn=LIST%2D&take=2&stale=False');
       expect(first.json.map((entry: { fqdn: string }) => entry.fqdn)).to.deep.equal([
         ...['list-1.example.org', 'list-2.example.org'],
       ]);
@@ -208,7 +210,7 @@ describe('the conventions of the interface', () => {
       const link = /^<([^>]+)>; rel="next"$/.exec(String(first.headers['link']))?.[1] ?? '';
       const next = new URL(link, 'https://localhost');
       expect(Object.fromEntries(next.searchParams)).to.deep.equal({
-        ...{ fqdn: 'LIST-', take: '2', skip: '2', other: 'a b' },
+        ...{ fqdn: 'LIST-', take: '2', skip: '2', stale: 'False' },
       });
       const second = await hawser.admin.get(next.pathname + next.search);
       expect(second.json.map((entry: { fqdn: string }) => entry.fqdn)).to.deep.equal(['list-3.example.org']);
@@ -256,7 +258,7 @@ describe('the conventions of the interface', () => {
   describe('on validators', () => {
     it('give every single thing an ETag, and answer 304 to who knows it', async () => {
       for (const route of gets()) {
-        const path = addressOf(route, world.valuesOf(route));
+        const path = addressOf(route, world.valuesOf(route)) + neededQuery(route);
         const reply = await hawser.admin.get(path);
         const isList = reply.headers['x-total-count'] !== undefined;
         if (isList || /^\/(?:health|login)/.test(path)) {

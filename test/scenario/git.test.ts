@@ -171,6 +171,7 @@ describe('stock git agrees', () => {
       status: 'Published',
       createdBy: 'Dan',
       publishedBy: 'Carol',
+      message: 'By hand',
       entryPoint: MAIN,
     });
     expect(version.commit).to.equal(web('rev-parse', 'v1.2.0^{commit}'));

@@ -139,7 +139,7 @@ describe('tags of nodes', () => {
   });
 
   it('of a node that does not exist answer 404', async () => {
-    for (const id of [UNKNOWN, 'web-01.example.org', '1']) {
+    for (const id of [UNKNOWN, 'gone.example.org', '1']) {
       const path = `/api/v1/nodes/${id}/tags`;
       await expectProblem(await hawser.admin.get(path), 404, 'not_found');
       await expectProblem(await hawser.admin.post(path, { scopeValueId: ids.berlin }), 404, 'not_found');

@@ -66,7 +66,9 @@ describe('an administrator moves refs with stock git beside the running server',
       fileCount: 2,
       createdBy: 'Carol',
       publishedBy: 'Carol',
+      message: 'Version 1.1.0',
       commit: outside.git('rev-parse', 'v1.1.0^{commit}'),
+      withdrawn: null,
     });
     expect(files.map((file: { path: string }) => file.path)).to.deep.equal([MAIN, 'sub/a.json']);
     for (const time of [createdAt, publishedAt]) expect(time).to.match(/^\d{4}-.*\.\d{3}Z$/);

@@ -55,6 +55,8 @@ describe('who may do what with parameters', function () {
     ['Read', (client) => client.get(`${set}/versions`)],
     ['Read', (client) => client.get(`${set}/majors`)],
     ['Read', (client) => client.get(`${set}/majors/1`)],
+    ['Read', async (client) => client.get(`${set}/versions/${await draft()}`)],
+    ['Read', (client) => client.get(`${WEB}/parameter-files`)],
     ['Modify', async (client) => client.put(set, { version: await draft(), content: 'parameters: {}\n' })],
     ['Modify', async (client) => client.put(`${set}/versions/${await draft()}/publish`)],
     [

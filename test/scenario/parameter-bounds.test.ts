@@ -167,7 +167,8 @@ describe('the leaves of parameters', function () {
       await expectProblem(provenance(), 409, 'parameter_merge_failed');
       await expectProblem(resolution(), 409, 'parameter_merge_failed');
       expect((await ok(200, admin.get(of(node)))).parameterProblems).to.equal(1);
-      await ok(200, admin.get('/api/v1/nodes'));
+      const [listed] = await ok(200, admin.get('/api/v1/nodes?hasParameterProblems=true'));
+      expect(listed).to.include({ id: node.nodeId, parameterProblems: 1 });
     }
 
     async function expectParameters(leaves: number): Promise<void> {

@@ -215,7 +215,7 @@ describe("the resolution of a node's parameters", function () {
     for (const query of [`?configurationId=${nowhere}`, '?configurationId=web', '?configurationId='])
       await expectProblemOfBoth(query, 404, 'not_found');
     await expectProblemOfBoth('?configurationId=a&configurationId=b', 400, 'validation_failed');
-    for (const id of [nowhere, 'web-01.example.org'])
+    for (const id of [nowhere, 'gone.example.org'])
       for (const what of ['resolution', 'provenance'])
         await expectProblem(hawser.admin.get(`/api/v1/nodes/${id}/parameters/${what}`), 404, 'not_found');
   });

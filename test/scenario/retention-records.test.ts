@@ -122,7 +122,9 @@ for (const { what, versionType, settings } of KINDS) {
       expect(await left(busy)).to.deep.equal([]);
     });
 
-    it('refuses bad wishes', async () => {
+    it('refuses bad wishes, and none at all', async () => {
+      const none = hawser.admin.post(`${RETENTION}/${what}/cleanup`);
+      await expectProblem(none, 400, 'validation_failed: malformed_json');
       for (const wish of [
         { keepCount: -1 },
         { keepDays: '3' },

@@ -248,6 +248,10 @@ describe('the cleanup of configurations', function () {
       const path = `${RETENTION}/configurations/cleanup`;
       await expectProblem(hawser.admin.post(path, wish), 400, 'validation_failed', JSON.stringify(wish));
     }
+    for (const kind of ['configurations', 'composite-configurations', 'parameters']) {
+      const none = hawser.admin.post(`${RETENTION}/${kind}/cleanup`);
+      await expectProblem(none, 400, 'validation_failed: malformed_json', kind);
+    }
     await expectProblem(
       hawser.admin.call('POST', `${RETENTION}/configurations/cleanup`, {
         body: '{',

@@ -167,8 +167,8 @@ describeWithNginx('behind nginx', function () {
   });
 
   it('lets an agent change its certificate, and keeps the old one to connections that began with it', async () => {
-    // Its first certificate is an hour old.
-    let age = HOUR;
+    // Its first certificate is two hours old.
+    let age = 2 * HOUR;
     const agent = new LcmAgent({
       target: hawser.target(),
       clock: { now: () => Date.now() - age },
@@ -178,7 +178,7 @@ describeWithNginx('behind nginx', function () {
     await agent.register(await createKey(hawser.admin));
     age = 0;
     const first = agent.certificate.fingerprint256;
-    const often = { certificateRotationInterval: '00:30:00', stalenessMultiplier: 2 };
+    const often = { certificateRotationInterval: '01:00:00', stalenessMultiplier: 2 };
     expect((await hawser.admin.put('/api/v1/settings', often)).status).to.equal(200);
     for (let cycles = 0; cycles < 3; cycles += 1) await agent.cycle(() => ({ hadErrors: false }));
     agent.disconnect();

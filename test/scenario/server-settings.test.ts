@@ -29,13 +29,14 @@ const GROUPS: Record<string, Group> = {
     defaults: { certificateRotationInterval: '60.00:00:00', stalenessMultiplier: 2 },
     changes: [
       [{ certificateRotationInterval: 'P30DT12H' }, { certificateRotationInterval: '30.12:00:00' }],
-      [{ certificateRotationInterval: '0.00:00:01.5' }, { certificateRotationInterval: '00:00:01.5000000' }],
+      [{ certificateRotationInterval: '0.01:00:01.5' }, { certificateRotationInterval: '01:00:01.5000000' }],
+      [{ certificateRotationInterval: 'PT60M' }, { certificateRotationInterval: '01:00:00' }],
       [{ stalenessMultiplier: 1_000 }, { stalenessMultiplier: 1_000 }],
       [{ stalenessMultiplier: 0.5 }, { stalenessMultiplier: 0.5 }],
     ],
     bad: [
       ...each('certificateRotationInterval', '00:00:00', '-00:15:00', '', 'soon', '25:00:00', 'P1M', 60),
-      ...each('certificateRotationInterval', [], '99999999.00:00:00'),
+      ...each('certificateRotationInterval', [], '99999999.00:00:00', '00:59:59.9999999', 'PT59M'),
       ...each('stalenessMultiplier', 0, -1, 1_000.1, '2', true, []),
       ...each('acceptNodes', -1, 1.5, '2', true, []),
     ],

@@ -48,6 +48,8 @@ describe('an author adds versions', () => {
       createdBy: 'admin',
       publishedAt: null,
       publishedBy: null,
+      withdrawn: null,
+      message: null,
     });
     expect(createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.parse(createdAt)).to.be.within(before, Date.now());
@@ -199,7 +201,9 @@ describe('an author publishes a version', () => {
     const [draft] = await ok(200, hawser.admin.get(versionsOf('first')));
     const before = Date.now();
     const reply = await publish(hawser.admin, 'first', '1.0.0-rc.1+b');
-    const { publishedAt, ...rest } = await ok(200, reply);
+    const { affectedParameterFiles, ...version } = await ok(200, reply);
+    expect(affectedParameterFiles).to.deep.equal([]);
+    const { publishedAt, ...rest } = version;
     expect(rest).to.deep.equal({
       version: '1.0.0-rc.1+b',
       status: 'Published',
@@ -209,13 +213,15 @@ describe('an author publishes a version', () => {
       createdAt: draft.createdAt,
       createdBy: 'admin',
       publishedBy: 'admin',
+      message: null,
       commit: draft.commit,
+      withdrawn: null,
     });
     expect(publishedAt).to.match(/\.\d{3}Z$/);
     expect(Date.parse(publishedAt)).to.be.within(before, Date.now());
     expect(commitOf('first', 'v1.0.0-rc.1+b')).to.equal(rest.commit);
     const [listed] = await ok(200, hawser.admin.get(versionsOf('first')));
-    expect(listed).to.deep.equal(reply.json);
+    expect(listed).to.deep.equal(version);
     const configuration = await ok(200, hawser.admin.get(`${CONFIGURATIONS}/first`));
     expect(configuration).to.include({
       latestPublishedVersion: '1.0.0-rc.1+b',

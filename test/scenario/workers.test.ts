@@ -108,9 +108,7 @@ describe('a server of two workers', function () {
     await publish(1, 'web', '1.1.0');
     const assign = { configurationName: 'web' };
     expect((await admin(2).put(`/api/v1/nodes/${node.id}/configuration`, assign)).status).to.equal(204);
-    for (let round = 2; round < 22; round += 1) {
-      const version = `1.${round}.0`;
-      await publish(round, 'web', version);
+    const expectEverywhere = async (version: string) => {
       const seen = await Promise.all([
         ...admins.map(
           async (client) => (await client.get('/api/v1/configurations/web')).json.latestPublishedVersion,
@@ -121,7 +119,25 @@ describe('a server of two workers', function () {
         ),
       ]);
       expect(new Set(seen), version).to.deep.equal(new Set([version]));
+    };
+    for (let round = 2; round < 22; round += 1) {
+      const version = `1.${round}.0`;
+      await publish(round, 'web', version);
+      await expectEverywhere(version);
     }
+    const withdrawal = '/api/v1/configurations/web/versions/1.21.0/withdraw';
+    for (let round = 0; round < 5; round += 1) {
+      expect((await admin(round).put(withdrawal, { reason: `round ${round}` })).status).to.equal(200);
+      await expectEverywhere('1.20.0');
+      expect((await admin(round + 1).delete(withdrawal)).status).to.equal(204);
+      await expectEverywhere('1.21.0');
+    }
+    const folderOfWeb = join(folder, 'repos/configurations/web.git');
+    const person = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
+    git(folderOfWeb, ...person, 'tag', '-a', 'withdrawn/v1.21.0', '-m', 'from outside', 'v1.21.0');
+    await eventually(() => expectEverywhere('1.20.0'));
+    git(folderOfWeb, 'tag', '-d', 'withdrawn/v1.21.0');
+    await eventually(() => expectEverywhere('1.21.0'));
     expect((await admin(3).delete(`/api/v1/nodes/${node.id}/configuration`)).status).to.equal(204);
     for (const client of node.clients) {
       const reply = await client.get(`/api/v1/nodes/${node.id}/configuration/checksum`);

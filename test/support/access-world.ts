@@ -39,6 +39,12 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   const external = { provider: 'entra', externalGroupId: 'g-1', externalGroupName: 'G 1', groupId: group.id };
   const mapping = await make('/api/v1/groups/external-mappings', external);
   const tokens = await admin.get('/api/v1/auth/tokens');
+  const robot = { username: 'robot', email: 'robot@example.org', accountType: 'ServiceAccount' };
+  const account = await make('/api/v1/users', robot);
+  const accountToken = await hawser
+    .client()
+    .with({ Cookie: hawser.session })
+    .post(`/api/v1/users/${account.id}/tokens`, { name: 'script', scopes: [] });
   await admin.put('/api/v1/configurations/web/permissions', {
     ...{ principalType: 'User', principalId: grantee.id, level: 'Read' },
   });
@@ -57,6 +63,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   });
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
+    ['/api/v1/users/{id}/tokens', account.id],
     ['/api/v1/users/', user.id],
     ['/api/v1/groups/external-mappings/', mapping.id],
     ['/api/v1/groups/', group.id],
@@ -67,6 +74,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
     valuesOf: ({ path }) => ({
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
+      tokenId: accountToken.json.tokenId,
       ...scopes,
       ...parameters,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',

@@ -8,12 +8,14 @@ import { type ClientCertificate, makeClientCertificate } from './client-certific
 import { CONFIGURATIONS, MAIN, publish } from './configurations.ts';
 import { testedService, testOutput } from './dsc-results.ts';
 import { DEFAULT_ID } from './scopes.ts';
+import { withdraw } from './withdrawals.ts';
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
 /** One acknowledged write, in a form with which it can be read later. */
 export type Written =
   | { what: 'version'; name: string; version: string }
+  | { what: 'withdrawn'; name: string; version: string }
   | { what: 'parameters'; version: string }
   | { what: 'composite'; name: string }
   | { what: 'node'; nodeId: string; identity: ClientCertificate }
@@ -95,9 +97,13 @@ export class Load {
         version === '1.0.0' ? [CONFIGURATIONS, { name }] : [`${CONFIGURATIONS}/${name}/versions`, {}];
       const files = { ...FILES, 'lib/own.txt': `${name} ${version}` };
       expectStatus(201, await admin.upload(path, { fields: { ...named, version }, files }));
+      const edited = `${CONFIGURATIONS}/${name}/versions/${version}/files/lib/edited.txt`;
+      expectStatus(201, await admin.call('PUT', edited, { body: version }));
       expectStatus(200, await publish(admin, name, version));
       this.written.push({ what: 'version', name, version });
     }
+    expectStatus(200, await withdraw(admin, name, '1.1.0', `${name} is bad`));
+    this.written.push({ what: 'withdrawn', name, version: '1.1.0' });
   }
 
   private async writeParameters(admin: Client): Promise<void> {

@@ -14,7 +14,7 @@ export const RUNS = `${RETENTION}/runs`;
 export const NOTHING_KEPT = { keepVersions: 0, keepDays: 0, keepReleaseVersions: false };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-export function cleanUp(client: Client, what: string, wish?: object): Promise<any> {
+export function cleanUp(client: Client, what: string, wish: object = {}): Promise<any> {
   return ok(200, client.post(`${RETENTION}/${what}/cleanup`, wish));
 }
 
@@ -67,7 +67,7 @@ export async function writeParameters(
     await store.exclusive({ kind: 'parameters', name: configuration }, async (parameters) => {
       const content = contentOf(series, { type: 'yaml', bytes });
       await parameters.writeDraft(series, { ...content, version, author, at });
-      if (!isDraft) await parameters.publish(series, version, author, at);
+      if (!isDraft) await parameters.publish(series, version, { tagger: author, at });
     });
   }
 }

@@ -1,9 +1,11 @@
 /** Rotates node certificates as agents do. */
 
 import { X509Certificate } from 'node:crypto';
+import { saveSettings } from '../../src/api/settings/queries.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import type { Reply } from './client.ts';
 import { type ClientCertificate, makeClientCertificate } from './client-certificates.ts';
+import { withDatabase } from './database.ts';
 import type { Hawser, NodeUnderTest } from './hawser.ts';
 
 export interface Announcement {
@@ -43,6 +45,12 @@ export async function withNewCertificate(
   more: { notBefore?: number; notAfter?: number; rsa?: boolean } = {},
 ): Promise<NodeUnderTest> {
   return withCertificate(hawser, node, await makeClientCertificate({ commonName: node.fqdn, ...more }));
+}
+
+/** Sets an interval after which every certificate is due at once. It is shorter than the API takes. */
+export function rotateAlways(hawser: Hawser): Promise<void> {
+  const settings = { certificateRotationInterval: '00:00:00.0010000' };
+  return withDatabase(hawser, ({ write }) => saveSettings(write, settings));
 }
 
 /** The status of a call that the node may make with its certificate. */

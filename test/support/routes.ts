@@ -5,18 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
+import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
 import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
-import { BundleFiles } from '../../src/pull/bundle-files.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
-import type { Access } from '../../src/security/access.ts';
-import { openThreads } from '../../src/threads/open.ts';
+import { type Access, permissionsOf } from '../../src/security/access.ts';
+import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -36,6 +37,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       // All routes that there can be.
       config: { ...readConfig({}), dataDir: folder, environment: 'development' },
       uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
+      blame: new GitBlame({ root: folder, searchPath: '', log, hasGit: false }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
         locks,
@@ -45,6 +47,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
+      comparingThreads: openComparingThreads(),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
@@ -72,7 +75,7 @@ export function describeAccess(access: Access): string {
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
-      return access.permission;
+      return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':
@@ -94,4 +97,9 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
     if (value === undefined) throw new Error(`${route.path}: no value is given for ${name}`);
     return value;
   });
+}
+
+/** The query without which the route answers 400; empty for most. */
+export function neededQuery({ path }: Route): string {
+  return path.includes('/compare') ? '?to=1.0.0' : '';
 }

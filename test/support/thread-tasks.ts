@@ -10,6 +10,7 @@ export const tasks = {
     return text;
   },
   copy: (value: unknown) => value,
+  bytes: (length: number) => new Uint8Array(length).fill(7),
   refuse(): never {
     const cause = new TypeError('the inner one');
     const data = { errors: [{ path: '/a', message: 'no', code: 'type' }] };

@@ -3,6 +3,7 @@
 import type { Attack } from './attack.ts';
 import { ONE_BUNDLE, UNREAD_BUNDLES } from './bundles.ts';
 import { BYTE_BY_BYTE } from './byte-by-byte.ts';
+import { COMPARED_VERSIONS } from './comparisons.ts';
 import { HALF_SENT } from './half-sent.ts';
 import { LARGE_PUBLISHING, LARGE_REPORTS, LARGE_UPLOAD } from './large-requests.ts';
 import { LOCKED_DATABASE } from './locked-database.ts';
@@ -32,6 +33,7 @@ export const ATTACKS: readonly Attack[] = [
   LARGE_PUBLISHING,
   PIPELINED_POLLS,
   PIPELINED_BUNDLES,
+  COMPARED_VERSIONS,
 ];
 
 /** @throws Error if there is no attack of that name */

@@ -102,6 +102,12 @@ export class Site {
     return ok(201, await this.admin.upload('/api/v1/configurations', form)).json.id;
   }
 
+  /** Adds a draft to a configuration. */
+  async revise(name: string, version: string, files: Files): Promise<void> {
+    const form = { fields: { version }, files };
+    ok(201, await this.admin.upload(`/api/v1/configurations/${name}/versions`, form));
+  }
+
   /** Makes a configuration like `draft`, and publishes its version. */
   async publish(name: string, files: Files): Promise<string> {
     const id = await this.draft(name, files);
@@ -126,7 +132,12 @@ export class Site {
 
   /** An attacker with the administrator's token. */
   get author(): Caller {
-    return this.caller({ headers: { Authorization: this.authorization } });
+    return this.authorWith({});
+  }
+
+  /** The same, with more headers. */
+  authorWith(headers: Record<string, string>): Caller {
+    return this.caller({ headers: { Authorization: this.authorization, ...headers } });
   }
 
   /** The administrator's token as a header line. */

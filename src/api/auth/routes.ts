@@ -7,6 +7,7 @@ import { idsInPath } from '../../http/schemas.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { accountTokenRoutes } from './account-tokens.ts';
 import { changePassword } from './change-password.ts';
 import { listMemberships } from './queries.ts';
 import { ChangePassword, CreatedToken, Login, Me, NewToken, SignedIn, Token } from './schemas.ts';
@@ -119,6 +120,7 @@ function changePasswordRoute(options: AuthOptions): Route {
   });
 }
 
+/** The routes for the caller's own tokens, and for those of service accounts. */
 export function tokenRoutes(database: Database): Route[] {
   const tags = ['Tokens'];
   const readers = new ResourceRoutes(database, { tags, access: { kind: 'user' } });
@@ -145,7 +147,8 @@ export function tokenRoutes(database: Database): Route[] {
       ...operation('revokeToken', "Revoke one of the caller's tokens"),
       params: idsInPath('id'),
       answer: { description: 'Revoked; it stays listed' },
-      change: (trx, { caller, params }) => revokeToken(trx, caller, params.id),
+      change: (trx, { caller, principal, params }) => revokeToken(trx, caller.actor, principal, params.id),
     }),
+    ...accountTokenRoutes(database),
   ];
 }

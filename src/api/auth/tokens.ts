@@ -6,7 +6,7 @@ import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { newId, newSecret } from '../../lib/ids.ts';
-import { recordAudit } from '../../security/audit.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
 import { TOKEN_PREFIX } from '../../security/identify.ts';
 import type { Caller } from '../crud/routes.ts';
 import { type PageQuery, pageOf } from '../crud/rows.ts';
@@ -17,25 +17,44 @@ const DEFAULT_LIFETIME = 90 * DAY;
 /** So many characters of a token are enough to tell tokens apart, and too few to help guessing one. */
 const SHOWN_CHARACTERS = 12;
 
+/** What a wish for a token says, once the body has been checked. */
+export type TokenWish = z.output<typeof NewToken>;
+
+/** Whose token it is: its owner, and what the audit entry says of the owner where that is not the caller. */
+export interface TokenOwner {
+  userId: string;
+  audited?: Record<string, unknown>;
+}
+
 /**
  * Creates a token of the caller.
  * @returns the token as it is shown this once
  * @throws HawserError validation_failed where it would expire in the past, unauthenticated where the caller was
  *   deactivated meanwhile
  */
-export async function createToken(trx: Db, { principal, actor }: Caller, wish: z.output<typeof NewToken>) {
+export async function createToken(trx: Db, { principal, actor }: Caller, wish: TokenWish) {
+  const { userId } = principal;
+  // Deactivation revokes the tokens that exist; one that is created just after it would live on.
+  if ((await findAccount(trx, userId))?.is_active !== 1) {
+    throw unauthenticated('The session or token is not valid');
+  }
+  return insertToken(trx, actor, { userId }, wish);
+}
+
+/**
+ * Stores a new token of this owner, and records it.
+ * @returns the token as it is shown this once
+ * @throws HawserError validation_failed where it would expire in the past
+ */
+export async function insertToken(trx: Db, actor: Actor, owner: TokenOwner, wish: TokenWish) {
   const { name, scopes } = wish;
   const now = actor.at;
   const expiresAt = wish.expiresAt === undefined ? now + DEFAULT_LIFETIME : wish.expiresAt;
   if (expiresAt !== null && expiresAt <= now) throw invalidField('/expiresAt', 'This time has passed');
-  // Deactivation revokes the tokens that exist; one that is created just after it would live on.
-  if ((await findAccount(trx, principal.userId))?.is_active !== 1) {
-    throw unauthenticated('The session or token is not valid');
-  }
   const token = newSecret(TOKEN_PREFIX);
   const row = {
     id: newId(),
-    user_id: principal.userId,
+    user_id: owner.userId,
     name,
     prefix: token.slice(0, SHOWN_CHARACTERS),
     token_hash: sha256Hex(token),
@@ -45,7 +64,7 @@ export async function createToken(trx: Db, { principal, actor }: Caller, wish: z
   };
   await trx.insertInto('access_tokens').values(row).execute();
   const shown = { expiresAt: toOptionalTimestamp(expiresAt) };
-  const details = { name, scopes, ...shown };
+  const details = { ...owner.audited, name, scopes, ...shown };
   await recordAudit(trx, actor, { action: 'token.created', resourceId: row.id, details });
   const tokenPrefix = row.prefix;
   return { token, tokenId: row.id, name, tokenPrefix, scopes, ...shown, createdAt: toTimestamp(now) };
@@ -73,18 +92,23 @@ export function toToken(row: TokenRow) {
 }
 
 /**
- * Revokes a token of the caller. A token that is revoked already keeps its time.
+ * Revokes a token of this owner. A token that is revoked already keeps its time.
  * @throws HawserError not_found
  */
-export async function revokeToken(trx: Db, { principal, actor }: Caller, tokenId: string): Promise<void> {
-  const token = await ownTokens(trx, principal.userId)
+export async function revokeToken(
+  trx: Db,
+  actor: Actor,
+  { userId, audited }: TokenOwner,
+  tokenId: string,
+): Promise<void> {
+  const token = await ownTokens(trx, userId)
     .select(['name', 'revoked_at'])
     .where('id', '=', tokenId)
     .executeTakeFirst();
   if (!token) throw notFound('No such token');
   if (token.revoked_at !== null) return;
   await trx.updateTable('access_tokens').set({ revoked_at: actor.at }).where('id', '=', tokenId).execute();
-  const details = { name: token.name };
+  const details = { ...audited, name: token.name };
   await recordAudit(trx, actor, { action: 'token.revoked', resourceId: tokenId, details });
 }
 

@@ -16,8 +16,9 @@ import { conflict, HawserError, invalid, invalidField, notFound } from '../../li
 import { newId } from '../../lib/ids.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import type { GitStore } from '../../versions/store.ts';
 import type { Caller } from '../crud/routes.ts';
-import { grantedRoutes } from '../crud/versioned.ts';
+import { grantedRoutes, readableIndex } from '../crud/versioned.ts';
 import { ChildChange, ItemView, NewChild } from './schemas.ts';
 import { type ChildTarget, type CompositeTools, changeDocument, type DocumentChange } from './versions.ts';
 
@@ -39,8 +40,10 @@ const targetOf = ({ caller, resource, params }: Call): ChildTarget => ({
 
 export function childRoutes(tools: CompositeTools): Route[] {
   const { modifying } = grantedRoutes(tools.database, ['Composite versions'], { on: 'composite' });
-  const show = async (child: CompositeChild) =>
-    toItem(child, await findConfigurationIds(tools.database.read, [child.configuration]));
+  const show = async (child: CompositeChild) => {
+    const ids = await findConfigurationIds(tools.database.read, [child.configuration]);
+    return toItem(child, ids, await isPinnedToWithdrawn(tools.store, child));
+  };
   return [
     modifying.create('/api/v1/composite-configurations/{name}/versions/{version}/children', {
       id: 'addCompositeChild',
@@ -49,7 +52,13 @@ export function childRoutes(tools: CompositeTools): Route[] {
       description: 'The caller needs Read on the configuration, which is any but a composite.',
       body: { kind: 'json', schema: NewChild },
       answer: { description: 'The item', schema: ItemView },
-      problems: [...CHANGING_DRAFTS, 'nested_composite', 'child_exists', 'reserved_path'],
+      problems: [
+        ...CHANGING_DRAFTS,
+        'nested_composite',
+        'child_exists',
+        'reserved_path',
+        [409, 'no_eligible_version'],
+      ],
       handle: async (call) => show(await addChild(tools, targetOf(call), call.body)),
     }),
     modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/children/{childId}', {
@@ -59,7 +68,7 @@ export function childRoutes(tools: CompositeTools): Route[] {
       description: 'The caller needs Read on the child. A member that is left out stays.',
       body: { kind: 'json', schema: ChildChange },
       answer: { description: 'The item as it is now', schema: ItemView },
-      problems: CHANGING_DRAFTS,
+      problems: [...CHANGING_DRAFTS, [409, 'no_eligible_version']],
       handle: async (call) =>
         show(await changeChild(tools, targetOf(call), call.params['childId'] ?? '', call.body)),
     }),
@@ -76,8 +85,8 @@ export function childRoutes(tools: CompositeTools): Route[] {
 
 /**
  * Adds a configuration that the caller may read.
- * @throws HawserError not_found, invalid `nested_composite`, conflict `child_exists`, `reserved_path` or
- *   `published_version`
+ * @throws HawserError not_found, invalid `nested_composite`, conflict `child_exists`, `reserved_path`,
+ *   `no_eligible_version` or `published_version`
  */
 async function addChild(
   tools: CompositeTools,
@@ -130,7 +139,8 @@ function detailsOf({ id, configuration, version, order }: CompositeChild) {
 
 /**
  * Changes a child. The caller must be allowed to read it, as the answer tells which versions it has.
- * @throws HawserError not_found for the child, invalid for an unknown version, conflict `published_version`
+ * @throws HawserError not_found for the child, invalid for an unknown version, conflict `no_eligible_version` for a new pin
+ *   to a withdrawn one, or `published_version`
  */
 async function changeChild(
   tools: CompositeTools,
@@ -143,7 +153,8 @@ async function changeChild(
     const child = findChild(document, childId);
     const name = child.configuration;
     await grantedResource(tools.database.read, target.principal, 'configuration', 'Read', { name });
-    if (activeVersion !== undefined) await requireVersion(tools, child.configuration, activeVersion);
+    if (activeVersion !== undefined && activeVersion !== child.version)
+      await requireVersion(tools, child.configuration, activeVersion);
     const version = activeVersion === undefined ? child.version : activeVersion;
     const after = { ...child, version, order: order ?? child.order };
     changed = after;
@@ -207,11 +218,22 @@ async function requireVersion(
   version: string | null,
 ): Promise<void> {
   if (version === null) return;
-  const index = await store.versions({ kind: 'configurations', name });
-  if (index.get(version) === undefined) {
+  const ref = (await store.versions({ kind: 'configurations', name })).get(version);
+  if (ref === undefined) {
     const message = `The child has no such version${leadingVHint(version)}`;
     throw invalidField('/activeVersion', message, 'unknown_version');
   }
+  if (ref.withdrawn) throw conflict('no_eligible_version', 'That version of the child is withdrawn');
+}
+
+/** Whether the child names a version that is withdrawn. Of a configuration that cannot be read this is not known. */
+export async function isPinnedToWithdrawn(
+  store: GitStore,
+  { configuration: name, version }: CompositeChild,
+): Promise<boolean> {
+  if (version === null) return false;
+  const index = await readableIndex(store, { kind: 'configurations', name });
+  return (index?.get(version)?.withdrawn ?? null) !== null;
 }
 
 /** The ids of configurations by their names. */
@@ -226,12 +248,17 @@ export async function findConfigurationIds(db: Db, names: readonly string[]): Pr
   return new Map(rows.map((row) => [row.name, row.id]));
 }
 
-export function toItem(child: CompositeChild, configurationIds: ReadonlyMap<string, string>) {
+export function toItem(
+  child: CompositeChild,
+  configurationIds: ReadonlyMap<string, string>,
+  pinnedToWithdrawn: boolean,
+) {
   return {
     id: child.id,
     childConfigurationId: configurationIds.get(child.configuration) ?? null,
     childConfigurationName: child.configuration,
     activeVersion: child.version,
     order: child.order,
+    pinnedToWithdrawn,
   };
 }

@@ -1,6 +1,5 @@
 /** `/api/v1/composite-configurations`: create, list, read, delete; versions and publishing. */
 
-import type { CompositeDocument } from '../../domain/composite-document.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
@@ -10,11 +9,22 @@ import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionDetails, VersionIndex, VersionRef } from '../../versions/store.ts';
+import { PublishCheckView } from '../crud/publish-check.ts';
 import { permitted } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { grantedRoutes, resourceList, toAuthorship, toVersionCounts } from '../crud/versioned.ts';
-import { childRoutes, findConfigurationIds, toItem } from './children.ts';
+import {
+  type GrantedRoutes,
+  grantedRoutes,
+  PUBLISHING,
+  resourceList,
+  toAuthorship,
+  toVersionCounts,
+} from '../crud/versioned.ts';
+import { withdrawRoutes } from '../crud/withdraw-routes.ts';
+import { childRoutes, findConfigurationIds, isPinnedToWithdrawn, toItem } from './children.ts';
+import { compareRoute } from './compare-route.ts';
 import {
   CompositeDetailsView,
   CompositeVersionView,
@@ -22,7 +32,13 @@ import {
   NewComposite,
   NewCompositeVersion,
 } from './schemas.ts';
-import { type CompositeTools, createComposite, createCompositeDraft, publishComposite } from './versions.ts';
+import {
+  type CompositeTools,
+  checkPublish,
+  createComposite,
+  createCompositeDraft,
+  publishComposite,
+} from './versions.ts';
 
 const TAGS = ['Composite configurations'];
 const VERSION_TAGS = ['Composite versions'];
@@ -74,7 +90,17 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       handle: ({ caller, resource }) => deleteResource(tools, 'composites', { resource, ...caller }),
     }),
     ...versionRoutes(tools),
+    ...withdrawRoutes(tools, {
+      kind: 'composites',
+      tags: VERSION_TAGS,
+      path: '/api/v1/composite-configurations/{name}/versions/{version}',
+      ids: { withdraw: 'withdrawCompositeVersion', offer: 'offerCompositeVersionAgain' },
+      answer: 'CompositeWithdrawal',
+      view: CompositeVersionView,
+      show: (resource, { version }) => showVersion(tools, resource, version),
+    }),
     ...childRoutes(tools),
+    compareRoute(tools),
   ];
 }
 
@@ -123,10 +149,12 @@ function versionRoutes(tools: CompositeTools): Route[] {
           author.deleteDraft(params['version'] ?? ''),
         ),
     }),
+    checkRoute(tools, reading),
     modifying.update('/api/v1/composite-configurations/{name}/versions/{version}/publish', {
       id: 'publishCompositeVersion',
       represents: '/api/v1/composite-configurations/{name}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: CompositeVersionView },
       problems: [
         'already_published',
@@ -135,20 +163,32 @@ function versionRoutes(tools: CompositeTools): Route[] {
         'draft_changed',
         ...WRITING_REPOSITORIES,
       ],
-      async handle({ caller, resource, params }) {
+      async handle({ caller, resource, params, body: { message } }) {
         const version = params['version'] ?? '';
-        await publishComposite(tools, { kind, resource, ...caller }, version);
+        await publishComposite(tools, { kind, resource, ...caller }, version, message);
         return showVersion(tools, resource, version);
       },
     }),
   ];
 }
 
+function checkRoute(tools: CompositeTools, reading: GrantedRoutes): Route {
+  return reading.get('/api/v1/composite-configurations/{name}/versions/{version}/publish-check', {
+    id: 'checkCompositePublish',
+    summary: 'See what publishing a draft would answer',
+    description: 'Nothing is changed. `already_published` of a published version.',
+    answer: { description: 'What stands in the way', schema: PublishCheckView },
+    problems: READING_REPOSITORIES,
+    handle: ({ resource, params }) =>
+      reads(tools, resource, (index) => checkPublish(tools, resource.name, index, params['version'] ?? '')),
+  });
+}
+
 /** Reads a composite that somebody else may be deleting. @throws HawserError not_found in that case */
 function reads<T>(
   { database, store }: CompositeTools,
   { id, name }: GrantedResource,
-  work: (index: VersionIndex) => Promise<T>,
+  work: (index: SortedVersions) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'composites', id, async () =>
     work(await store.versions({ kind: 'composites', name })),
@@ -171,14 +211,20 @@ async function showVersions(
   refs: readonly VersionRef[],
 ) {
   const repository = { kind: 'composites', name } as const;
-  const read = refs.map(async (ref) => ({
-    details: await store.details(repository, ref),
-    document: await composites.document(repository, ref),
-  }));
+  const read = refs.map(async (ref) => {
+    const document = await composites.document(repository, ref);
+    const isWithdrawn = await Promise.all(
+      document.children.map((child) => isPinnedToWithdrawn(store, child)),
+    );
+    return { details: await store.details(repository, ref), document, isWithdrawn };
+  });
   const versions = await Promise.all(read);
   const names = versions.flatMap(({ document }) => document.children.map((child) => child.configuration));
   const ids = await findConfigurationIds(database.read, [...new Set(names)]);
-  return versions.map(({ details, document }) => toCompositeVersion(id, details, document, ids));
+  return versions.map(({ details, document, isWithdrawn }) => {
+    const items = document.children.map((child, at) => toItem(child, ids, isWithdrawn[at] ?? false));
+    return toCompositeVersion(id, details, items);
+  });
 }
 
 function toComposite(row: CompositeRow, index: VersionIndex | null) {
@@ -191,12 +237,10 @@ function toComposite(row: CompositeRow, index: VersionIndex | null) {
   };
 }
 
-/** @param configurationIds ids of the children's configurations by name */
 function toCompositeVersion(
   compositeId: string,
   details: VersionDetails,
-  document: CompositeDocument,
-  configurationIds: ReadonlyMap<string, string>,
+  items: readonly ReturnType<typeof toItem>[],
 ) {
   return {
     // A version has no row, so its id is made from the id of the composite and the version.
@@ -204,7 +248,7 @@ function toCompositeVersion(
     version: details.version,
     status: details.status,
     prereleaseChannel: prereleaseChannelOf(details.version),
-    items: document.children.map((child) => toItem(child, configurationIds)),
+    items,
     ...toAuthorship(details),
   };
 }

@@ -1,7 +1,7 @@
 /** Shapes of composite configurations, their versions and children. */
 
 import { z } from 'zod';
-import { Id } from '../../http/schemas.ts';
+import { Id, Message, orUnchanged } from '../../http/schemas.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -19,6 +19,7 @@ const ITEM = {
   childConfigurationName: 'web-server',
   activeVersion: null,
   order: 0,
+  pinnedToWithdrawn: false,
 };
 const VERSION = {
   id: '2d3e4f5a-6b7c-5d8e-9fa0-b1c2d3e4f5a6',
@@ -60,6 +61,7 @@ export const NewCompositeVersion = z
       .string()
       .nullish()
       .meta({ description: "If given, the first part of the version's prerelease" }),
+    message: orUnchanged(Message),
     isDraft: draftFlag(
       z.boolean().nullish(),
       '/api/v1/composite-configurations/{name}/versions/{version}/publish',
@@ -113,6 +115,9 @@ export const ItemView = z
       .nullable()
       .meta({ description: 'Null follows the highest published version that a node may get' }),
     order: z.int(),
+    pinnedToWithdrawn: z
+      .boolean()
+      .meta({ description: 'Whether activeVersion is withdrawn; nodes get it still' }),
   })
   .meta({ id: 'CompositeItem', examples: [ITEM] });
 

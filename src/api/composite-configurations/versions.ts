@@ -4,12 +4,15 @@ import type { z } from 'zod';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { COMPOSITE_FILE, type CompositeDocument, printComposite } from '../../domain/composite-document.ts';
 import { normalizePath } from '../../domain/safe-path.ts';
+import { type HawserError, notFound } from '../../lib/errors.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
 import type { Target } from '../../versions/rows.ts';
-import { checkChannel, requirePublishedChildren } from '../../versions/rules.ts';
+import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versions/rules.ts';
+import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
+import { toPublishCheck } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
 
@@ -42,11 +45,11 @@ export async function createComposite(
 export async function createCompositeDraft(
   tools: CompositeTools,
   target: CompositeTarget,
-  { version, prereleaseChannel }: z.output<typeof NewCompositeVersion>,
+  { version, prereleaseChannel, message }: z.output<typeof NewCompositeVersion>,
 ): Promise<void> {
   checkChannel(version, prereleaseChannel);
   await authorVersions(tools, target, (author, row) =>
-    author.createDraft(version, toContent({ entryPoint: row.entry_point, children: [] })),
+    author.createDraft(version, { ...toContent({ entryPoint: row.entry_point, children: [] }), message }),
   );
 }
 
@@ -76,17 +79,39 @@ export function changeDocument(
   });
 }
 
-/** @throws HawserError not_found, conflict `already_published`, `no_children` or `unpublished_child` */
+/** @throws HawserError not_found; conflict `already_published`, `no_children`, `unpublished_child`, `draft_changed` */
 export async function publishComposite(
   tools: CompositeTools,
   target: CompositeTarget,
   version: string,
+  message?: string,
 ): Promise<void> {
   await authorVersions(tools, target, (author) =>
-    author.publish(version, async (draft) =>
-      requirePublishedChildren(tools.store, await readDocument(tools, target, draft)),
-    ),
+    author.publish(version, (draft) => judgeDraft(tools, target.resource.name, draft), { message }),
   );
+}
+
+/** Shows what publishing a version would answer. @throws HawserError not_found without such a version */
+export async function checkPublish(
+  tools: CompositeTools,
+  name: string,
+  index: SortedVersions,
+  version: string,
+) {
+  const ref = index.get(version);
+  if (ref === undefined) throw notFound('No such version');
+  const blockers = await findBlockers(ref, (draft) => judgeDraft(tools, name, draft));
+  const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
+  return toPublishCheck({ blockers, compatibility: null, comparedWith });
+}
+
+/** The rules for publishing a composite. */
+async function judgeDraft(
+  { store, composites }: CompositeTools,
+  name: string,
+  draft: VersionRef,
+): Promise<readonly HawserError[]> {
+  return findUnpublishedChildren(store, await composites.document({ kind: 'composites', name }, draft));
 }
 
 function readDocument(

@@ -3,25 +3,34 @@
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
 import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { withdrawRoutes } from '../crud/withdraw-routes.ts';
+import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
+import { type BlameTools, blameRoute } from './blame-routes.ts';
+import { compareRoutes } from './compare-routes.ts';
+import { fileRoutes } from './file-routes.ts';
 import {
   ConfigurationChange,
   ConfigurationView,
   NEW_CONFIGURATION_FIELDS,
   NewConfiguration,
+  VersionView,
 } from './schemas.ts';
 import { settingsRoutes } from './settings-routes.ts';
-import { versionRoutes } from './version-routes.ts';
+import { toVersion, versionRoutes } from './version-routes.ts';
 import { type ConfigurationTools, changeConfiguration, createConfiguration } from './versions.ts';
 
 const TAGS = ['Configurations'];
+const VERSION_TAGS = ['Configuration versions'];
 
-export type ConfigurationRouteOptions = ConfigurationTools & { composites: CompositeReader };
+export type ConfigurationRouteOptions = ArchiveTools &
+  BlameTools & { composites: CompositeReader; comparer: Comparer };
 
 export function configurationRoutes(options: ConfigurationRouteOptions): Route[] {
   const { database } = options;
@@ -79,8 +88,27 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
             throw conflict('in_use', 'A composite configuration has it as a child');
         }),
     }),
-    ...versionRoutes(options),
+    ...routesOfVersions(options),
     ...settingsRoutes(database),
+  ];
+}
+
+function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
+  return [
+    ...versionRoutes(options),
+    ...fileRoutes(options),
+    archiveRoute(options),
+    blameRoute(options),
+    ...withdrawRoutes(options, {
+      kind: 'configurations',
+      tags: VERSION_TAGS,
+      path: '/api/v1/configurations/{name}/versions/{version}',
+      ids: { withdraw: 'withdrawConfigurationVersion', offer: 'offerConfigurationVersionAgain' },
+      answer: 'ConfigurationWithdrawal',
+      view: VersionView,
+      show: (_resource, details) => toVersion(details),
+    }),
+    ...compareRoutes(options),
   ];
 }
 

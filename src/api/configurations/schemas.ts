@@ -1,7 +1,8 @@
 /** Shapes of configurations and their versions. */
 
 import { z } from 'zod';
-import { Checksum, choice, Flag, given, Id, orUnchanged } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
+import { AffectedParameterFile } from '../crud/publish-check.ts';
 import {
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
@@ -36,6 +37,7 @@ const versionFields = {
   prereleaseChannel: given(z.string()).meta({
     description: "The first part of the version's prerelease, from which it follows anyway",
   }),
+  message: given(Message),
   isDraft: draftFlag(given(Flag), '/api/v1/configurations/{name}/versions/{version}/publish'),
 };
 
@@ -45,6 +47,20 @@ export const ReplacedVersion = z.strictObject({
   ...versionFields,
   version: given(z.string()).meta({ description: 'If given, the version in the path' }),
 });
+
+/** The draft is a copy of another version. */
+export const CopiedVersion = z
+  .strictObject({
+    version: orUnchanged(Version).meta({
+      description: 'SemVer 2.0 without leading v. Default: the next patch',
+    }),
+    from: z.string().meta({ description: 'The published version or draft whose files it gets' }),
+    prereleaseChannel: orUnchanged(z.string()).meta({
+      description: "The first part of the version's prerelease, from which it follows anyway",
+    }),
+    message: orUnchanged(Message),
+  })
+  .meta({ id: 'CopiedConfigurationVersion', examples: [{ version: '1.3.0', from: '1.2.0' }] });
 
 export const NEW_VERSION_FIELDS = Object.keys(NewVersion.shape);
 
@@ -102,6 +118,15 @@ export const VersionView = z
     createdBy: AUTHORSHIP.createdBy.meta({ description: 'User name' }),
   })
   .meta({ id: 'ConfigurationVersion', examples: [VERSION] });
+
+export const PublishedVersionView = VersionView.extend({
+  affectedParameterFiles: z.array(AffectedParameterFile).nullable().meta({
+    description: 'The parameter files that do not fit the version; null if they could not be read',
+  }),
+}).meta({
+  id: 'PublishedConfigurationVersion',
+  examples: [{ ...VERSION, status: 'Published', affectedParameterFiles: [] }],
+});
 
 export const VersionDetailsView = VersionView.extend({
   files: z.array(z.object({ path: z.string(), size: z.int(), checksum: Checksum, contentType: z.string() })),

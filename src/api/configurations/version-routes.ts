@@ -1,29 +1,49 @@
 /** `/api/v1/configurations/{name}/versions`: drafts, publishing, files. */
 
 import pLimit from 'p-limit';
+import type { z } from 'zod';
 import { normalizePath } from '../../domain/safe-path.ts';
 import { prereleaseChannelOf } from '../../domain/version-order.ts';
-import { download, jsonWithList } from '../../http/answer.ts';
+import { jsonWithList } from '../../http/answer.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
-import type { Route } from '../../http/route.ts';
+import type { Route, UploadBody } from '../../http/route.ts';
 import { HawserError, invalidField, notFound } from '../../lib/errors.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { authorVersions } from '../../versions/author.ts';
+import { noSuchFile } from '../../versions/draft-edits.ts';
 import { notFoundIfDeleted } from '../../versions/rows.ts';
 import type { BlobInfo, GitStore, RepositoryRef, VersionDetails } from '../../versions/store.ts';
+import { PublishCheckView } from '../crud/publish-check.ts';
+import { callerOf } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { type GrantedRoutes, grantedRoutes, toAuthorship } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING, toAuthorship } from '../crud/versioned.ts';
+import { withAffectedFiles } from './affected-files.ts';
+import { checkPublish } from './publish-check.ts';
 import {
+  CopiedVersion,
   NEW_VERSION_FIELDS,
   NewVersion,
+  PublishedVersionView,
   ReplacedVersion,
   VersionDetailsView,
   VersionView,
 } from './schemas.ts';
-import { type ConfigurationTools, createDraft, publishVersion, replaceDraft } from './versions.ts';
+import {
+  type ConfigurationTools,
+  copyVersion,
+  createDraft,
+  publishVersion,
+  replaceDraft,
+} from './versions.ts';
 
 const TAGS = ['Configuration versions'];
+const NEW_VERSION: UploadBody<z.output<typeof NewVersion> | z.output<typeof CopiedVersion>> = {
+  kind: 'upload',
+  schema: NewVersion,
+  fields: NEW_VERSION_FIELDS,
+  json: CopiedVersion,
+};
 
 /** Limits the reading of details, each of which comes from several objects when it is not in memory. */
 const CONCURRENT_LOADS = 16;
@@ -47,20 +67,7 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         }),
       show: toVersion,
     }),
-    modifying.create('/api/v1/configurations/{name}/versions', {
-      id: 'createConfigurationVersion',
-      summary: 'Create a draft version',
-      description:
-        'Without a version, the next patch above the highest; without an entry point, that of the highest.',
-      body: { kind: 'upload', schema: NewVersion, fields: NEW_VERSION_FIELDS },
-      answer: { description: 'The draft', schema: VersionView },
-      problems: ['publish_separately', 'version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
-      key: ({ version }) => version,
-      async handle({ caller, resource, body: form, files, facts }) {
-        const target = { kind, resource, ...caller, gone: facts.over } as const;
-        return toVersion(await createDraft(tools, target, { form, files }));
-      },
-    }),
+    createRoute(tools, modifying),
     versionRoute(tools, reading),
     modifying.update('/api/v1/configurations/{name}/versions/{version}', {
       id: 'replaceConfigurationVersion',
@@ -94,12 +101,46 @@ export function versionRoutes(tools: ConfigurationTools): Route[] {
         ),
     }),
     publishRoute(tools, modifying),
-    fileRoute(tools, reading),
+    checkRoute(tools, reading),
   ];
 }
 
+function createRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
+  return modifying.create('/api/v1/configurations/{name}/versions', {
+    id: 'createConfigurationVersion',
+    summary: 'Create a draft version',
+    description:
+      'Without a version, the next patch above the highest; without an entry point, that of the highest. JSON makes ' +
+      'a draft with the files and the entry point of another version.',
+    body: NEW_VERSION,
+    answer: { description: 'The draft', schema: VersionView },
+    problems: ['publish_separately', 'version_exists', 'reserved_path', ...WRITING_REPOSITORIES],
+    key: ({ version }) => version,
+    async handle({ caller, resource, body: form, files, facts }) {
+      const target = { kind: 'configurations', resource, ...caller, gone: facts.over } as const;
+      if ('from' in form) return toVersion(await copyVersion(tools, target, form));
+      return toVersion(await createDraft(tools, target, { form, files }));
+    },
+  });
+}
+
+function checkRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
+  return reading.get('/api/v1/configurations/{name}/versions/{version}/publish-check', {
+    id: 'checkConfigurationPublish',
+    summary: 'See what publishing a draft would answer',
+    description: 'Nothing is changed. `already_published` of a published version.',
+    answer: {
+      description: 'What stands in the way, and what changes for parameters',
+      schema: PublishCheckView,
+    },
+    problems: READING_REPOSITORIES,
+    handle: ({ principal, resource, params }) =>
+      checkPublish(tools, resource, params['version'] ?? '', principal),
+  });
+}
+
 function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Route {
-  return modifying.update('/api/v1/configurations/{name}/versions/{version}/publish', {
+  return modifying.own('PUT', '/api/v1/configurations/{name}/versions/{version}/publish', {
     id: 'publishConfigurationVersion',
     represents: '/api/v1/configurations/{name}/versions/{version}',
     summary: 'Publish a draft; nodes get it at their next poll',
@@ -107,8 +148,11 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'Where the server manages the parameters, the `parameters` block of the entry point, or the schema uploaded ' +
       'for the version, is compared with that of the highest published version below it: what breaks it is refused ' +
       'with a `compatibilityReport`, unless the major version rises. A block that cannot be read is refused in ' +
-      'mode Strict, and counts as none otherwise.',
-    answer: { description: 'The published version', schema: VersionView },
+      'mode Strict, and counts as none otherwise. `affectedParameterFiles` are the published parameter files that ' +
+      'nodes of the first version of a major get, those of its major or of the nearest lower one, and that its schema ' +
+      'refuses.',
+    body: PUBLISHING,
+    answers: { 200: { description: 'The published version', schema: PublishedVersionView } },
     problems: [
       'already_published',
       'incompatible_parameters',
@@ -116,10 +160,13 @@ function publishRoute(tools: ConfigurationTools, modifying: GrantedRoutes): Rout
       'draft_changed',
       ...WRITING_REPOSITORIES,
     ],
-    handle: async ({ caller, resource, params }) =>
-      toVersion(
-        await publishVersion(tools, { kind: 'configurations', resource, ...caller }, params['version'] ?? ''),
-      ),
+    async handle(input) {
+      const { principal, resource, params, body } = input;
+      const version = params['version'] ?? '';
+      const target = { kind: 'configurations', resource, ...callerOf(input) } as const;
+      const shown = toVersion(await publishVersion(tools, target, version, body.message));
+      return withAffectedFiles(tools, { resource, principal, version }, shown);
+    },
   });
 }
 
@@ -138,40 +185,17 @@ function versionRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route 
   });
 }
 
-function fileRoute(tools: ConfigurationTools, reading: GrantedRoutes): Route {
-  return reading.own('GET', '/api/v1/configurations/{name}/versions/{version}/files/{*filePath}', {
-    id: 'downloadConfigurationFile',
-    summary: 'Download a file of a version',
-    problems: READING_REPOSITORIES,
-    answers: {
-      200: {
-        description: 'The bytes, with the media type of the extension',
-        mediaType: '*/*',
-        headers: { 'Content-Disposition': '`attachment`' },
-      },
-    },
-    async handle({ resource, params }) {
-      const path = existingPath(params['filePath'] ?? '');
-      return reads(tools, resource, async (repository) => {
-        const { files } = await findVersion(tools.store, repository, params['version'] ?? '');
-        const file = files.find((candidate) => candidate.path === path);
-        if (file === undefined) throw notFound('No such file in this version');
-        return download(await tools.store.blob(repository, file.oid), mediaTypeOf(path), file.oid);
-      });
-    },
-  });
-}
-
 /** Reads a configuration that somebody else may be deleting. @throws HawserError not_found in that case */
-function reads<T>(
-  { database }: ConfigurationTools,
-  { id, name }: GrantedResource,
+export function reads<T>(
+  { database }: Pick<ConfigurationTools, 'database'>,
+  { id, name }: Pick<GrantedResource, 'id' | 'name'>,
   work: (repository: RepositoryRef) => Promise<T>,
 ): Promise<T> {
   return notFoundIfDeleted(database, 'configurations', id, () => work({ kind: 'configurations', name }));
 }
 
-async function findVersion(
+/** @throws HawserError not_found */
+export async function findVersion(
   store: GitStore,
   repository: RepositoryRef,
   version: string,
@@ -182,16 +206,16 @@ async function findVersion(
 }
 
 /** The path in its normal form. A path that no file can have is answered with 404. */
-function existingPath(raw: string): string {
+export function existingPath(raw: string): string {
   try {
     return normalizePath(raw.replace(/\/$/, ''));
   } catch (error) {
-    if (error instanceof HawserError) throw notFound('No such file in this version');
+    if (error instanceof HawserError) throw noSuchFile();
     throw error;
   }
 }
 
-function toVersion(details: VersionDetails) {
+export function toVersion(details: VersionDetails) {
   return {
     version: details.version,
     status: details.status,

@@ -5,21 +5,24 @@ import type { Db } from '../../db/open.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';
-import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import { notFound } from '../../lib/errors.ts';
+import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
 import { recordAudit } from '../../security/audit.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { authorVersions } from '../../versions/author.ts';
+import { type DraftTools, requireUploadable } from '../../versions/draft-edits.ts';
 import { createResource, type ResourceTools } from '../../versions/resources.ts';
 import type { ConfigurationRow, Target } from '../../versions/rows.ts';
 import { checkDraft, refusePublishedParameters, refuseReservedPaths } from '../../versions/rules.ts';
-import type { FileContent, VersionDetails } from '../../versions/store.ts';
+import type { FileContent, VersionDetails, VersionRef } from '../../versions/store.ts';
 import type { Caller } from '../crud/routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { readEffectiveSettings } from './queries.ts';
-import type { ConfigurationChange, NewConfiguration, NewVersion } from './schemas.ts';
+import type { ConfigurationChange, CopiedVersion, NewConfiguration, NewVersion } from './schemas.ts';
 
 const FIRST_VERSION = '1.0.0';
 
-export type ConfigurationTools = ResourceTools & { compatibility: CompatibilityGuard };
+export type ConfigurationTools = ResourceTools & DraftTools & { compatibility: CompatibilityGuard };
 export type ConfigurationTarget = Target<'configurations'>;
 
 /**
@@ -34,11 +37,11 @@ export async function createConfiguration(
   files: readonly FileContent[],
 ): Promise<string> {
   const { name, description = null, version = FIRST_VERSION, useServerManagedParameters = true } = form;
-  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel } = form;
+  const { entryPoint = DEFAULT_ENTRY_POINT, prereleaseChannel, message } = form;
   const { requireSemVer } = await readValidationSettings(tools.database.read);
   const flags = { useServerManagedParameters, requireSemVer };
   const content = checkDraft({ version, entryPoint, prereleaseChannel, files, ...flags });
-  const draft = { version, ...content };
+  const draft = { version, ...content, message };
   const made = { name, description, useServerManagedParameters, entryPoint: null, draft };
   return createResource(tools, caller, { kind: 'configurations', ...made });
 }
@@ -101,23 +104,61 @@ export function createDraft(
   const { store, database } = tools;
   const { id, name } = target.resource;
   return authorVersions(tools, target, async (author, row) => {
-    const [highest] = author.index().versions;
-    const version = form.version ?? nextPatch(highest && isVersion(highest.version) ? highest.version : null);
-    const inherited = highest && (await store.details({ kind: 'configurations', name }, highest)).entryPoint;
-    const entryPoint = form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT;
-    const { requireSemVer } = await readEffectiveSettings(database.read, id);
-    return author.createDraft(version, checked(row, { version, entryPoint, requireSemVer }, { form, files }));
+    const { versions } = author.index();
+    const model = versions.find(({ withdrawn }) => withdrawn === null);
+    const inherited = model && (await store.details({ kind: 'configurations', name }, model)).entryPoint;
+    const named = {
+      version: form.version ?? versionAfter(versions),
+      entryPoint: form.entryPoint ?? inherited ?? DEFAULT_ENTRY_POINT,
+      ...(await readEffectiveSettings(database.read, id)),
+    };
+    return author.createDraft(named.version, checked(row, named, { form, files }));
   });
 }
 
+/**
+ * Makes a draft with the files and the entry point of another version.
+ * @throws HawserError not_found without that version; what `createDraft` and `requireUploadable` find
+ */
+export function copyVersion(
+  tools: ConfigurationTools,
+  target: ConfigurationTarget,
+  form: z.output<typeof CopiedVersion>,
+): Promise<VersionDetails> {
+  const { store, database } = tools;
+  const { id, name } = target.resource;
+  const repository = { kind: 'configurations', name } as const;
+  return authorVersions(tools, target, async (author, row) => {
+    const from = author.index().get(form.from);
+    if (from === undefined) throw notFound('No such version');
+    const { commit, entryPoint, files } = await store.details(repository, from);
+    const version = form.version ?? versionAfter(author.index().versions);
+    const settings = await readEffectiveSettings(database.read, id);
+    const content = checked(row, { version, entryPoint, ...settings }, { form, files });
+    await requireUploadable(tools, name, files);
+    return author.createDraft(version, { ...content, files: { commit, files } });
+  });
+}
+
+/** The version that a draft gets which names none: the next patch above the highest. */
+function versionAfter([highest]: readonly VersionRef[]): string {
+  return nextPatch(highest && isVersion(highest.version) ? highest.version : null);
+}
+
+/** The files of a draft, and what the request says of it. */
+interface DraftOf<F extends { path: string }> {
+  form: Pick<z.output<typeof NewVersion>, 'prereleaseChannel' | 'message'>;
+  files: readonly F[];
+}
+
 /** Checks a draft by the configuration's flags as they are under the lock. */
-function checked(
+function checked<F extends { path: string }>(
   { use_server_managed_parameters }: ConfigurationRow,
   named: { version: string; entryPoint: string; requireSemVer: boolean },
-  { form: { prereleaseChannel }, files }: Draft,
+  { form: { prereleaseChannel, message }, files }: DraftOf<F>,
 ) {
   const useServerManagedParameters = use_server_managed_parameters === 1;
-  return checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters });
+  return { ...checkDraft({ ...named, prereleaseChannel, files, useServerManagedParameters }), message };
 }
 
 /**
@@ -141,25 +182,31 @@ export function replaceDraft(
 }
 
 /**
- * Publishes a draft. Where the server manages the configuration's parameters, the `parameters` block must be compatible
- * with the version before it.
- * @throws HawserError not_found without such a version; conflict `already_published`, `incompatible_parameters`, or
- *   `validation_failed` in mode Strict for a block that cannot be read
+ * Publishes a draft.
+ * @throws HawserError not_found without such a version; the first of its blockers; conflict `draft_changed`
  */
 export function publishVersion(
   tools: ConfigurationTools,
   target: ConfigurationTarget,
   version: string,
+  message?: string,
 ): Promise<VersionDetails> {
-  const { compatibility, database } = tools;
-  const { id, name } = target.resource;
-  return authorVersions(tools, target, (author, row) =>
-    author.publish(version, async () => {
-      if (row.use_server_managed_parameters !== 1) return;
-      const { parameterValidationMode } = await readEffectiveSettings(database.read, id);
-      const isStrict = parameterValidationMode === 'Strict';
-      const caller = target.principal.userId;
-      await compatibility.requirePublishable(name, version, { isStrict, caller });
-    }),
-  );
+  const rules = (row: ConfigurationRow) => async () =>
+    (await judgeDraft(tools, row, version, target.principal)).blockers;
+  return authorVersions(tools, target, (author, row) => author.publish(version, rules(row), { message }));
+}
+
+/**
+ * What publishing a draft meets. Where the server manages the configuration's parameters, the `parameters` block must be
+ * compatible with the version before it, and in mode Strict it must be readable.
+ */
+export async function judgeDraft(
+  { compatibility, database }: ConfigurationTools,
+  { id, name, use_server_managed_parameters }: ConfigurationRow,
+  version: string,
+  { userId: caller }: Pick<UserPrincipal, 'userId'>,
+): Promise<Compatibility> {
+  if (use_server_managed_parameters !== 1) return NOT_COMPARED;
+  const { parameterValidationMode } = await readEffectiveSettings(database.read, id);
+  return compatibility.judgeDraft(name, version, { isStrict: parameterValidationMode === 'Strict', caller });
 }

@@ -18,6 +18,7 @@ import {
   type AnswerSpec,
   type Input,
   type Method,
+  type RequestFacts,
   type Route,
   type RouteSpec,
   route,
@@ -33,11 +34,19 @@ import type { Page, PageQuery } from './rows.ts';
 export interface Caller {
   principal: UserPrincipal;
   actor: Actor;
+  /** Compares `If-Match` once more; called under the lock of what is changed. Absent without that header. */
+  requireCurrent?: () => Promise<void>;
+}
+
+/** The caller of a request. */
+export function callerOf<P>({ principal, facts }: { principal: P; facts: RequestFacts }) {
+  const { actor, requireCurrent } = facts;
+  return { principal, actor, ...(requireCurrent && { requireCurrent }) };
 }
 
 /** What a handler gets: the parsed request, and the caller in the form that functions which change something take. */
 type Call<A extends Access, P, Q, B> = Input<A, P, Q, B> & {
-  caller: { principal: Subject<A>['principal']; actor: Actor };
+  caller: Omit<Caller, 'principal'> & { principal: Subject<A>['principal'] };
 };
 
 /** The members of a declaration that every kind of route has. Beside them `answer` documents the answer of a success. */
@@ -184,7 +193,7 @@ export class ResourceRoutes<A extends Access> {
     const { change } = work;
     const call = (input: Input<A, P, Q, B>) => {
       const { principal, facts } = input as { principal: Subject<A>['principal'] } & typeof input;
-      return { ...input, caller: { principal, actor: facts.actor } };
+      return { ...input, caller: callerOf({ principal, facts }) };
     };
     if (change === undefined) return (input) => work.handle(call(input));
     return (input) => this.database.write.transaction().execute((trx) => change(trx, call(input)));

@@ -6,7 +6,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
-import { Timestamp } from '../../http/schemas.ts';
+import { Message, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
@@ -75,13 +75,30 @@ export function toVersionCounts(row: { created_at: number; updated_at: number },
   };
 }
 
-/** The members that views of versions end with: who made the version and who published it, and when. */
+/** What withdrew a version; null unless it is withdrawn. */
+const WithdrawalView = z
+  .object({ at: Timestamp.meta({ description: 'In whole seconds' }), by: z.string(), reason: z.string() })
+  .nullable()
+  .meta({ description: 'Null unless the version is withdrawn' });
+
+/** The body of a publish, which may be left out. */
+export const PUBLISHING = {
+  kind: 'json',
+  schema: z
+    .strictObject({ message: orUnchanged(Message) })
+    .meta({ id: 'Publishing', examples: [{ message: 'nginx listens on the new address.' }] }),
+  isOptional: true,
+} as const;
+
+/** The members that views of versions end with: who made, published and withdrew the version, when, and why. */
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
+  message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
+  withdrawn: WithdrawalView,
 };
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
@@ -89,16 +106,20 @@ export const AUTHORSHIP_EXAMPLE = {
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
   commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
+  message: 'nginx listens on the new address.',
+  withdrawn: null,
 };
 
 export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, publishedAt, publishedBy, commit } = details;
+  const { createdAt, createdBy, publishedAt, publishedBy, commit, message, withdrawn } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
+    message,
+    withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
   };
 }
 
@@ -152,7 +173,10 @@ function listReadable<K extends ResourceKind>(
 }
 
 /** The index, or null for a repository that is missing or unreadable, which must not fail the whole list. */
-async function readableIndex(store: GitStore, repository: RepositoryRef): Promise<VersionIndex | null> {
+export async function readableIndex(
+  store: GitStore,
+  repository: RepositoryRef,
+): Promise<VersionIndex | null> {
   try {
     return await store.versions(repository);
   } catch (error) {

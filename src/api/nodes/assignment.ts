@@ -3,15 +3,24 @@
 import type { z } from 'zod';
 import { breaksReference } from '../../db/errors.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { Database, Db } from '../../db/open.ts';
+import type { Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
-import { conflict, notFound } from '../../lib/errors.ts';
+import { leadingVHint } from '../../domain/version-order.ts';
+import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
 import type { Planner } from '../../resolve/plans.ts';
+import { findWanted, isWithdrawn } from '../../resolve/wanted-version.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import { type AuthorTools, underLock } from '../../versions/author.ts';
+import type { Owner } from '../../versions/rows.ts';
+import { ONLY_SERIES } from '../../versions/types.ts';
 import type { Caller } from '../crud/routes.ts';
+import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
-import type { NewAssignment } from './schemas.ts';
+
+export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'> {
+  planner: Planner;
+}
 
 /**
  * Assigns a configuration or composite of which a published version fits. A node that has the same assignment already
@@ -19,13 +28,13 @@ import type { NewAssignment } from './schemas.ts';
  * @throws HawserError not_found for the node or the configuration, conflict `no_eligible_version`
  */
 export async function assignConfiguration(
-  database: Database,
-  planner: Planner,
+  tools: AssignmentTools,
   { principal, actor }: Caller,
   nodeId: string,
   wish: z.output<typeof NewAssignment>,
 ): Promise<void> {
-  const { configurationName: name, majorVersion = null, prereleaseChannel = null } = wish;
+  const { database, planner } = tools;
+  const { configurationName: name, majorVersion = null, prereleaseChannel = null, version = null } = wish;
   const isComposite = wish.isComposite ?? false;
   await requireNode(database.read, nodeId);
   const kind = isComposite ? 'composite' : 'configuration';
@@ -35,22 +44,47 @@ export async function assignConfiguration(
     compositeId: isComposite ? target.id : null,
     majorVersion,
     prereleaseChannel,
+    version,
   };
-  if (!(await planner.isEligible(assignment))) {
-    throw conflict('no_eligible_version', 'No published version of the configuration fits this assignment');
-  }
-  try {
-    await database.write.transaction().execute(async (trx) => {
+  if (!(await planner.isEligible(assignment))) throw notEligible(version);
+  const change = () =>
+    database.write.transaction().execute(async (trx) => {
       const { fqdn, ...before } = await requireAssigned(trx, nodeId);
       if (changedMembers(before, assignment) === null) return;
       await saveAssignment(trx, nodeId, assignment, actor.at);
-      const details = { fqdn, configurationName: target.name, isComposite, majorVersion, prereleaseChannel };
+      const constraint = { majorVersion, prereleaseChannel, version };
+      const details = { fqdn, configurationName: target.name, isComposite, ...constraint };
       await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
     });
+  try {
+    if (version === null) await change();
+    else await whileItStays(tools, { kind: `${kind}s`, resource: target }, assignment, change);
   } catch (error) {
     if (breaksReference(error)) throw notFound('The configuration was deleted just now');
     throw error;
   }
+}
+
+/** Runs work under the lock of the repository, so that no cleanup deletes the version before the node is pinned to it. */
+async function whileItStays(
+  tools: AssignmentTools,
+  owner: Owner<'configurations' | 'composites'>,
+  assignment: Assignment,
+  work: () => Promise<void>,
+): Promise<void> {
+  await underLock(tools, owner, async ({ index }) => {
+    const pinned = findWanted(index.of(ONLY_SERIES), assignment);
+    if (pinned === null || isWithdrawn(pinned)) throw notEligible(assignment.version);
+    await work();
+  });
+}
+
+function notEligible(version: string | null): HawserError {
+  const message =
+    version === null
+      ? 'No published version of the configuration fits this assignment'
+      : `This version is unknown, a draft or withdrawn, or one of its children has no version that fits${leadingVHint(version)}`;
+  return conflict('no_eligible_version', message);
 }
 
 /** @throws HawserError not_found for the node; it is no error that nothing is assigned */
@@ -74,6 +108,7 @@ async function saveAssignment(trx: Db, nodeId: string, assignment: Assignment, n
     composite_id: assignment.compositeId,
     major_version: assignment.majorVersion,
     prerelease_channel: assignment.prereleaseChannel,
+    version: assignment.version,
     assigned_at: now,
   };
   await trx

@@ -56,6 +56,7 @@ export function findAssigned(db: Db, nodeId: string) {
       'assignments.composite_id as compositeId',
       'assignments.major_version as majorVersion',
       'assignments.prerelease_channel as prereleaseChannel',
+      'assignments.version',
       (of) => of.fn.coalesce('configurations.name', 'composites.name').as('configurationName'),
     ])
     .where('nodes.id', '=', nodeId)
@@ -147,6 +148,9 @@ const nodeColumns = (rule: StalenessRule) =>
     'nodes.desired_report_compliance as desiredReportCompliance',
   ] as const;
 
+/** What nodes are asked to be, of what their tables hold. */
+type Conditions = Omit<z.output<typeof NodeFilter>, 'take' | 'skip' | 'hasParameterProblems'>;
+
 /**
  * Lists the nodes that match, by fqdn. Matching, counting and skipping read only `nodes`, and only the page is joined
  * with other tables. With 50,000 nodes this takes 1 ms instead of 50 ms, in which no poll would be answered.
@@ -159,12 +163,44 @@ export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rul
   );
   const total = await countNodes(db, filter, matching);
   const shown = matching.select('nodes.id').orderBy('nodes.fqdn').limit(filter.take).offset(filter.skip);
-  const rows = await nodeRows(db)
+  return { rows: await listRows(db, rule, sql`${shown}`), total };
+}
+
+/** The rows of some nodes by fqdn. @param ids a subquery that gives the ids */
+export function listRows(db: Db, rule: StalenessRule, ids: RawBuilder<unknown>) {
+  return nodeRows(db)
     .select(nodeColumns(rule))
-    .where('nodes.id', 'in', shown)
+    .where(sql<SqlBool>`nodes.id in ${ids}`)
     .orderBy('nodes.fqdn')
     .execute();
-  return { rows, total };
+}
+
+/** The ids of some nodes that match, by fqdn. Few should be given, because SQLite looks up each of them. */
+export async function selectMatching(
+  db: Db,
+  ids: readonly string[],
+  filter: Conditions,
+  rule: StalenessRule,
+): Promise<string[]> {
+  const given = db
+    .selectFrom('nodes')
+    .select('id')
+    .where(sql<SqlBool>`nodes.id in ${idList(ids)}`);
+  const matching = conditions(filter, rule, MATCHED_ONE_BY_ONE).reduce(
+    (nodes, condition) => nodes.where(condition),
+    given,
+  );
+  return (await matching.orderBy('fqdn').execute()).map(({ id }) => id);
+}
+
+/** The subquery that gives these ids. */
+export const idList = (ids: readonly string[]) =>
+  sql<string>`(select value from json_each(${JSON.stringify(ids)}))`;
+
+/** The next nodes by fqdn after one of them. An empty name stands before the first one. */
+export function listNames(db: Db, { after, limit }: { after: string; limit: number }) {
+  const nodes = db.selectFrom('nodes').select(['id', 'fqdn']).where('fqdn', '>', after);
+  return nodes.orderBy('fqdn').limit(limit).execute();
 }
 
 /** Uses the counts that triggers keep where it can: counting half a fleet would hold up every poll. */
@@ -181,7 +217,11 @@ async function countNodes(
     .reduce((sum, { count }) => sum + count, 0);
 }
 
-function conditions(filter: z.output<typeof NodeFilter>, rule: StalenessRule): RawBuilder<SqlBool>[] {
+function conditions(
+  filter: Conditions,
+  rule: StalenessRule,
+  { isAssigned, isTagged } = MATCHED_AT_ONCE,
+): RawBuilder<SqlBool>[] {
   const { fqdn, status, lcmStatus, configurationName, stale, scopeValueId } = filter;
   return [
     ...(fqdn === undefined ? [] : [containsText('nodes.fqdn', fqdn.toLowerCase())]),
@@ -189,9 +229,7 @@ function conditions(filter: z.output<typeof NodeFilter>, rule: StalenessRule): R
     ...(lcmStatus === undefined ? [] : [sql<SqlBool>`nodes.lcm_status = ${lcmStatus}`]),
     ...(configurationName === undefined ? [] : [isAssigned(configurationName)]),
     ...(stale === undefined ? [] : [stale ? isStale(rule) : sql<SqlBool>`not ${isStale(rule)}`]),
-    ...(scopeValueId === undefined
-      ? []
-      : [sql<SqlBool>`nodes.id in (select node_id from node_tags where scope_value_id = ${scopeValueId})`]),
+    ...(scopeValueId === undefined ? [] : [isTagged(scopeValueId)]),
   ];
 }
 
@@ -200,15 +238,33 @@ function containsText(column: string, text: string): RawBuilder<SqlBool> {
   return sql`${sql.ref(column)} like ${`%${text.replace(/[!%_]/g, '!$&')}%`} escape '!'`;
 }
 
-/** Whether a configuration or composite of this name is assigned. */
-function isAssigned(name: string): RawBuilder<SqlBool> {
-  return sql`nodes.id in (
-    select node_id from assignments where configuration_id = (select id from configurations where name = ${name})
-    union all
-    select node_id from assignments where composite_id = (select id from composites where name = ${name}))`;
+/** Conditions on other tables. `isAssigned` takes the name of a configuration or composite, `isTagged` a value's id. */
+interface OtherTables {
+  isAssigned(name: string): RawBuilder<SqlBool>;
+  isTagged(scopeValueId: string): RawBuilder<SqlBool>;
 }
 
-export type NodeRow = Awaited<ReturnType<typeof listNodes>>['rows'][number];
+const configurationOf = (name: string) => sql`(select id from configurations where name = ${name})`;
+const compositeOf = (name: string) => sql`(select id from composites where name = ${name})`;
+
+/** For all nodes in one statement. SQLite makes the set of the nodes that match once. */
+const MATCHED_AT_ONCE: OtherTables = {
+  isAssigned: (name) => sql<SqlBool>`nodes.id in (
+    select node_id from assignments where configuration_id = ${configurationOf(name)}
+    union all
+    select node_id from assignments where composite_id = ${compositeOf(name)})`,
+  isTagged: (id) => sql<SqlBool>`nodes.id in (select node_id from node_tags where scope_value_id = ${id})`,
+};
+
+/** For a few nodes. A `+` keeps SQLite from going through all nodes with the value for each of them. */
+const MATCHED_ONE_BY_ONE: OtherTables = {
+  isAssigned: (name) => sql<SqlBool>`exists (select 1 from assignments where node_id = nodes.id
+    and (+configuration_id = ${configurationOf(name)} or +composite_id = ${compositeOf(name)}))`,
+  isTagged: (id) =>
+    sql<SqlBool>`exists (select 1 from node_tags where node_id = nodes.id and +scope_value_id = ${id})`,
+};
+
+export type NodeRow = Awaited<ReturnType<typeof listRows>>[number];
 
 export function findNode(db: Db, nodeId: string, rule: StalenessRule): Promise<NodeRow | undefined> {
   return nodeRows(db).select(nodeColumns(rule)).where('nodes.id', '=', nodeId).executeTakeFirst();

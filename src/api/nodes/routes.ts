@@ -1,23 +1,23 @@
 /** `/api/v1/nodes`: registration, list, detail and deletion, assignment, tags. */
 
 import type { Database } from '../../db/open.ts';
-import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { Explainer } from '../../resolve/explain.ts';
-import type { Planner } from '../../resolve/plans.ts';
+import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { readServerSettings } from '../settings/queries.ts';
-import { assignConfiguration, unassignConfiguration } from './assignment.ts';
+import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
+import { NewAssignment } from './assignment-schemas.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
-import { deleteNodeRow, findNode, listNodes, requireNode, type StalenessRule } from './queries.ts';
+import { ProblemList } from './problem-list.ts';
+import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import {
-  NewAssignment,
   NewTag,
   NodeDetails,
   NodeFilter,
@@ -32,18 +32,17 @@ import { toAssignment, toCertificate, toNodeSummary } from './views.ts';
 const TAGS = ['Nodes'];
 const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
-export interface NodeRouteOptions extends RegistrationOptions {
-  planner: Planner;
-  explainer: Explainer;
+export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
+  problemCounts: ProblemCounts;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
-  const { database, planner } = options;
+  const { database } = options;
   return [
     registerRoute(options),
     ...readingRoutes(options),
     deleteRoute(database),
-    ...assignmentRoutes(database, planner),
+    ...assignmentRoutes(options),
   ];
 }
 
@@ -74,16 +73,18 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Route[] {
+function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): Route[] {
   const { read } = database;
   const nodes = permitted(database, TAGS, 'nodes.read');
+  const list = new ProblemList(database, problemCounts);
   return [
     nodes.list('/api/v1/nodes', {
       ...operation('listNodes', 'List nodes by name'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
-      rows: async ({ query, facts }) => listNodes(read, query, await stalenessRule(database, facts.now)),
-      show: toNodeSummary,
+      rows: async ({ principal, query, facts }) =>
+        list.page(query, await stalenessRule(database, facts.now), principal.userId),
+      show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
       ...operation('getNode', 'Read a node'),
@@ -101,9 +102,9 @@ function readingRoutes({ database, planner, explainer }: NodeRouteOptions): Rout
           certificate: toCertificate(await listCertificates(read, nodeId), now),
           assignment:
             assignment &&
-            toAssignment(assignment, row.configurationName ?? '', await planner.resolvedVersion(assignment)),
+            toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
           tags: tags.map(toNodeTag),
-          parameterProblems: node ? await explainer.countProblems(node, principal.userId) : 0,
+          parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
         };
       },
     }),
@@ -131,19 +132,20 @@ function deleteRoute(database: Database): Route {
   });
 }
 
-function assignmentRoutes(database: Database, planner: Planner): Route[] {
-  const assignments = permitted(database, TAGS, 'nodes.assign-configuration');
+function assignmentRoutes(tools: AssignmentTools): Route[] {
+  const assignments = permitted(tools.database, TAGS, 'nodes.assign-configuration');
   return [
     assignments.act('/api/v1/nodes/{nodeId}/configuration', {
       ...operation('assignNodeConfiguration', 'Assign a configuration to a node'),
       method: 'PUT',
-      description: 'The caller also needs Read on the configuration or composite.',
+      description:
+        'The caller also needs Read on the configuration or composite. With `version` the node gets exactly that ' +
+        'version, until something else is assigned.',
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: NewAssignment },
       answer: { description: 'Assigned; the node gets it at its next poll' },
-      problems: [[409, 'no_eligible_version'], ...READING_REPOSITORIES],
-      handle: ({ caller, params, body }) =>
-        assignConfiguration(database, planner, caller, params.nodeId, body),
+      problems: [[409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+      handle: ({ caller, params, body }) => assignConfiguration(tools, caller, params.nodeId, body),
     }),
     assignments.delete('/api/v1/nodes/{nodeId}/configuration', {
       ...operation('unassignNodeConfiguration', 'Take the configuration from a node'),

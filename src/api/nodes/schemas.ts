@@ -1,9 +1,9 @@
 /** Shapes of nodes. */
 
 import { z } from 'zod';
-import { isChannel } from '../../domain/version-choice.ts';
 import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
+import { AssignmentView } from './assignment-schemas.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const SUMMARY = {
@@ -22,6 +22,7 @@ const SUMMARY = {
   desiredConfigurationMode: null,
   desiredConfigurationModeInterval: null,
   desiredReportCompliance: null,
+  parameterProblems: 0,
 };
 const TAG = {
   nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
@@ -156,6 +157,9 @@ export const NodeFilter = Paging.extend({
   configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
   scopeValueId: z.guid().optional().meta({ description: 'Nodes with this tag' }),
+  hasParameterProblems: Flag.optional().meta({
+    description: 'A node of which `parameterProblems` is null is met by neither',
+  }),
 });
 
 const nodeSummary = {
@@ -178,6 +182,14 @@ const nodeSummary = {
   }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
+  parameterProblems: z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        'How many faults the parameters have that the node gets, merged; 0 where it gets nothing; null while what it ' +
+        'gets cannot be read',
+    }),
 };
 
 export const NodeSummary = z.object(nodeSummary).meta({ id: 'NodeSummary', examples: [SUMMARY] });
@@ -207,18 +219,7 @@ export const NodeDetails = z
         .nullable()
         .meta({ description: 'As announced, SHA-1 or SHA-256, of the certificate that comes next' }),
     }),
-    assignment: z
-      .object({
-        configurationName: z.string(),
-        isComposite: z.boolean(),
-        majorVersion: z.int().nullable().meta({ description: 'Null admits any' }),
-        prereleaseChannel: z.string().nullable().meta({ description: 'Null admits stable versions only' }),
-        resolvedVersion: z
-          .string()
-          .nullable()
-          .meta({ description: 'What the node gets now; null where no version fits' }),
-      })
-      .nullable(),
+    assignment: AssignmentView.nullable(),
     tags: z.array(NodeTag),
     parameterProblems: z
       .int()
@@ -241,10 +242,11 @@ export const NodeDetails = z
           isComposite: false,
           majorVersion: 1,
           prereleaseChannel: null,
+          version: null,
           resolvedVersion: '1.2.0',
+          pinnedToWithdrawn: false,
         },
         tags: [TAG],
-        parameterProblems: 0,
       },
     ],
   });
@@ -252,21 +254,3 @@ export const NodeDetails = z
 export const NewTag = z
   .strictObject({ scopeValueId: z.guid().transform((id) => id.toLowerCase()) })
   .meta({ id: 'NewNodeTag', examples: [{ scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1' }] });
-
-export const NewAssignment = z
-  .strictObject({
-    configurationName: z.string().min(1).max(128),
-    isComposite: z.boolean().nullish(),
-    majorVersion: z.int().min(0).nullish().meta({ description: 'Absent or null admits any' }),
-    prereleaseChannel: z
-      .string()
-      .refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2')
-      .nullish()
-      .meta({ description: 'Admits prereleases at or above this one, such as rc; absent or null none' }),
-  })
-  .meta({
-    id: 'NodeAssignment',
-    examples: [
-      { configurationName: 'web-server', isComposite: false, majorVersion: 1, prereleaseChannel: null },
-    ],
-  });

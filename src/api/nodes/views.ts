@@ -4,6 +4,8 @@ import type { Selectable } from 'kysely';
 import type { Assignment } from '../../db/node-lookup.ts';
 import type { NodeCertificatesTable } from '../../db/node-tables.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import { isWithdrawn } from '../../resolve/wanted-version.ts';
+import type { VersionRef } from '../../versions/types.ts';
 import type { NodeRow, StatusEventRow } from './queries.ts';
 
 export function toNodeSummary(row: NodeRow) {
@@ -33,18 +35,17 @@ export function toCertificate(rows: readonly Selectable<NodeCertificatesTable>[]
   };
 }
 
-export function toAssignment(
-  assignment: Assignment,
-  configurationName: string,
-  resolvedVersion: string | null,
-) {
-  const { compositeId, majorVersion, prereleaseChannel } = assignment;
+/** @param resolved what the node gets now; null where no version fits */
+export function toAssignment(assignment: Assignment, configurationName: string, resolved: VersionRef | null) {
+  const { compositeId, majorVersion, prereleaseChannel, version } = assignment;
   return {
     configurationName,
     isComposite: compositeId !== null,
     majorVersion,
     prereleaseChannel,
-    resolvedVersion,
+    version,
+    resolvedVersion: resolved?.version ?? null,
+    pinnedToWithdrawn: version !== null && resolved !== null && isWithdrawn(resolved),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { sameVersion } from '../../domain/version-order.ts';
+import { tidyText } from '../../git/trailers.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
@@ -36,6 +37,16 @@ export interface FileName {
   version: string;
 }
 
+/** What is to be stored as a version. */
+export interface SavedContent {
+  /** Null skips the scope on purpose. */
+  content: ReadContent | null;
+  /** Why. By default a draft that is there keeps its message. */
+  message?: string | undefined;
+  /** Whether it is published at once. */
+  publish?: boolean;
+}
+
 /** A version after a change, with what the answer says of it. */
 export interface ChangedFile {
   type: ScopeTypeRow;
@@ -47,7 +58,6 @@ export interface ChangedFile {
 /**
  * Makes a draft or replaces its content, and publishes it if `publish` is set. Nothing is written unless both can be
  * done. Content that the draft has already is not written again.
- * @param content null skips the scope on purpose
  * @throws HawserError not_found; invalid for the scope's value, or with what the schema finds in mode Strict; conflict
  *   `scope_type_disabled`, `published_version` or `version_exists`
  */
@@ -55,7 +65,7 @@ export function saveFile(
   tools: ParameterTools,
   target: FileTarget,
   file: FileName,
-  { content, publish = false }: { content: ReadContent | null; publish?: boolean },
+  { content, message, publish = false }: SavedContent,
 ): Promise<ChangedFile & { isNew: boolean }> {
   const { database } = tools;
   const { version, scopeValue } = file;
@@ -73,9 +83,9 @@ export function saveFile(
     const scope = await defineValue(database, target.actor, type.id, wanted);
     const series = seriesOf(scope);
     const { name } = target.resource;
-    const draft = await writeDraft(tools, author, { name, series, version, content });
+    const draft = await writeDraft(tools, author, { name, series, version, content, message });
     const details = publish
-      ? await tools.store.parameters.describe(name, await author.publish(version, () => undefined, series))
+      ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], { series }))
       : draft.details;
     return { type, scope, details, needsMigration: errors.length > 0, isNew: draft.isNew };
   });
@@ -84,18 +94,20 @@ export function saveFile(
 async function writeDraft(
   { store }: ParameterTools,
   author: Author,
-  file: { name: string; series: string; version: string; content: ReadContent | null },
+  file: { name: string; series: string; version: string } & SavedContent,
 ): Promise<{ isNew: boolean; details: ParameterDetails }> {
-  const { name, series, version, content } = file;
+  const { name, series, version, content, message } = file;
+  const draft = { ...contentOf(series, content), message };
   const ref = author.findDraft(version, series);
   if (!ref) {
-    const made = await author.createDraft(version, contentOf(series, content), series);
+    const made = await author.createDraft(version, draft, series);
     return { isNew: true, details: await store.parameters.describe(name, made) };
   }
   const before = await store.parameters.details(name, ref);
   const isSame = content === null ? before.isPassthrough : isContentOf(before, content);
-  if (isSame) return { isNew: false, details: before };
-  const made = await author.replaceDraft(ref, contentOf(series, content), { series });
+  if (isSame && (message === undefined || tidyText(message) === before.message))
+    return { isNew: false, details: before };
+  const made = await author.replaceDraft(ref, draft, { series });
   return { isNew: false, details: await store.parameters.describe(name, made) };
 }
 
@@ -107,21 +119,29 @@ function isContentOf(before: ParameterDetails, { type, bytes }: ReadContent): bo
  * @throws HawserError not_found; conflict `scope_type_disabled`, `already_published`, or `validation_failed` with what
  *   the schema finds in mode Strict
  */
-export function publishFile(tools: ParameterTools, target: FileTarget, name: FileName): Promise<ChangedFile> {
+export function publishFile(
+  tools: ParameterTools,
+  target: FileTarget,
+  name: FileName,
+  message?: string,
+): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
     const type = await requireEnabledType(tools.database.read, name.type);
     const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
     let needsMigration = false;
-    const check = async (ref: VersionRef) => {
+    const rules = async (ref: VersionRef) => {
       const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
       const document = await tools.parameters.source(target.resource.name, ref);
       const errors = await checks.errorsOf(version, document);
       needsMigration = errors.length > 0;
-      if (checks.mode === 'Strict' && needsMigration)
-        throw conflict('validation_failed', refusal(version), { errors });
+      const isRefused = checks.mode === 'Strict' && needsMigration;
+      return isRefused ? [conflict('validation_failed', refusal(version), { errors })] : [];
     };
-    const published = await author.publish(version, check, seriesOf(scope));
+    const published = await author.publish(version, rules, {
+      series: seriesOf(scope),
+      message,
+    });
     const details = await tools.store.parameters.describe(target.resource.name, published);
     return { type, scope, details, needsMigration };
   });

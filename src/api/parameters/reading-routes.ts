@@ -18,6 +18,7 @@ import { MEDIA_TYPES } from './content.ts';
 import {
   InMajor,
   InSet,
+  InVersion,
   MajorView,
   OfScope,
   PageOfScope,
@@ -77,14 +78,25 @@ export function readingRoutes(tools: ParameterTools): Route[] {
       answer: { description: 'The file with its content', schema: ParameterContentView },
       problems: READING_REPOSITORIES,
       async handle(call) {
-        const { params, resource } = call;
         const of = await versionsOf(tools, call);
-        const group = groupByMajor(of.versions).find(({ major }) => major === params.major);
+        const group = groupByMajor(of.versions).find(({ major }) => major === call.params.major);
         const ref = group && activeOf(group);
         if (ref === undefined) throw notFound('The scope has no published version of this major');
-        const content = await tools.store.parameters.content(resource.name, ref);
-        const file = await show(tools, resource, of, ref);
-        return { ...file, content: content?.toString('utf8') ?? null };
+        return showWithContent(tools, call.resource, of, ref);
+      },
+    }),
+    reading.get('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
+      id: 'getParameterVersion',
+      summary: "Read a version of a scope's file, a draft too",
+      params: InVersion,
+      query: OfScope,
+      answer: { description: 'The file with its content', schema: ParameterContentView },
+      problems: READING_REPOSITORIES,
+      async handle(call) {
+        const of = await versionsOf(tools, call);
+        const ref = of.versions.find(({ version }) => version === call.params.version);
+        if (ref === undefined) throw notFound('The scope has no such version');
+        return showWithContent(tools, call.resource, of, ref);
       },
     }),
   ];
@@ -135,6 +147,17 @@ async function show(
   return toParameterFile(configurationId, { type, scope, details, needsMigration });
 }
 
+async function showWithContent(
+  tools: ParameterTools,
+  configuration: ConfigurationOf,
+  of: Versions,
+  ref: VersionRef,
+) {
+  const file = await show(tools, configuration, of, ref);
+  const content = await tools.store.parameters.content(configuration.name, ref);
+  return { ...file, content: content?.toString('utf8') ?? null };
+}
+
 interface ShownFile {
   type: { id: string; name: string };
   scope: ParameterScope;
@@ -166,7 +189,7 @@ export function toParameterFile(
   };
 }
 
-/** The address of a version, at which it can be deleted and published. */
+/** The address of a version, at which it can be read, deleted and published. */
 export function locationOf(configurationId: string, { type, scope, details }: ShownFile): string {
   const query = scope.value === null ? '' : `?scopeValue=${encodeURIComponent(scope.value)}`;
   const version = encodeURIComponent(details.version);

@@ -4,11 +4,14 @@ import { created, json } from '../../http/answer.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { invalidField } from '../../lib/errors.ts';
+import type { Comparer } from '../../resolve/comparer.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { type GrantedRoutes, grantedRoutes } from '../crud/versioned.ts';
+import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
+import { compareRoute } from './compare-route.ts';
 import { readFile, readText } from './content.ts';
+import { fileListRoute } from './file-list-routes.ts';
 import { deleteFile, type FileName, type FileTarget, publishFile, saveFile } from './files.ts';
 import { locationOf, readingRoutes, toParameterFile } from './reading-routes.ts';
 import {
@@ -31,19 +34,23 @@ const WRITE_PROBLEMS = [
 ];
 const FILE = { name: 'parametersFile', bytes: 5 * 1024 * 1024 };
 
-export function parameterRoutes(tools: ParameterTools): Route[] {
+export function parameterRoutes(tools: ParameterTools & { comparer: Comparer }): Route[] {
   const granted = { on: 'parameters', by: 'configurationId' } as const;
   const { modifying, managing } = grantedRoutes(tools.database, TAGS, granted);
   const named = grantedRoutes(tools.database, TAGS, { on: 'parameters' });
   return [
     saveRoute(tools, modifying),
     ...readingRoutes(tools),
+    fileListRoute(tools),
+    compareRoute(tools),
     modifying.update('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}/publish', {
       id: 'publishParameterVersion',
+      represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
       summary: 'Publish a draft; nodes get it at their next poll',
       description: 'In mode Strict it is checked once more, as the schema may have changed since.',
       params: InVersion,
       query: OfScope,
+      body: PUBLISHING,
       answer: { description: 'The published version', schema: ParameterFileView },
       problems: [
         'scope_type_disabled',
@@ -53,7 +60,10 @@ export function parameterRoutes(tools: ParameterTools): Route[] {
         ...WRITING_REPOSITORIES,
       ],
       handle: async (call) =>
-        toParameterFile(call.resource.id, await publishFile(tools, targetOf(call), nameOf(call))),
+        toParameterFile(
+          call.resource.id,
+          await publishFile(tools, targetOf(call), nameOf(call), call.body.message),
+        ),
     }),
     managing.delete('/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}', {
       id: 'deleteParameterDraft',
@@ -102,11 +112,11 @@ function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
     },
     problems: WRITE_PROBLEMS,
     async handle({ params, body, ...call }) {
-      const { version, scopeValue, contentType } = body;
+      const { version, scopeValue, contentType, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = body.isPassthrough ? null : await readText(reader, body.content ?? '', contentType);
       const name = { type: { id: params.scopeTypeId }, scopeValue, version };
-      const saved = await saveFile(tools, targetOf(call), name, { content });
+      const saved = await saveFile(tools, targetOf(call), name, { content, message });
       const { id } = call.resource;
       const view = toParameterFile(id, saved);
       return saved.isNew ? created(locationOf(id, saved), view) : json(view);
@@ -127,12 +137,12 @@ function uploadRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
     problems: [...WRITE_PROBLEMS, 'already_published'],
     async handle({ body, file, ...call }) {
       if (file === null) throw invalidField(`/${FILE.name}`, 'The form has no file', 'required');
-      const { scopeTypeName, scopeValue, version, publish = false } = body;
+      const { scopeTypeName, scopeValue, version, publish = false, message } = body;
       const reader = { documents: tools.documents, caller: call.principal.userId };
       const content = await readFile(reader, FILE.name, file);
       const name = { type: { name: scopeTypeName }, scopeValue, version };
       const target = { ...targetOf(call), gone: call.facts.over };
-      const saved = await saveFile(tools, target, name, { content, publish });
+      const saved = await saveFile(tools, target, name, { content, publish, message });
       const { id } = call.resource;
       return created(locationOf(id, saved), toParameterFile(id, saved));
     },

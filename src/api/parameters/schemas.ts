@@ -1,7 +1,18 @@
 /** Shapes of parameter files and of the schemas of parameters. */
 
 import { z } from 'zod';
-import { Checksum, Flag, given, Id, idsInPath, Paging, Timestamp } from '../../http/schemas.ts';
+import {
+  Checksum,
+  choice,
+  Flag,
+  given,
+  Id,
+  idsInPath,
+  Message,
+  orUnchanged,
+  Paging,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { draftFlag, SemVerVersion } from '../crud/versioned.ts';
 import { contentTypeNamed, MEDIA_TYPES } from './content.ts';
 
@@ -56,6 +67,7 @@ export const NewParameterFile = z
       .meta({ description: 'A DSC v3 parameter document, `{parameters: {name: value}}`' }),
     contentType: ContentType,
     isPassthrough: z.boolean().nullish().meta({ description: 'The scope is left out of merging on purpose' }),
+    message: orUnchanged(Message),
     isDraft: draftFlag(z.boolean().nullish(), PUBLISH),
   })
   .superRefine(({ content, isPassthrough }, context) => {
@@ -82,6 +94,7 @@ export const ParameterFileForm = z.strictObject({
   version: Version,
   scopeValue: given(z.string()).meta({ description: 'As in the PUT of a draft' }),
   publish: given(Flag).meta({ description: 'Default false' }),
+  message: given(Message),
   isDraft: draftFlag(given(Flag), PUBLISH),
 });
 export const PARAMETER_FILE_FIELDS = Object.keys(ParameterFileForm.shape);
@@ -99,6 +112,12 @@ export const OfScope = z.object({
   scopeValue: given(z.string()).meta({ description: 'Left out for Default, needed for every other type' }),
 });
 export const PageOfScope = Paging.extend(OfScope.shape);
+
+export const PageOfFiles = Paging.extend({
+  scopeTypeName: given(z.string()).meta({ description: 'Without regard to case' }),
+  scopeValue: given(z.string()).meta({ description: 'Without regard to case; Default has none' }),
+  status: given(choice('Draft', 'Published')),
+});
 
 export const ParameterFileView = z
   .object({

@@ -118,7 +118,7 @@ function readingRoutes(database: Database): Route[] {
       path: '/api/v1/reports/{id}',
       summary: 'Read a report with its result',
       tags: TAGS,
-      access: { kind: 'permission', permission },
+      access: { kind: 'permission', permission, or: 'reports.read-all' },
       params: idsInPath('id'),
       answers: { 200: { description: 'The report', schema: Report } },
       async handle({ params }) {

@@ -20,8 +20,8 @@ const VERSION_PROBLEMS = ['versions_changed', ...WRITING_REPOSITORIES];
 const OF_RECORDS = 'Of each node the newest `keepCount` stay, and all younger than `keepDays`.';
 
 type Overrides = z.output<typeof VersionCleanup | typeof RecordCleanup>;
-const VERSIONS = { kind: 'json', schema: VersionCleanup, isOptional: true } as const;
-const RECORDS = { kind: 'json', schema: RecordCleanup, isOptional: true } as const;
+const VERSIONS = { kind: 'json', schema: VersionCleanup } as const;
+const RECORDS = { kind: 'json', schema: RecordCleanup } as const;
 
 export function retentionRoutes(database: Database, runs: RetentionRuns): Route[] {
   const routes = permitted(database, ['Retention'], 'retention.manage');

@@ -8,8 +8,15 @@ import {
   DEFAULT_VALIDATION,
 } from '../../domain/server-settings.ts';
 import { choice, Duration, orUnchanged } from '../../http/schemas.ts';
+import { HOUR } from '../../lib/clock.ts';
 
 const DurationText = Duration.transform(({ text }) => text);
+
+/** A shorter one would have agents replace their certificates all the time. */
+const RotationInterval = Duration.refine(
+  ({ milliseconds }) => milliseconds >= HOUR,
+  'Must be at least 1 hour',
+).transform(({ text }) => text);
 
 /** What an agent needs before it has a certificate, and nothing else. */
 export const PublicSettingsView = z
@@ -28,7 +35,7 @@ export const ServerSettingsView = z
 /** As in all changes of settings, null leaves a member as it is, unless null is a value of it. */
 export const ServerSettingsChange = z
   .strictObject({
-    certificateRotationInterval: orUnchanged(DurationText),
+    certificateRotationInterval: orUnchanged(RotationInterval).describe('At least 1 hour'),
     stalenessMultiplier: orUnchanged(z.number().positive().max(1_000)),
     acceptNodes: z
       .int()

@@ -45,8 +45,8 @@ function accountRoutes(database: Database, users: PermittedRoutes): Route[] {
     users.create('/api/v1/users', {
       ...operation('createUser', 'Create a user or a service account'),
       description:
-        'A user needs a password. A service account has none, and nothing to change at first sign-in; no route gives it a ' +
-        'token yet.',
+        'A user needs a password. A service account has none, and nothing to change at first sign-in: it uses tokens that ' +
+        'are made with `POST /api/v1/users/{id}/tokens`.',
       body: { kind: 'json', schema: NewUser },
       answer: { description: 'The new user, without roles and groups', schema: UserDetails },
       problems: ['name_taken'],

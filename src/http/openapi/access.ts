@@ -1,7 +1,7 @@
 /** Who may call an operation: the security schemes and requirements, and the same in words. */
 
 import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
-import type { Access } from '../../security/access.ts';
+import { type Access, needsSession, permissionsOf } from '../../security/access.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../session-cookie.ts';
 
@@ -44,20 +44,16 @@ type SchemeName = keyof typeof SECURITY_SCHEMES;
 
 /** Any one of these requirements lets the caller in. Their texts are the permissions that the caller needs. */
 export function securityOf({ access, caller }: Route): Partial<Record<SchemeName, string[]>>[] {
-  const needed = permissionsOf(access);
   // The empty requirement lets in callers who meet none of the others.
   if (access.kind === 'public') return access.knowsSession ? [{}, { session: [] }] : [];
   if (access.kind === 'metrics') return [{ metricsToken: [] }];
   if (access.kind === 'node:self') return [{ certificate: [] }];
-  if (access.kind === 'user' && access.session) return [{ session: [] }];
-  const user = [{ token: needed }, { session: needed }];
-  if (caller === 'git') return [{ gitPassword: needed }, ...user];
+  const permissions = permissionsOf(access);
+  const alternatives = permissions.length === 0 ? [[]] : permissions.map((permission) => [permission]);
+  if (needsSession(access)) return alternatives.map((needed) => ({ session: needed }));
+  const user = alternatives.flatMap((needed) => [{ token: needed }, { session: needed }]);
+  if (caller === 'git') return [{ gitPassword: [] }, ...user];
   return access.kind.startsWith('node:self') ? [{ certificate: [] }, ...user] : user;
-}
-
-function permissionsOf(access: Access): string[] {
-  if ('permission' in access) return [access.permission];
-  return access.kind === 'node:self-or-reader' ? ['nodes.read'] : [];
 }
 
 const GRANTED: Record<GrantKind, string> = {
@@ -67,6 +63,8 @@ const GRANTED: Record<GrantKind, string> = {
 };
 
 const FALLBACK = '; without a grant on these, the level held on the configuration counts';
+
+const quoted = (name: string) => `\`${name}\``;
 
 /** One or two sentences on access for the description of an operation. */
 export function describeAccess(access: Access): string {
@@ -80,7 +78,10 @@ export function describeAccess(access: Access): string {
         access.anyScopes ? ' A token needs no scope for it.' : ''
       }${access.duringPasswordChange ? ' Open also while the password must be changed.' : ''}`;
     case 'permission':
-      return `Needs the permission \`${access.permission}\`.`;
+      return (
+        `Needs the permission ${permissionsOf(access).map(quoted).join(' or ')}` +
+        `${access.session ? ' and a session; tokens are refused' : ''}.`
+      );
     case 'grant': {
       const { scope, override } = GRANT_RULES[access.on];
       return (

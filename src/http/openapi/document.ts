@@ -15,7 +15,8 @@ mutual TLS, authors make drafts and publish them, administrators script all of i
 **Conventions.** Paths answer with and without a trailing slash. JSON members are camelCase; what is absent in an \
 answer is \`null\`. Answers may have more members in a later release: ignore those that you do not know. Requests with \
 members that are not known are refused with 400, except for those of nodes. Ids are lower-case UUIDs, and one in a path that is none \
-names nothing: 404. Times are RFC 3339 in UTC with milliseconds. Durations are \`[d.]hh:mm:ss[.fffffff]\`; ISO 8601 \
+names nothing: 404. In place of a node's id in a path, users may write its fqdn; what is an id counts as one, and \
+answers have the id. Times are RFC 3339 in UTC with milliseconds. Durations are \`[d.]hh:mm:ss[.fffffff]\`; ISO 8601 \
 (\`PT15M\`) is taken too. Spellings of enums are matched without regard to case.
 
 **Lists** are JSON arrays, paged by \`take\` (1 to 1000) and \`skip\`, with \`X-Total-Count\` and \`Link: <...>; rel="next"\`.

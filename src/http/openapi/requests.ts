@@ -10,8 +10,9 @@ const TEXT = { type: 'string' };
 /** Every parameter that a path may have, by name. A route whose path has another one must add it here. */
 const IN_PATH: Record<string, { description: string; schema: JsonSchema; example?: string }> = {
   id: { description: 'Id of what the path names', schema: ID },
-  nodeId: { description: 'Id of the node', schema: ID },
+  nodeId: { description: 'Id of the node; for users also its fqdn, in any case', schema: TEXT },
   keyId: { description: 'Id of the registration key', schema: ID },
+  tokenId: { description: 'Id of the token', schema: ID },
   childId: { description: 'Id of the item, not of the configuration', schema: ID },
   configurationId: { description: 'Id of the configuration', schema: ID },
   scopeTypeId: { description: 'Id of the scope type', schema: ID },
@@ -28,10 +29,13 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   },
 };
 
+/** A node names itself by its id alone. */
+const OWN_ID = { name: 'nodeId', in: 'path', required: true, description: 'Id of the node', schema: ID };
+
 /** @throws Error for a name in the path that is not described here */
 export function parametersOf(route: Route, query: JsonSchema | null): JsonSchema[] {
   return [
-    ...[...route.path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => inPath(name)),
+    ...[...route.path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => inPath(name, route)),
     ...(query === null ? [] : inQuery(query)),
     ...(hasETag(route, isPaged(query)) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
     ...(isConditionalWrite(route.method) ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
@@ -45,7 +49,8 @@ export const SHARED_PARAMETERS: Record<string, JsonSchema> = {
   IfNoneMatch: inHeader('If-None-Match', 'The ETag that is known: 304 if it still holds'),
 };
 
-function inPath(name: string): JsonSchema {
+function inPath(name: string, { access }: Route): JsonSchema {
+  if (name === 'nodeId' && access.kind === 'node:self') return OWN_ID;
   const known = IN_PATH[name];
   if (known === undefined) throw new Error(`The path parameter ${name} is not described`);
   return { name, in: 'path', required: true, ...known };
@@ -79,7 +84,8 @@ function inQuery(query: JsonSchema): JsonSchema[] {
 type Body = BodySpec<unknown>;
 
 export function requestBodyOf(body: Body, components: Components): JsonSchema {
-  const isOptional = body.kind === 'json' && body.isOptional === true;
+  // A request without a body makes an empty file.
+  const isOptional = body.kind === 'file' || (body.kind === 'json' && body.isOptional === true);
   return { ...(isOptional ? {} : { required: true }), content: contentOf(body, components) };
 }
 
@@ -92,7 +98,12 @@ function contentOf(body: Body, components: Components): JsonSchema {
     case 'form':
       return { 'application/x-www-form-urlencoded': { schema: components.convert(body.schema, 'input') } };
     case 'upload':
-      return { 'multipart/form-data': { schema: formOf(body, components) } };
+      return {
+        'multipart/form-data': { schema: formOf(body, components) },
+        ...(body.json && { 'application/json': { schema: components.convert(body.json, 'input') } }),
+      };
+    case 'file':
+      return { '*/*': {} };
     case 'document':
       return Object.fromEntries(body.mediaTypes.map((mediaType) => [mediaType, { schema: {} }]));
     case 'stream':

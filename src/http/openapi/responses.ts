@@ -4,8 +4,10 @@
  */
 
 import { z } from 'zod';
+import { needsSession } from '../../security/access.ts';
 import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
+import { FieldErrorView } from '../schemas.ts';
 import { securityOf } from './access.ts';
 import type { Components, JsonSchema } from './components.ts';
 
@@ -88,11 +90,10 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   };
 }
 
-function contentOf({ schema, mediaType }: AnswerSpec, components: Components): JsonSchema {
+function contentOf({ schema, mediaType, alternatives = [] }: AnswerSpec, components: Components): JsonSchema {
   if (schema !== undefined) {
-    return {
-      content: { [mediaType ?? 'application/json']: { schema: components.convert(schema, 'output') } },
-    };
+    const json = { [mediaType ?? 'application/json']: { schema: components.convert(schema, 'output') } };
+    return { content: { ...json, ...Object.fromEntries(alternatives.map((type) => [type, TEXT])) } };
   }
   if (mediaType === undefined) return {};
   const [type = ''] = mediaType.split(';', 1);
@@ -111,14 +112,6 @@ function eitherOf(answer: JsonSchema, problem: JsonSchema): JsonSchema {
 
 const TEXT = { schema: { type: 'string' } };
 
-const FIELD_ERROR = z
-  .object({
-    path: z.string().meta({ description: 'JSON Pointer to the member at fault; empty for the whole' }),
-    message: z.string(),
-    code: z.string(),
-  })
-  .meta({ id: 'FieldError', description: 'One fault of the input' });
-
 const PROBLEM = z
   .object({
     type: z.string().meta({ description: '`about:blank`: the code says which problem it is' }),
@@ -126,7 +119,7 @@ const PROBLEM = z
     status: z.int(),
     detail: z.string().meta({ description: 'For people; may change at any time' }),
     code: z.string().meta({ description: 'For programs; never changes' }),
-    errors: z.array(FIELD_ERROR).optional().meta({
+    errors: z.array(FieldErrorView).optional().meta({
       description: 'Of `validation_failed` and `too_complex`: one entry per fault, at most 100',
     }),
     compatibilityReport: z
@@ -140,6 +133,13 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    missing: z
+      .object({ permission: z.string(), by: z.enum(['User', 'Token']) })
+      .optional()
+      .meta({
+        description:
+          'Of `forbidden`, where a permission is missing: `User` does not hold it, or only the scopes of `Token` lack it',
+      }),
   })
   .meta({
     id: 'Problem',
@@ -207,7 +207,7 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
   codes.push('forbidden');
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
   if (access.kind === 'grant') codes.push('not_found');
-  if (access.kind === 'user' && access.session) codes.push('session_required');
+  if (needsSession(access)) codes.push('session_required');
   if (access.kind === 'user' && access.duringPasswordChange) return codes;
   return [...codes, 'password_change_required'];
 }
@@ -222,6 +222,8 @@ function problemsOfInput({ body, query, path, access, method }: Route): ProblemN
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');
   if (body.kind === 'stream') return [...codes, 'malformed_body'];
+  if (body.kind === 'file') return [...codes, 'malformed_body', 'upload_too_slow'];
   if (body.kind !== 'upload') return [...codes, INVALID, 'malformed_body', 'body_timeout'];
+  if (body.json) codes.push('malformed_body', 'body_timeout');
   return [...codes, INVALID, 'upload_too_slow', ...(body.file ? [] : ['invalid_path', 'too_many_files'])];
 }

@@ -32,7 +32,7 @@ export interface Readings {
 const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   gitProcesses: {
     name: 'hawser_git_processes',
-    help: 'Runs of git upload-pack at this moment; at their limit further clones wait, then get 429',
+    help: 'Runs of git upload-pack and git blame at this moment; at their limit further calls wait, then get 429',
   },
   repositoryProblems: {
     name: 'hawser_repository_problems',

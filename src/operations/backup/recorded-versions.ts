@@ -6,13 +6,16 @@
 import type { VersionEntry } from '../../db/snapshot.ts';
 import type { PackedRef } from '../../git/refs.ts';
 import type { RepositoryKind } from '../../git/types.ts';
-import { KINDS, parseRefName, refNameOf, SCHEMA_SERIES, type VersionName } from '../../versions/kinds.ts';
+import { KINDS, parseRefName, type RefName, refNameOf, SCHEMA_SERIES } from '../../versions/kinds.ts';
 import { seriesOf } from '../../versions/parameter-files.ts';
 import { AUDITED } from '../../versions/rows.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
 
-/** What a version became by its last recorded change. The commit is null when the version was deleted. */
-type Recorded = VersionName & { commit: string | null };
+/**
+ * What a version, or its withdrawal, became by its last recorded change. The commit is that of the version; null when it was
+ * deleted, or is not withdrawn any more.
+ */
+type Recorded = RefName & { commit: string | null };
 
 /** The members of an entry's details that name a version. A draft that took the place of another has two commits. */
 interface Details {
@@ -23,6 +26,8 @@ interface Details {
 }
 
 const PUBLISHING = ['version_published', 'schema_uploaded'];
+const WITHDRAWING = ['version_withdrawn', 'version_offered_again'];
+const ENDING = ['version_deleted', 'version_offered_again'];
 
 export class RecordedVersions {
   /** Maps the id of each resource to its entries, of which the oldest is the first. */
@@ -74,7 +79,7 @@ export class RecordedVersions {
 
 function refAt(
   name: string,
-  { status }: VersionName,
+  { status }: RefName,
   recorded: Recorded | undefined,
   { since, until }: { since: PackedRef | undefined; until: PackedRef | undefined },
 ): PackedRef | undefined {
@@ -85,7 +90,10 @@ function refAt(
   return [since, until].find((ref) => ref && (ref.peeled ?? ref.oid) === recorded.commit);
 }
 
-/** Maps each version, by `keyOf`, to its last recorded change. */
+/**
+ * Maps each version, and each withdrawal, by `keyOf`, to its last recorded change. A version that is deleted takes its
+ * withdrawal with it.
+ */
 function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Map<string, Recorded> {
   const changes = new Map<string, Recorded>();
   for (const { action, details } of entries) {
@@ -94,14 +102,15 @@ function lastChanges(kind: RepositoryKind, entries: readonly VersionEntry[]): Ma
     const { version, scopeType, scopeValue = null, commit }: Details = JSON.parse(details);
     const ofSchema = what === 'schema_uploaded' ? SCHEMA_SERIES : ONLY_SERIES;
     const series = scopeType === undefined ? ofSchema : seriesOf({ scopeType, value: scopeValue });
-    const isGone = what === 'version_deleted';
-    const changed: Recorded = {
+    const changed = {
       series,
       version,
-      status: PUBLISHING.includes(what) ? 'Published' : 'Draft',
-      commit: isGone ? null : typeof commit === 'string' ? commit : commit.to,
+      commit: ENDING.includes(what) ? null : typeof commit === 'string' ? commit : commit.to,
     };
-    changes.set(keyOf(changed), changed);
+    const isOfWithdrawal = WITHDRAWING.includes(what);
+    const take = (recorded: Recorded) => changes.set(keyOf(recorded), recorded);
+    if (isOfWithdrawal || what === 'version_deleted') take({ ...changed, status: 'Withdrawn' });
+    if (!isOfWithdrawal) take({ ...changed, status: PUBLISHING.includes(what) ? 'Published' : 'Draft' });
   }
   return changes;
 }
@@ -110,6 +119,6 @@ function byName(refs: readonly PackedRef[]): Map<string, PackedRef> {
   return new Map(refs.map((ref) => [ref.name, ref]));
 }
 
-function keyOf({ series, version }: Pick<VersionName, 'series' | 'version'>): string {
-  return `${series} ${version}`;
+function keyOf({ series, version, status }: RefName): string {
+  return `${status === 'Withdrawn' ? 'withdrawn ' : ''}${series} ${version}`;
 }

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigError } from '../../config.ts';
+import { LOCK_FILE, PID_FILE } from '../../db/folder-lock.ts';
 import { DATABASE_FILE } from '../../db/open.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
@@ -24,8 +25,11 @@ interface RestoreFolder {
 }
 
 const MARK = '.restoring';
-/** What an empty folder may hold: files of a clone, a folder of the file system, and one that each start empties. */
-const NO_CONTENT = ['.gitkeep', '.gitignore', 'lost+found', '.tmp'];
+/**
+ * What an empty folder may hold: files of a clone, a folder of the file system, one that each start empties, and the files
+ * by which servers keep each other out. The folders of a running server hold more.
+ */
+const NO_CONTENT = ['.gitkeep', '.gitignore', 'lost+found', '.tmp', LOCK_FILE, PID_FILE];
 
 /** The data folder is the last one: its mark is removed when all is done. */
 function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {

@@ -31,7 +31,22 @@ export interface Site {
   model: Model;
   dataDir: string;
   reposDir: string;
+  /** Whether a death since the last check was a power cut, which may take what was not flushed. */
+  wasCut: boolean;
+  /** The keys that were touched before a power cut. */
+  unaudited: Set<string>;
 }
+
+/** The last parts of the audit actions that lead to each state of a version. */
+const LEADING_TO = {
+  gone: ['version_deleted'],
+  withdrawn: ['version_withdrawn'],
+  Published: ['version_published', 'version_offered_again'],
+  Draft: [
+    ...['created', 'version_created', 'version_replaced', 'version_saved', 'file_saved', 'file_deleted'],
+    ...['child_added', 'child_changed', 'child_removed'],
+  ],
+};
 
 /**
  * Runs after every start. Reads through the API what requests may have changed since the last check, and checks the
@@ -41,6 +56,12 @@ export interface Site {
 export async function checkTouched(site: Site): Promise<number> {
   const keys = site.model.takeTouched();
   await checkKeys(site, keys);
+  // What a power cut has taken from the audit trail stays away.
+  if (site.wasCut) for (const key of keys) site.unaudited.add(key);
+  checkAudit(
+    site,
+    keys.filter((key) => !site.unaudited.has(key)),
+  );
   await checkFolders(site);
   checkDatabase(site);
   return keys.length;
@@ -72,6 +93,47 @@ async function checkKeys({ client, target, model }: Site, keys: readonly string[
   const found = new Map<string, State>();
   await Promise.all(keys.map(async (key) => found.set(key, await reader.read(key))));
   model.compare(found);
+}
+
+/** Checks that the last entry of each version in the audit trail tells of the version as it is. */
+function checkAudit({ model, dataDir }: Site, keys: readonly string[]): void {
+  const database = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
+  const entries = database
+    .prepare(`select action, details from audit_entries where details like '%"name"%' order by rowid`)
+    .all() as { action: string; details: string }[];
+  database.close();
+  for (const key of keys) {
+    const [, kind] = /^(versions|composite-versions|parameters)\//.exec(key) ?? [];
+    const [name, ...rest] = partsOf(key);
+    const owner = kind === 'composite-versions' ? 'composites' : 'configurations';
+    // What goes with its resource has no entry of its own, and an adopted repository has none for its versions.
+    if (kind === undefined || model.state(`${owner}/${name}`) === null) continue;
+    const version = rest.pop();
+    const [scopeType, value] = rest;
+    const isAbout = ({ action, details: text }: { action: string; details: string }) => {
+      const details = JSON.parse(text);
+      const isOwner = details.name === name && action.startsWith('composite.') === (owner === 'composites');
+      if (isOwner && action.endsWith('.adopted')) return true;
+      const scope = value === '-' || value === undefined ? null : value;
+      return (
+        isOwner &&
+        details.version === version &&
+        details.scopeType === scopeType &&
+        (details.scopeValue ?? null) === scope
+      );
+    };
+    const [, last = 'adopted'] = entries.filter(isAbout).at(-1)?.action.split('.') ?? ['', 'nothing'];
+    const state = model.state(key);
+    const expected = LEADING_TO[stateOf(state)];
+    if (last === 'adopted' || (state === null && last === 'nothing')) continue;
+    expect(expected, `${key}: the last audit entry`).to.include(last);
+  }
+}
+
+function stateOf(state: State): keyof typeof LEADING_TO {
+  if (state === null) return 'gone';
+  if (state.withdrawn) return 'withdrawn';
+  return state.status === 'Published' ? 'Published' : 'Draft';
 }
 
 /** Checks that each repository has a row and each row has a repository, and that there are no unfinished files. */
@@ -112,7 +174,9 @@ async function checkRepositories({ model, reposDir }: Site): Promise<number> {
     const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
     const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
     expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
-    const stable = found.some((ref) => /^refs\/tags\/v[^-]+$/.test(ref));
+    const stable = found.some(
+      (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
+    );
     if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
   }
   return folders.length;
@@ -121,13 +185,14 @@ async function checkRepositories({ model, reposDir }: Site): Promise<number> {
 /** The refs that the acknowledged versions must have. */
 function refsOf(model: Model, kind: string, name: string): string[] {
   const start = { configurations: 'versions', composites: 'composite-versions' }[kind] ?? kind;
-  return model.keys(`${start}/${name}/`).map((key) => {
+  return model.keys(`${start}/${name}/`).flatMap((key) => {
     const [, ...rest] = partsOf(key);
     const version = rest.pop();
     const scope = rest.filter((part) => part !== '-').map((part) => `${part}/`);
-    return model.state(key).status === 'Draft'
-      ? `refs/heads/draft/${scope.join('')}${version} commit`
-      : `refs/tags/${scope.join('')}v${version} tag`;
+    const { status, withdrawn = null } = model.state(key);
+    if (status === 'Draft') return `refs/heads/draft/${scope.join('')}${version} commit`;
+    const tag = `refs/tags/${scope.join('')}v${version} tag`;
+    return withdrawn === null ? tag : [tag, `refs/tags/withdrawn/v${version} tag`];
   });
 }
 

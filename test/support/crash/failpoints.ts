@@ -11,6 +11,9 @@ export interface Doom {
 
 const AT_START = ' (at start)';
 
+/** The files that only we know, at the top of a repository. */
+const OWN_FILES: Record<string, string> = { 'hawser-checked': 'verdicts', 'hawser-unrecorded': 'note' };
+
 export class Failpoints {
   private readonly journal: Journal;
   private doom: Doom | null;
@@ -55,7 +58,7 @@ export function kindOf(root: string, path: string): string {
   if (first === '') return 'repository';
   if (first === 'objects') return 'object';
   if (first.startsWith('packed-refs')) return 'packed refs';
-  if (first !== 'refs') return first === 'hawser-checked' ? 'verdicts' : 'settings';
+  if (first !== 'refs') return OWN_FILES[first] ?? 'settings';
   if (second === 'tags') return 'tag';
   return third === 'draft' ? 'draft' : 'branch';
 }

@@ -36,6 +36,9 @@ export class Lane {
   private target: Target = { port: 0, ca: '' };
   private token = '';
   private registrationKey = '';
+  /** Whether a death since the last check was a power cut. */
+  private wasCut = false;
+  private unaudited = new Set<string>();
 
   constructor(random: Random, tally: Tally) {
     this.random = random;
@@ -47,6 +50,7 @@ export class Lane {
     this.folder = mkdtempSync(join(tmpdir(), 'hawser-crash-'));
     this.server = new ServerProcess(this.folder);
     this.model = new Model();
+    this.unaudited = new Set();
     try {
       await this.begin();
       for (let round = 1; round <= rounds; round += 1) {
@@ -91,7 +95,9 @@ export class Lane {
     const { server, model, target, tally } = this;
     const client = this.connect();
     const { dataDir, reposDir, errors } = server;
-    const site: Site = { client, target, model, dataDir, reposDir };
+    const { wasCut, unaudited } = this;
+    const site: Site = { client, target, model, dataDir, reposDir, wasCut, unaudited };
+    this.wasCut = false;
     tally.checks += await checkTouched(site);
     if (isLast) tally.checks += await checkAll(site);
     client.close();
@@ -130,6 +136,7 @@ export class Lane {
     tally.note(server.takePassings(), doom);
     if (random.below(2) === 0) return;
     tally.cuts += 1;
+    this.wasCut = true;
     tally.atStake += server.cutPower(random);
   }
 

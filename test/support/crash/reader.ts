@@ -63,7 +63,7 @@ export class Reader {
     if (!view) return null;
     const { status, entryPoint, createdBy, publishedBy } = view;
     const files = Object.fromEntries(view.files.map((file: Row) => [file.path, file.checksum]));
-    return { status, entryPoint, createdBy, publishedBy, files };
+    return { status, entryPoint, createdBy, publishedBy, withdrawn: view.withdrawn?.reason ?? null, files };
   }
 
   private async composite(key: string): Promise<State> {
@@ -76,7 +76,7 @@ export class Reader {
     const view = await this.get(`/api/v1/composite-configurations/${name}/versions/${version}`);
     if (!view) return null;
     const items = view.items.map((item: Row) => [item.childConfigurationName, item.order]);
-    return { status: view.status, items };
+    return { status: view.status, items, withdrawn: view.withdrawn?.reason ?? null };
   }
 
   private async parameters(key: string): Promise<State> {

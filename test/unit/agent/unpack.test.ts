@@ -32,15 +32,18 @@ describe('unpacking a bundle', () => {
     }
   };
 
-  it('writes files and folders that their owner alone may read, stored or deflated', async () => {
+  it('writes files and folders that their owner alone may read or execute, stored or deflated', async () => {
     const entries = [
       MAIN,
-      { name: 'checks/os.yaml', content: 'x', method: 0, attributes: unixMode(0o100777) },
+      { name: 'checks/os.yaml', content: 'x', method: 0, attributes: unixMode(0o100666) },
+      { name: 'checks/run.sh', content: '#!/bin/sh\n', attributes: unixMode(0o100755) },
     ];
-    expect([...(await unpack(makeZip(entries)))]).to.deep.equal(['main.dsc.yaml', 'checks/os.yaml']);
+    expect([...(await unpack(makeZip(entries)))]).to.deep.equal(entries.map(({ name }) => name));
     expect(readFileSync(join(target, 'main.dsc.yaml'), 'utf8')).to.equal(MAIN.content);
-    const modes = ['checks', 'checks/os.yaml'].map((name) => statSync(join(target, name)).mode & 0o777);
-    expect(modes).to.deep.equal([0o700, 0o600]);
+    const modes = ['checks', 'checks/os.yaml', 'checks/run.sh'].map(
+      (name) => statSync(join(target, name)).mode & 0o777,
+    );
+    expect(modes).to.deep.equal([0o700, 0o600, 0o700]);
   });
 
   const REFUSED: [string, ZipEntry[]][] = [

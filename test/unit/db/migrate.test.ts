@@ -117,6 +117,44 @@ describe('migrations', () => {
     expect(described).to.deep.equal([administrators.description, null, 'by hand']);
   });
 
+  it('pin no node that was assigned something before, and refuse a pin beside a constraint', async () => {
+    await migrateTo('0013-certificate-rotation');
+    const exec = (statement: string) => inDatabase((handle) => handle.exec(statement));
+    exec(`insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
+      values ('c1', 'web', 'web', 0, 1, 1)`);
+    for (const node of ['n1', 'n2'])
+      exec(
+        `insert into nodes (id, fqdn, status, lcm_status, created_at) values ('${node}', '${node}', 'Idle', 'Idle', 1)`,
+      );
+    exec(`insert into assignments (node_id, configuration_id, major_version, prerelease_channel, assigned_at)
+      values ('n1', 'c1', 2, 'rc', 7)`);
+    await open();
+    const list = () => inDatabase((handle) => handle.prepare('select * from assignments').all());
+    const before = { node_id: 'n1', configuration_id: 'c1', composite_id: null, major_version: 2 };
+    expect(list()).to.deep.equal([{ ...before, prerelease_channel: 'rc', assigned_at: 7, version: null }]);
+    expect(() => exec(`update assignments set version = '2.0.0'`)).to.throw(/CHECK/);
+    exec(
+      `insert into assignments (node_id, configuration_id, version, assigned_at) values ('n2', 'c1', '2.0.0', 8)`,
+    );
+    expect(list()).to.have.length(2);
+  });
+
+  for (const target of ['configuration', 'composite'])
+    it(`let the nodes of each distinct assignment of one ${target} be counted from the index alone`, async () => {
+      await open();
+      const plan = inDatabase((handle) =>
+        handle
+          .prepare<[], { detail: string }>(
+            `explain query plan select major_version, prerelease_channel, version, count(*) from assignments
+              where ${target}_id = 'c1' group by major_version, prerelease_channel, version`,
+          )
+          .all(),
+      );
+      expect(plan.map(({ detail }) => detail)).to.deep.equal([
+        `SEARCH assignments USING COVERING INDEX assignments_by_${target} (${target}_id=?)`,
+      ]);
+    });
+
   it('of a newer release are not passed over by an older one', async () => {
     await open();
     inDatabase((handle) =>

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../../src/db/open.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
+import { newId } from '../../../src/lib/ids.ts';
 
 describe('the look-up of a node', () => {
   let folder: string;
@@ -50,6 +52,25 @@ describe('the look-up of a node', () => {
       expect(database.nodeLookup.byThumbprint('AB')?.generation).to.equal(before?.generation);
     });
     expect(database.nodeLookup.byThumbprint('AB')?.generation).to.equal((before?.generation ?? 0) + 1);
+  });
+
+  it('finds a node by its fqdn as people write it, and by its id first', async () => {
+    const add = (id: string, fqdn: string) =>
+      sql`insert into nodes (id, fqdn, status, lcm_status, created_at) values (${id}, ${fqdn}, 'Idle', 'Idle', 1)`.execute(
+        database.write,
+      );
+    const [first, second] = [newId(), newId()];
+    await add(first, 'db-01.example.org');
+    await add(second, first);
+    const { nodeLookup } = database;
+    for (const text of ['db-01.example.org', 'DB-01.Example.ORG', 'db-01.example.org.', first])
+      expect(nodeLookup.findId(text), text).to.equal(first);
+    for (const text of [second, first.toUpperCase()]) expect(nodeLookup.findId(text), text).to.equal(second);
+    for (const text of ['db-01', 'db-01.example.org..', '%', 'db_01.example.org', '', newId(), ' '])
+      expect(nodeLookup.findId(text), text).to.equal(null);
+    await sql`delete from nodes where id = ${first}`.execute(database.write);
+    expect(nodeLookup.findId('db-01.example.org')).to.equal(null);
+    expect(nodeLookup.findId(first)).to.equal(second);
   });
 
   it('sees a single statement of the same turn', async () => {

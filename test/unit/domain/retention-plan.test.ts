@@ -8,12 +8,13 @@ const NOW = Date.parse('2026-11-20T09:08:00.000Z');
 const INHERITED = { enabled: null, keepVersions: null, keepDays: null, keepReleaseVersions: null };
 const EVERYTHING: RetentionRule = { keepVersions: 0, keepDays: 0, keepReleaseVersions: false };
 
-/** A version by its age in days; a draft where it ends in `?`. */
+/** A version by its age in days; a draft where it ends in `?`, withdrawn where it ends in `~`. */
 function candidates(ages: Record<string, number>) {
   return Object.entries(ages)
     .map(([name, age]) => ({
-      version: name.replace('?', ''),
+      version: name.replace(/[?~]$/, ''),
       isPublished: !name.endsWith('?'),
+      isWithdrawn: name.endsWith('~'),
       at: NOW - age * DAY,
     }))
     .sort((a, b) => compareVersions(b.version, a.version));
@@ -54,6 +55,15 @@ describe('the plan of a cleanup', () => {
     expect(removed(FOUR, {})).to.not.include('1.3.0');
     expect(removed({ '2.0.0': 50, '1.9.0': 40, '2.1.0-rc.1': 10 }, {})).to.deep.equal(['1.9.0']);
     expect(removed({ '1.0.0-a': 50, '1.0.0-b': 40, '1.0.0?': 1 }, {})).to.deep.equal(['1.0.0', '1.0.0-a']);
+  });
+
+  it('takes a withdrawn version as any other, and keeps the newest and the highest stable one beside it', () => {
+    const withdrawn = { '1.0.0': 40, '1.1.0': 30, '1.2.0-rc.1': 20, '1.3.0~': 10 };
+    expect(removed(withdrawn, {})).to.deep.equal(['1.3.0', '1.0.0']);
+    expect(removed(withdrawn, { keepVersions: 1 })).to.deep.equal(['1.0.0']);
+    expect(removed(withdrawn, { keepReleaseVersions: true })).to.deep.equal([]);
+    expect(removed({ '1.0.0~': 9, '1.1.0~': 8 }, {})).to.deep.equal(['1.1.0', '1.0.0']);
+    expect(removed({ '1.0.0~': 9, '1.1.0~': 8 }, {}, '1.1.0')).to.deep.equal(['1.0.0']);
   });
 
   it('takes the highest stable one where no branch stands at it', () => {

@@ -47,11 +47,12 @@ describe('chooseParameterFile', () => {
 });
 
 describe('chooseSchemaVersion', () => {
-  /** A `*` marks what is published. */
+  /** A `*` marks what is published, a `~` what is withdrawn. */
   const choose = (versions: string[], major: number) => {
     const list = versions.map((text) => ({
-      version: text.replace('*', ''),
+      version: text.replace(/[*~]$/, ''),
       isPublished: text.endsWith('*'),
+      isWithdrawn: text.endsWith('~'),
     }));
     return chooseSchemaVersion(list, major)?.version ?? null;
   };
@@ -62,6 +63,12 @@ describe('chooseSchemaVersion', () => {
 
   it('takes the highest draft where the major has nothing published', () => {
     expect(choose(['2.0.0*', '1.2.0', '1.1.0', '0.1.0*'], 1)).to.equal('1.2.0');
+  });
+
+  it('takes a withdrawn version only where the major has no other', () => {
+    expect(choose(['1.3.0~', '1.2.0', '1.1.0*'], 1)).to.equal('1.1.0');
+    expect(choose(['1.3.0~', '1.2.0', '1.1.0~'], 1)).to.equal('1.2.0');
+    expect(choose(['1.3.0~', '1.1.0~', '0.1.0*'], 1)).to.equal('1.3.0');
   });
 
   it('takes the nearest lower major where there is nothing of the major, by the same rule', () => {

@@ -284,7 +284,9 @@ describe('the store beside stock git', () => {
       runGit(join(root, 'work'), 'commit', '-q', '-m', 'More');
       runGit(join(root, 'work'), 'push', '-q', 'origin', 'draft/1.2.0');
       const tip = git('rev-parse', 'draft/1.2.0');
-      const details = await store.exclusive(WEB, (repository) => repository.publish('', '1.2.0', BOB, 0));
+      const details = await store.exclusive(WEB, (repository) =>
+        repository.publish('', '1.2.0', { tagger: BOB, at: 0 }),
+      );
       expect(details).to.include({ commit: tip, createdBy: 'Carol', entryPoint: 'main.dsc.yaml' });
       expect(details.files.map(({ path }) => path)).to.deep.equal(['main.dsc.yaml', 'more.txt']);
     }));

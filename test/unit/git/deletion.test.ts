@@ -53,7 +53,15 @@ function remove(store: GitStore, ...versions: string[]): Promise<void> {
 /** A ref of a version that is not there. */
 function absent(version: string): VersionRef {
   const oid = '0'.repeat(40);
-  return { name: `refs/tags/v${version}`, series: '', version, status: 'Published', oid, commit: null };
+  return {
+    name: `refs/tags/v${version}`,
+    series: '',
+    version,
+    status: 'Published',
+    oid,
+    commit: null,
+    withdrawn: null,
+  };
 }
 
 async function removeFiles(store: GitStore, series: string, ...versions: string[]): Promise<void> {
@@ -114,10 +122,10 @@ describe('removing published versions', () => {
     onStore(async ({ store, git }) => {
       await publishAll(store, '1.0.0', '1.1.0', '1.2.0', '1.3.0', '2.0.0');
       await remove(store, '1.0.0', '1.2.0');
-      expect(subjects(git, 'v2.0.0')).to.deep.equal(['Draft 2.0.0', 'Draft 1.3.0']);
-      expect(subjects(git, 'v1.1.0')).to.deep.equal(['Draft 1.1.0']);
+      expect(subjects(git, 'v2.0.0')).to.deep.equal(['web 2.0.0', 'web 1.3.0']);
+      expect(subjects(git, 'v1.1.0')).to.deep.equal(['web 1.1.0']);
       await remove(store, '1.3.0');
-      expect(subjects(git, 'main')).to.deep.equal(['Draft 2.0.0']);
+      expect(subjects(git, 'main')).to.deep.equal(['web 2.0.0']);
       isSound(git);
     }));
 
@@ -139,7 +147,7 @@ describe('removing published versions', () => {
       expect([shared ?? '', kept ?? ''].map((oid) => hasObject(git, oid))).to.deep.equal([true, true]);
       expect(commitsOf(git)).to.deep.equal(before);
       isSound(git);
-      expect(subjects(git, 'main')).to.deep.equal(['Draft 2.0.0']);
+      expect(subjects(git, 'main')).to.deep.equal(['web 2.0.0']);
       const later = await reopen();
       expect((await later.blob(WEB, kept ?? '')).toString()).to.equal('only 2.0.0\n');
       expect((await store.blob(WEB, shared ?? '')).toString()).to.equal('only 1.0.0\n');
@@ -147,7 +155,7 @@ describe('removing published versions', () => {
       await addVersion(store, '1.1.0', [file('main.dsc.yaml', 'only 1.1.0\n')]);
       await publish(store, '1.1.0');
       expect(await summary(store)).to.deep.equal(['2.1.0 Published', '2.0.0 Published', '1.1.0 Published']);
-      expect(subjects(git, 'main')).to.deep.equal(['Draft 2.1.0', 'Draft 2.0.0']);
+      expect(subjects(git, 'main')).to.deep.equal(['web 2.1.0', 'web 2.0.0']);
       isSound(git);
     })).timeout(20_000);
 
@@ -159,7 +167,7 @@ describe('removing published versions', () => {
       const clone = join(root, 'clone');
       runGit(root, 'clone', '--quiet', '--no-local', gitdir, clone);
       expect(runGit(clone, 'tag')).to.equal('v1.0.0\nv2.0.0');
-      expect(runGit(clone, 'log', '--format=%s', 'main')).to.equal('Draft 2.0.0');
+      expect(runGit(clone, 'log', '--format=%s', 'main')).to.equal('web 2.0.0');
       expect(hasObject((...args) => runGit(clone, ...args), gone)).to.equal(false);
       isSound((...args) => runGit(clone, ...args));
     })).timeout(20_000);
@@ -179,9 +187,9 @@ describe('removing published versions', () => {
       expect(runGit(recent, 'log', '--format=%s', 'origin/main').split('\n')).to.have.length(5);
       // A clone that lacks the commit at which history now begins takes the branch only when told to.
       runGit(old, 'fetch', '--quiet');
-      expect(runGit(old, 'log', '-1', '--format=%s', 'origin/main')).to.equal('Draft 1.2.0');
+      expect(runGit(old, 'log', '-1', '--format=%s', 'origin/main')).to.equal('web 1.2.0');
       runGit(old, 'fetch', '--quiet', '--update-shallow');
-      expect(runGit(old, 'log', '-1', '--format=%s', 'origin/main')).to.equal('Draft 2.1.0');
+      expect(runGit(old, 'log', '-1', '--format=%s', 'origin/main')).to.equal('web 2.1.0');
       isSound((...args) => runGit(old, ...args));
     })).timeout(20_000);
 
@@ -199,12 +207,12 @@ describe('removing published versions', () => {
       delete before['refs/tags/v1.0.0'];
       delete before['refs/tags/v1.1.0'];
       expect(commitsOf(git)).to.deep.equal(before);
-      expect(subjects(git, 'draft/1.2.0')).to.deep.equal(['Draft 1.2.0']);
+      expect(subjects(git, 'draft/1.2.0')).to.deep.equal(['web 1.2.0']);
       expect(subjects(git, 'topic')).to.deep.equal(['Topic']);
       isSound(git);
       await replace(store, '1.2.0', [file('main.dsc.yaml', 'other\n')]);
       await publish(store, '1.2.0');
-      expect(subjects(git, 'v1.2.0')).to.deep.equal(['Draft 1.2.0']);
+      expect(subjects(git, 'v1.2.0')).to.deep.equal(['web 1.2.0']);
       isSound(git);
     })).timeout(20_000);
 
@@ -213,7 +221,7 @@ describe('removing published versions', () => {
       await publishAll(store, '1.0.0', '1.1.0');
       git('tag', 'milestone', 'v1.0.0^{commit}');
       await remove(store, '1.0.0');
-      expect(subjects(git, 'v1.1.0')).to.deep.equal(['Draft 1.1.0', 'Draft 1.0.0']);
+      expect(subjects(git, 'v1.1.0')).to.deep.equal(['web 1.1.0', 'web 1.0.0']);
       expect(await summary(store)).to.deep.equal(['1.1.0 Published']);
     }));
 
@@ -264,7 +272,7 @@ describe('removing published versions', () => {
           expect(git('show', `v${version}:main.dsc.yaml`)).to.equal(`only ${version}`);
         await remove(store, ...left);
         expect(await summary(store)).to.deep.equal(['2.0.0 Published', '1.1.0 Published']);
-        expect(git('log', '--format=%s', 'main')).to.equal('Draft 2.0.0');
+        expect(git('log', '--format=%s', 'main')).to.equal('web 2.0.0');
         git('gc', '--prune=now', '--quiet');
         isSound(git);
         expect(await readdir(gitdir)).to.not.include('shallow.lock');

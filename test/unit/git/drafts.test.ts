@@ -43,7 +43,7 @@ describe('replacing a draft', () => {
       expect(details.files.map(({ path }) => path)).to.deep.equal(['new.yaml']);
       expect(details.commit).to.equal(git('rev-parse', 'draft/1.1.0'));
       expect(git('log', '-1', '--format=%an|%at|%cn|%ct|%s', 'draft/1.1.0')).to.equal(
-        `Alice|${Math.floor(AT / 1_000)}|Bob|${Math.floor(AT / 1_000) + 60}|Draft 1.1.0`,
+        `Alice|${Math.floor(AT / 1_000)}|Bob|${Math.floor(AT / 1_000) + 60}|web 1.1.0`,
       );
       expect(git('rev-list', '--count', 'draft/1.1.0')).to.equal('2');
       expect(moved).to.deep.equal(['web']);

@@ -89,7 +89,7 @@ describe('the refs after a change of our own', () => {
         git('tag', '-a', 'v1.5.0', 'v1.0.0^{}', '-m', 'by hand');
         git('update-ref', '-d', 'refs/heads/draft/1.1.0');
         await repository.writeDraft('', draftOf('2.0.0'));
-        await repository.publish('', '2.0.0', BOB, Date.now());
+        await repository.publish('', '2.0.0', { tagger: BOB, at: Date.now() });
       });
       const all = ['2.0.0 Published', '1.5.0 Published', '1.0.0 Published'];
       expect(await summary(store)).to.include('2.0.0 Published');

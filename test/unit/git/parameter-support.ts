@@ -43,7 +43,7 @@ export function writeFile(
 }
 
 export async function publishFile(store: GitStore, series: string, version: string, at = AT): Promise<void> {
-  await store.exclusive(PARAMETERS, (parameters) => parameters.publish(series, version, BOB, at));
+  await store.exclusive(PARAMETERS, (parameters) => parameters.publish(series, version, { tagger: BOB, at }));
 }
 
 /** A draft, published at once. */

@@ -67,7 +67,7 @@ describe('the parameters of a configuration', () => {
       expect(git('rev-parse', 'Environment/prod/v1.1.0^')).to.equal(
         git('rev-parse', 'Environment/prod/v1.0.0^{commit}'),
       );
-      expect(git('log', '--format=%s', 'Environment/test/v1.0.0')).to.equal('Draft Environment/test 1.0.0');
+      expect(git('log', '--format=%s', 'Environment/test/v1.0.0')).to.equal('web Environment/test 1.0.0');
       expect(git('symbolic-ref', 'HEAD')).to.equal('refs/heads/main');
       expect(git('fsck', '--strict', '--full')).to.not.match(/error|warning|dangling commit/);
       runGit(root, 'clone', '-q', '-b', 'Environment', `file://${gitdir}`, 'copy');
@@ -78,7 +78,7 @@ describe('the parameters of a configuration', () => {
     onParameters(async ({ store, reopen }) => {
       const draft = await writeFile(store, PROD, '1.0.0', '{"a": 1}', { type: 'json' });
       expect(draft).to.deep.include({ status: 'Draft', publishedAt: null });
-      await store.exclusive(PARAMETERS, (p) => p.publish(PROD, '1.0.0', BOB, AT + 1_234));
+      await store.exclusive(PARAMETERS, (p) => p.publish(PROD, '1.0.0', { tagger: BOB, at: AT + 1_234 }));
       for (const other of [store, await reopen()]) {
         const ref = (await other.parameters.index(WEB_PARAMETERS)).of(PROD).get('1.0.0') ?? expect.fail();
         const read = await other.parameters.details(WEB_PARAMETERS, ref);
@@ -95,6 +95,7 @@ describe('the parameters of a configuration', () => {
           createdBy: 'Alice',
           publishedAt: AT + 1_234,
           publishedBy: 'Bob',
+          message: null,
         });
         expect(await textOf(other, PROD, '1.0.0')).to.equal('{"a": 1}');
       }
@@ -251,6 +252,6 @@ describe('the parameters of a configuration', () => {
   it('refuse the work of one who gave the lock back', () =>
     onParameters(async ({ store }) => {
       const late = await store.exclusive(PARAMETERS, async (parameters) => parameters);
-      expect(await codeOf(late.publish(PROD, '1.0.0', BOB, AT))).to.equal('lock_returned');
+      expect(await codeOf(late.publish(PROD, '1.0.0', { tagger: BOB, at: AT }))).to.equal('lock_returned');
     }));
 });

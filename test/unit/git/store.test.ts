@@ -28,7 +28,7 @@ describe('the store of repositories', () => {
       expect(git('fsck', '--strict', '--full')).to.equal('');
       expect(git('cat-file', '-t', 'v1.0.0')).to.equal('tag');
       expect(git('log', '--format=%an|%ae|%ad|%s', '--date=iso-strict')).to.equal(
-        'Alice|alice@example.org|2026-11-20T09:08:00+00:00|Draft 1.0.0',
+        'Alice|alice@example.org|2026-11-20T09:08:00+00:00|web 1.0.0',
       );
       expect(git('log', '-1', '--format=%(trailers:key=Entry-Point,valueonly)')).to.equal('main.dsc.yaml');
       expect(
@@ -54,7 +54,7 @@ describe('the store of repositories', () => {
     onStore(async ({ store }) => {
       await makeWeb(store);
       const published = await store.exclusive(WEB, (repository) =>
-        repository.publish('', '1.0.0', BOB, AT + 1_234),
+        repository.publish('', '1.0.0', { tagger: BOB, at: AT + 1_234 }),
       );
       const ref = (await store.versions(WEB)).get('1.0.0');
       expect(ref).to.include({ version: '1.0.0', status: 'Published' });
@@ -104,12 +104,10 @@ describe('the store of repositories', () => {
         size: 7,
         sha256: createHash('sha256').update('v1.0.0\n').digest('hex'),
       };
-      expect(await store.fileInfos(WEB, [{ path: '', oid }])).to.deep.equal([expected]);
+      expect(await store.fileInfos(WEB, [{ oid }])).to.deep.equal([expected]);
       await rm(join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2)));
-      expect(await store.fileInfos(WEB, [{ path: '', oid }])).to.deep.equal([expected]);
-      expect(await codeOf(store.fileInfos(WEB, [{ path: '', oid: '1'.repeat(40) }]))).to.equal(
-        'repository_damaged',
-      );
+      expect(await store.fileInfos(WEB, [{ oid }])).to.deep.equal([expected]);
+      expect(await codeOf(store.fileInfos(WEB, [{ oid: '1'.repeat(40) }]))).to.equal('repository_damaged');
     }));
 
   it('keeps what it was given at creation', () =>
@@ -137,7 +135,7 @@ describe('the store of repositories', () => {
       expect(parent('v1.1.0')).to.equal(git('rev-parse', 'v1.0.0^{commit}'));
       expect(parent('v1.2.0')).to.equal(git('rev-parse', 'v1.1.0^{commit}'));
       expect(git('log', '--format=%s %an', 'main')).to.equal(
-        'Draft 1.2.0 Alice\nDraft 1.1.0 Alice\nDraft 1.0.0 Alice',
+        'web 1.2.0 Alice\nweb 1.1.0 Alice\nweb 1.0.0 Alice',
       );
       expect(git('diff', 'v1.0.0', 'v1.1.0'))
         .to.contain('-v1.0.0')
@@ -247,7 +245,9 @@ describe('the store of repositories', () => {
       const paths = ['\u{1f600}', '\uff5e', 'a-b', 'a/b', 'a.b', 'Z', 'ä'];
       await makeWeb(store, '1.0.0', [file('main.dsc.yaml', ''), ...paths.map((path) => file(path, path))]);
       expect(git('fsck', '--strict')).to.not.contain('error');
-      const details = await store.exclusive(WEB, (repository) => repository.publish('', '1.0.0', BOB, AT));
+      const details = await store.exclusive(WEB, (repository) =>
+        repository.publish('', '1.0.0', { tagger: BOB, at: AT }),
+      );
       expect(details.files.map(({ path }) => path)).to.deep.equal(
         [...paths, 'main.dsc.yaml'].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
       );

@@ -118,7 +118,7 @@ export async function makeWeb(store: GitStore, version = '1.0.0', files?: FileCo
 
 export async function publish(store: GitStore, version: string, at = AT): Promise<void> {
   await store.exclusive(WEB, async (repository) => {
-    await repository.publish('', version, BOB, at);
+    await repository.publish('', version, { tagger: BOB, at });
   });
 }
 

@@ -54,6 +54,18 @@ describe('unpackArchive: what it takes', () => {
     });
   });
 
+  it('the executable bit of the owner, and no other', async () => {
+    const archive = makeZip([
+      { name: 'run.sh', attributes: unixMode(0o100755) },
+      { name: 'mine.sh', attributes: unixMode(0o100700) },
+      { name: 'others.sh', attributes: unixMode(0o100655) },
+      { name: 'windows.cmd', attributes: 0x20 },
+    ]);
+    const files = await unpackArchive(archive, LIMITS);
+    const executable = files.filter((file) => file.executable).map(({ path }) => path);
+    expect(executable).to.deep.equal(['run.sh', 'mine.sh']);
+  });
+
   it('names in UTF-8, CP437 and the Unicode path field, and with backslashes', async () => {
     const unicode = Buffer.from('ünï.txt');
     const extra = Buffer.alloc(9 + unicode.length);

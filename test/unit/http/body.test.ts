@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -82,8 +83,9 @@ describe('readBytes', () => {
 
   it('is malformed_body when the sender goes away', async () => {
     const outcome = begin();
+    const arrived = once(server, 'request');
     chunk(10);
-    await sleep(20);
+    await arrived;
     socket.destroy();
     expect(await outcome).to.equal('malformed_body');
   });

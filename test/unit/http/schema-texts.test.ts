@@ -39,6 +39,7 @@ function schemasOf({ method, path, body, query }: Route): RequestSchema[] {
   if (query) found.push({ where: `${where}, query`, schema: query });
   if (body)
     found.push({ where: `${where}, body`, schema: body.kind === 'jsonBytes' ? body.described : body.schema });
+  if (body?.kind === 'upload' && body.json) found.push({ where: `${where}, JSON`, schema: body.json });
   return found;
 }
 

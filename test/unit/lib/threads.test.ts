@@ -45,6 +45,17 @@ describe('threads', function () {
     expect(await threads.run('a', 'copy', value)).to.deep.equal(value);
   });
 
+  it('take over buffers that they are given, and hand over the bytes that they make', async () => {
+    open();
+    const bytes = new Uint8Array([1, 2, 3]);
+    expect(await threads.run('a', 'copy', { bytes }, [bytes.buffer])).to.deep.equal({
+      bytes: new Uint8Array([1, 2, 3]),
+    });
+    expect(bytes.byteLength).to.equal(0);
+    for (const length of [0, 3, 100_000])
+      expect(await threads.run('a', 'bytes', length)).to.deep.equal(new Uint8Array(length).fill(7));
+  });
+
   it('throw what a task throws: kind, code, message, members, seconds and cause', async () => {
     open();
     const error = await errorOf(threads.run('a', 'refuse', undefined));

@@ -1,7 +1,8 @@
-/** Acts on composites, their versions and children. */
+/** Acts on composites, their versions and children, withdrawing among them. */
 
+import type { State } from '../model.ts';
 import { type Act, attempt, type Bench, partsOf } from './act.ts';
-import { hasPublished, pickConfiguration } from './configurations.ts';
+import { hasPublished, isOffered, pickConfiguration } from './configurations.ts';
 
 const PATH = '/api/v1/composite-configurations';
 
@@ -23,7 +24,7 @@ export const draftComposite: Act = async (bench) => {
   const version = `1.${model.next()}.0`;
   await attempt(bench, {
     what: 'draft a version of a composite',
-    after: { [`composite-versions/${name}/${version}`]: { status: 'Draft', items: [] } },
+    after: { [`composite-versions/${name}/${version}`]: { status: 'Draft', items: [], withdrawn: null } },
     call: () => client.post(`${PATH}/${name}/versions`, { version }),
   });
   return true;
@@ -60,6 +61,31 @@ export const publishComposite: Act = async (bench) => {
   return true;
 };
 
+export const withdrawComposite: Act = async (bench) => {
+  const { client, model } = bench;
+  const key = pickVersion(bench, isOffered);
+  if (key === undefined) return false;
+  const reason = `reason ${model.next()}`;
+  await attempt(bench, {
+    what: 'withdraw a version of a composite',
+    after: { [key]: { ...model.state(key), withdrawn: reason } },
+    call: () => client.put(`${pathOf(key)}/withdraw`, { reason }),
+  });
+  return true;
+};
+
+export const offerCompositeAgain: Act = async (bench) => {
+  const { client, model } = bench;
+  const key = pickVersion(bench, ({ withdrawn }) => withdrawn !== null);
+  if (key === undefined) return false;
+  await attempt(bench, {
+    what: 'offer a version of a composite again',
+    after: { [key]: { ...model.state(key), withdrawn: null } },
+    call: () => client.delete(`${pathOf(key)}/withdraw`),
+  });
+  return true;
+};
+
 export const deleteComposite: Act = async (bench) => {
   const { client, model, random } = bench;
   const key = random.pick(model.idle('composites/'));
@@ -74,9 +100,13 @@ export const deleteComposite: Act = async (bench) => {
   return true;
 };
 
-function pickDraft({ model, random }: Bench): string | undefined {
+function pickDraft(bench: Bench): string | undefined {
+  return pickVersion(bench, ({ status }) => status === 'Draft');
+}
+
+function pickVersion({ model, random }: Bench, isWanted: (state: State) => boolean): string | undefined {
   const isFree = (key: string) =>
-    model.state(key).status === 'Draft' && !model.isBusy(`composites/${partsOf(key)[0]}`);
+    isWanted(model.state(key)) && !model.isBusy(`composites/${partsOf(key)[0]}`);
   return random.pick(model.idle('composite-versions/').filter(isFree));
 }
 

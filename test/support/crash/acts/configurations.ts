@@ -1,11 +1,17 @@
-/** Acts on configurations and their versions: make, change, publish and delete them. */
+/** Acts on configurations and their versions: make, change, publish, withdraw and delete them. */
 
 import type { State } from '../model.ts';
 import type { Random } from '../random.ts';
 import { type Act, attempt, type Bench, partsOf, sha256 } from './act.ts';
 
 const PATH = '/api/v1/configurations';
-const DRAFT = { status: 'Draft', entryPoint: 'main.dsc.yaml', createdBy: 'admin', publishedBy: null };
+const DRAFT = {
+  status: 'Draft',
+  entryPoint: 'main.dsc.yaml',
+  createdBy: 'admin',
+  publishedBy: null,
+  withdrawn: null,
+};
 
 export const createConfiguration: Act = async (bench) => {
   const { client, model, random } = bench;
@@ -57,11 +63,70 @@ export const replaceDraft: Act = (bench) => {
   }));
 };
 
+/** Saves a file of a draft: the one that every version shares, or a new one. */
+export const saveFile: Act = (bench) => {
+  const path = bench.random.pick(['lib/common.ps1', `lib/new/${bench.random.below(3)}.txt`]) ?? '';
+  const content = `saved ${bench.model.next()}\n`;
+  return onDraft(bench, 'save a file of a draft', (before, draft) => ({
+    after: { ...before, files: { ...before.files, [path]: sha256(content) } },
+    call: () => bench.client.call('PUT', `${draft}/files/${path}`, { body: content }),
+  }));
+};
+
+export const deleteFile: Act = (bench) =>
+  onDraft(bench, 'delete a file of a draft', (before, draft) => {
+    const [path] = Object.keys(before.files).filter((each) => each !== DRAFT.entryPoint);
+    if (path === undefined) return null;
+    const { [path]: _gone, ...files } = before.files;
+    return { after: { ...before, files }, call: () => bench.client.delete(`${draft}/files/${path}`) };
+  });
+
+/** Makes a draft of the files of another version. */
+export const copyVersion: Act = async (bench) => {
+  const { client, model, random } = bench;
+  const isFree = (key: string) => !model.isBusy(`configurations/${partsOf(key)[0]}`);
+  const key = random.pick(model.idle('versions/').filter(isFree));
+  if (key === undefined) return false;
+  const [name, from] = partsOf(key);
+  const version = `1.${model.next()}.0`;
+  await attempt(bench, {
+    what: 'copy a version',
+    // The other version stays as it is, so nobody may change it meanwhile.
+    after: {
+      [key]: model.state(key),
+      [`versions/${name}/${version}`]: { ...DRAFT, files: model.state(key).files },
+    },
+    call: () => client.post(`${PATH}/${name}/versions`, { version, from }),
+  });
+  return true;
+};
+
 export const publishVersion: Act = (bench) =>
   onDraft(bench, 'publish a version', (before, path) => ({
     after: { ...before, status: 'Published', publishedBy: 'admin' },
     call: () => bench.client.put(`${path}/publish`),
   }));
+
+/** Withdraws a version beside which a stable one stays, so that every node still gets one. */
+export const withdrawVersion: Act = (bench) => {
+  const reason = `reason ${bench.model.next()}`;
+  return onVersion(bench, 'withdraw a version', {
+    isFree: (key) => isOffered(bench.model.state(key)) && leavesStable(bench, key),
+    wish: (before, path) => ({
+      after: { ...before, withdrawn: reason },
+      call: () => bench.client.put(`${path}/withdraw`, { reason }),
+    }),
+  });
+};
+
+export const offerAgain: Act = (bench) =>
+  onVersion(bench, 'offer a version again', {
+    isFree: (key) => bench.model.state(key).withdrawn !== null,
+    wish: (before, path) => ({
+      after: { ...before, withdrawn: null },
+      call: () => bench.client.delete(`${path}/withdraw`),
+    }),
+  });
 
 export const deleteDraft: Act = (bench) =>
   onDraft(bench, 'delete a draft', (_before, path) => ({
@@ -95,24 +160,43 @@ export function pickConfiguration({ model, random }: Pick<Bench, 'model' | 'rand
 }
 
 export function hasPublished({ model }: Pick<Bench, 'model'>, name: string): boolean {
-  return model.keys(`versions/${name}/`).some((key) => model.state(key).status === 'Published');
+  return model.keys(`versions/${name}/`).some((key) => isOffered(model.state(key)));
 }
 
-async function onDraft(
+/** Whether the state is that of a version that is published and not withdrawn. */
+export function isOffered({ status, withdrawn }: State): boolean {
+  return status === 'Published' && withdrawn === null;
+}
+
+function leavesStable({ model }: Bench, key: string): boolean {
+  const [name] = partsOf(key);
+  const others = model.keys(`versions/${name}/`).filter((other) => other !== key && !other.includes('-rc'));
+  return !model.isBusy(`versions/${name}/`) && others.some((other) => isOffered(model.state(other)));
+}
+
+type Wish = (
+  before: State,
+  path: string,
+) => { after: State; call: Parameters<typeof attempt>[1]['call'] } | null;
+
+function onDraft(bench: Bench, what: string, wish: Wish): Promise<boolean> {
+  const isFree = (key: string) => bench.model.state(key).status === 'Draft';
+  return onVersion(bench, what, { isFree, wish });
+}
+
+async function onVersion(
   bench: Bench,
   what: string,
-  wish: (before: State, path: string) => { after: State; call: Parameters<typeof attempt>[1]['call'] },
+  { isFree, wish }: { isFree(key: string): boolean; wish: Wish },
 ): Promise<boolean> {
   const { model, random } = bench;
-  const isFree = (key: string) => {
-    const [name = ''] = partsOf(key);
-    return model.state(key).status === 'Draft' && !model.isBusy(`configurations/${name}`);
-  };
-  const key = random.pick(model.idle('versions/').filter(isFree));
+  const isIdle = (key: string) => isFree(key) && !model.isBusy(`configurations/${partsOf(key)[0]}`);
+  const key = random.pick(model.idle('versions/').filter(isIdle));
   if (key === undefined) return false;
   const [name, version] = partsOf(key);
-  const { after, call } = wish(model.state(key), `${PATH}/${name}/versions/${version}`);
-  await attempt(bench, { what, after: { [key]: after }, call });
+  const wished = wish(model.state(key), `${PATH}/${name}/versions/${version}`);
+  if (wished === null) return false;
+  await attempt(bench, { what, after: { [key]: wished.after }, call: wished.call });
   return true;
 }
 

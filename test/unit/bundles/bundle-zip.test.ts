@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { writeZip } from '../../../src/pull/bundle-zip.ts';
+import { writeZip } from '../../../src/bundles/bundle-zip.ts';
 import { type BundleEntry, buildBundle } from '../../support/bundles.ts';
 import { unzip } from '../../support/unzip.ts';
 
@@ -53,6 +53,7 @@ describe('the ZIP of a bundle', () => {
     let [read, taken, ahead] = [0, 0, 0];
     const entries = Array.from({ length: 5 }, (_, at) => ({
       path: `f${at}`,
+      executable: false,
       read: async () => {
         ahead = Math.max(ahead, read - taken);
         read += 8 * MIB;
@@ -71,8 +72,8 @@ describe('the ZIP of a bundle', () => {
 
   it('fails with what the reading of a file fails with', async () => {
     const entries = [
-      { path: 'a', read: async () => Buffer.from('a') },
-      { path: 'b', read: () => Promise.reject(new Error('no such blob')) },
+      { path: 'a', executable: false, read: async () => Buffer.from('a') },
+      { path: 'b', executable: false, read: () => Promise.reject(new Error('no such blob')) },
     ];
     const taken: Buffer[] = [];
     const failure = await (async () => {

@@ -1,4 +1,4 @@
-/** Writes a bundle as a ZIP whose bytes depend only on the names and contents of its files. */
+/** Writes a bundle as a ZIP whose bytes depend only on the names, contents and executable bits of its files. */
 
 import { once } from 'node:events';
 import type { PassThrough } from 'node:stream';
@@ -17,7 +17,7 @@ const FIXED_TIME = new Date(1980, 0, 1);
  * Files are stored, not deflated. The output of deflate depends on the zlib build and the processor, and equal checksums
  * must mean equal bytes on every server (docs/decisions/0005).
  */
-const OPTIONS = { mtime: FIXED_TIME, mode: 0o100644, compress: false, forceDosTimestamp: true };
+const OPTIONS = { mtime: FIXED_TIME, compress: false, forceDosTimestamp: true };
 
 /**
  * Up to this many bytes the CRC-32 of a file is computed at once, in some 6 ms, and is written before the content. For a
@@ -44,12 +44,13 @@ export async function* writeZip(entries: Iterable<BundleEntry>): AsyncGenerator<
 
 async function addAll(zip: ZipFile, output: PassThrough, entries: Iterable<BundleEntry>): Promise<void> {
   const pace = new Pace();
-  for (const { path, read } of entries) {
+  for (const { path, executable, read } of entries) {
     const content = await read();
-    if (content.length <= AT_ONCE) zip.addBuffer(content, path, OPTIONS);
+    const options = { ...OPTIONS, mode: executable ? 0o100755 : 0o100644 };
+    if (content.length <= AT_ONCE) zip.addBuffer(content, path, options);
     else {
       const pieces = piecesOf(content).open();
-      zip.addReadStream(pieces, path, { ...OPTIONS, size: content.length });
+      zip.addReadStream(pieces, path, { ...options, size: content.length });
       await Promise.race([once(pieces, 'end'), once(output, 'close')]);
     }
     while (output.readableLength + output.writableLength > AHEAD && !output.destroyed)

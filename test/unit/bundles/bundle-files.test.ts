@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { type BundleFile, BundleFiles } from '../../../src/bundles/bundle-files.ts';
+import { OpenBundles } from '../../../src/bundles/downloads.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
-import { type BundleFile, BundleFiles } from '../../../src/pull/bundle-files.ts';
-import { OpenBundles } from '../../../src/pull/routes.ts';
 
 describe('bundles in files', () => {
   let parent: string;

@@ -1,6 +1,6 @@
 /**
- * Bundles by checksum, within a budget of bytes. Small ones are in memory, larger ones in files. Nodes that ask at the
- * same time share one build, which reads the files of the version one by one and gives others their turn in between.
+ * ZIPs of files by checksum, within a budget of bytes. Small ones are in memory, larger ones in files. Callers that ask at
+ * the same time share one build, which reads the files one by one and gives others their turn in between.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,10 +9,17 @@ import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
-import type { Manifest } from '../resolve/manifest.ts';
-import type { Resolver } from '../resolve/resolver.ts';
+import type { BundleEntry } from '../resolve/resolver.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 import { writeZip } from './bundle-zip.ts';
+
+/** What a bundle is made of. */
+export interface BundleSource {
+  /** Names the content. Two sources of the same checksum make the same bytes. */
+  checksum: string;
+  /** The files in their final order. Called only when the bundle has to be made. */
+  files(): Promise<Iterable<BundleEntry>>;
+}
 
 export interface Bundle {
   length: number;
@@ -51,7 +58,6 @@ interface MadeBundle {
 }
 
 export class BundleCache {
-  private readonly resolver: Resolver;
   private readonly files: BundleFiles;
   private readonly onBuilt: BundleCacheOptions['onBuilt'];
   private readonly share: number;
@@ -60,8 +66,7 @@ export class BundleCache {
   private readonly building = new Map<string, Build>();
   private readonly builds = pLimit(BUILDS_AT_ONCE);
 
-  constructor(resolver: Resolver, { maxBytes, files, onBuilt }: BundleCacheOptions) {
-    this.resolver = resolver;
+  constructor({ maxBytes, files, onBuilt }: BundleCacheOptions) {
     this.files = files;
     this.onBuilt = onBuilt;
     this.share = Math.min(maxBytes * SHARE, MAX_IN_MEMORY);
@@ -73,7 +78,7 @@ export class BundleCache {
   }
 
   /** The bundle, if it is in memory. */
-  peek({ checksum }: Manifest): Bundle | undefined {
+  peek({ checksum }: BundleSource): Bundle | undefined {
     return this.memory.get(checksum);
   }
 
@@ -82,8 +87,8 @@ export class BundleCache {
    * @param over is aborted when the bundle is no longer used
    * @throws HawserError `repository_damaged` if a blob is missing, so that no bundle is ever incomplete; storage_full
    */
-  get(manifest: Manifest, over: AbortSignal): Awaitable<Bundle> {
-    const { checksum } = manifest;
+  get(source: BundleSource, over: AbortSignal): Awaitable<Bundle> {
+    const { checksum } = source;
     const file = this.files.get(checksum);
     const kept = file && this.filed.get(file);
     if (file && kept) {
@@ -96,22 +101,22 @@ export class BundleCache {
       return running.bundle;
     }
     const waiters = [over];
-    const bundle = this.builds(() => this.build(manifest, waiters));
+    const bundle = this.builds(() => this.build(source, waiters));
     this.building.set(checksum, { bundle, waiters });
     return bundle;
   }
 
-  private async build(manifest: Manifest, waiters: readonly AbortSignal[]): Promise<Bundle> {
+  private async build(source: BundleSource, waiters: readonly AbortSignal[]): Promise<Bundle> {
     const start = performance.now();
     const builder = new BundleBuilder(this.share, this.files);
     try {
       const pace = new Pace();
-      for await (const piece of writeZip(await this.resolver.files(manifest))) {
+      for await (const piece of writeZip(await source.files())) {
         await builder.add(piece);
         if (pace.isDue) await pace.rest();
       }
       const made = await builder.finish();
-      this.keep(manifest.checksum, made, waiters);
+      this.keep(source.checksum, made, waiters);
       this.onBuilt(performance.now() - start, made.bundle.length);
       return made.bundle;
     } catch (error) {
@@ -119,7 +124,7 @@ export class BundleCache {
       throw error;
     } finally {
       // No `await` comes between `keep` and this, so nobody can join the waiters after they were served.
-      this.building.delete(manifest.checksum);
+      this.building.delete(source.checksum);
     }
   }
 

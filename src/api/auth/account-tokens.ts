@@ -1,0 +1,74 @@
+/** `/api/v1/users/{id}/tokens`: the tokens of a service account, which cannot sign in to make its own. */
+
+import type { Database, Db } from '../../db/open.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { conflict } from '../../lib/errors.ts';
+import { requireOwnToken } from '../../security/delegation.ts';
+import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
+import { USERS } from '../users/queries.ts';
+import { CreatedToken, NewToken, Token } from './schemas.ts';
+import { insertToken, listTokens, revokeToken, type TokenOwner, toToken } from './tokens.ts';
+
+const PATH = '/api/v1/users/{id}/tokens';
+
+export function accountTokenRoutes(database: Database): Route[] {
+  const tags = ['Users'];
+  const readers = permitted(database, tags, 'users.manage');
+  // No token makes or revokes tokens (api.md section 2).
+  const access = { kind: 'permission', permission: 'users.manage', session: true } as const;
+  const sessions = new ResourceRoutes(database, { tags, access });
+  return [
+    sessions.create(PATH, {
+      ...operation('createAccountToken', 'Create a token of a service account'),
+      description:
+        'The token can do what the account may do and its scopes name. The caller needs every permission and grant that ' +
+        'the account holds, every permission among the scopes, and for `configurations.grants`, ' +
+        '`composite-configurations.grants` and `parameters.grants` the `admin-override` of that kind. A token of an ' +
+        'inactive account has no effect until the account is activated.',
+      params: idsInPath('id'),
+      body: { kind: 'json', schema: NewToken },
+      answer: { description: 'The token, shown this once', schema: CreatedToken },
+      problems: ['not_a_service_account', 'beyond_own_permissions'],
+      async change(trx, { caller, params, body }) {
+        const account = await requireServiceAccount(trx, params.id);
+        const { scopes } = body;
+        await requireOwnToken(trx, caller.principal, { accountId: account.userId, scopes });
+        return insertToken(trx, caller.actor, account, body);
+      },
+      key: ({ tokenId }) => tokenId,
+    }),
+    readers.list(PATH, {
+      ...operation('listAccountTokens', "List a service account's tokens, newest first"),
+      params: idsInPath('id'),
+      answer: { description: 'Tokens without their secrets', schema: Token },
+      problems: ['not_a_service_account'],
+      async rows({ params, query }) {
+        const { userId } = await requireServiceAccount(database.read, params.id);
+        return listTokens(database.read, userId, query);
+      },
+      show: toToken,
+    }),
+    sessions.delete(`${PATH}/{tokenId}`, {
+      ...operation('revokeAccountToken', "Revoke one of a service account's tokens"),
+      params: idsInPath('id', 'tokenId'),
+      answer: { description: 'Revoked; it stays listed' },
+      problems: ['not_a_service_account'],
+      async change(trx, { caller, params }) {
+        const account = await requireServiceAccount(trx, params.id);
+        await revokeToken(trx, caller.actor, account, params.tokenId);
+      },
+    }),
+  ];
+}
+
+/** @throws HawserError not_found; conflict `not_a_service_account` */
+async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
+  const { account_type, username } = await USERS.require(db, userId);
+  if (account_type !== 'ServiceAccount')
+    throw conflict(
+      'not_a_service_account',
+      'This user is no service account: people make their tokens themselves',
+    );
+  return { userId, audited: { userId, username } };
+}

@@ -1,0 +1,33 @@
+/** Asks the rules of publishing about a version, without the lock and without publishing it. */
+
+import { notFound } from '../../lib/errors.ts';
+import { type Compatibility, NOT_COMPARED } from '../../resolve/compatibility.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
+import { findBlockers } from '../../versions/rules.ts';
+import { toPublishCheck } from '../crud/publish-check.ts';
+import { type ConfigurationTools, judgeDraft } from './versions.ts';
+
+/** @throws HawserError not_found without such a version */
+export function checkPublish(
+  tools: ConfigurationTools,
+  { id, name }: GrantedResource,
+  version: string,
+  caller: UserPrincipal,
+) {
+  const { database, store } = tools;
+  return notFoundIfDeleted(database, 'configurations', id, async () => {
+    const row = await requireRow(database.read, 'configurations', id);
+    const index = await store.versions({ kind: 'configurations', name });
+    const ref = index.get(version);
+    if (ref === undefined) throw notFound('No such version');
+    let judged: Compatibility = NOT_COMPARED;
+    const blockers = await findBlockers(ref, async () => {
+      judged = await judgeDraft(tools, row, version, caller);
+      return judged.blockers;
+    });
+    const comparedWith = index.highestPublishedBelow(ref)?.version ?? null;
+    return toPublishCheck({ blockers, compatibility: await judged.report(), comparedWith });
+  });
+}

@@ -1,0 +1,146 @@
+/** `.../versions/{version}/withdraw` of configurations and composites: takes a published version back, or offers it again. */
+
+import { z } from 'zod';
+import { hasSignatureLine, tidyText } from '../../git/trailers.ts';
+import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { Flag, given } from '../../http/schemas.ts';
+import { conflict, invalidField, notFound } from '../../lib/errors.ts';
+import {
+  type EffectTools,
+  effectOfWithdrawal,
+  type WithdrawalEffect,
+} from '../../resolve/withdrawal-effect.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableIds } from '../../security/rights.ts';
+import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
+import type { VersionDetails } from '../../versions/store.ts';
+import { offerVersionAgain, withdrawVersion } from '../../versions/withdrawals.ts';
+import { grantedRoutes } from './versioned.ts';
+
+const MAX_REASON = 1_000;
+
+const Reason = z
+  .string()
+  .refine((text) => !text.includes('\0'), 'Must not hold U+0000')
+  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
+  .refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters')
+  .meta({ description: '1 to 1,000 characters, without carriage returns and outer blank lines' });
+
+const NewWithdrawal = z
+  .strictObject({
+    reason: Reason.nullish().meta({ description: 'Required, except for a dry run' }),
+  })
+  .meta({ id: 'NewWithdrawal', examples: [{ reason: 'It fills the disk of the web servers' }] });
+
+const EFFECT = {
+  nodes: 12,
+  wouldGet: [{ version: '1.1.0', nodes: 12 }],
+  pinnedBy: [{ compositeName: 'web-farm', version: '1.0.0' }],
+};
+
+const EffectView = z
+  .object({
+    nodes: z.int().meta({ description: 'How many nodes are offered the version now' }),
+    wouldGet: z.array(z.object({ version: z.string().nullable(), nodes: z.int() })).meta({
+      description: 'What they would get instead, highest first; null, at the end, is nothing',
+    }),
+    pinnedBy: z.array(z.object({ compositeName: z.string(), version: z.string() })).meta({
+      description: 'Versions of composites that are pinned to it and keep it, drafts too',
+    }),
+  })
+  .meta({
+    id: 'WithdrawalEffect',
+    examples: [EFFECT],
+  });
+
+interface Spec {
+  kind: ResourceKind;
+  tags: readonly string[];
+  /** The path of the version. */
+  path: string;
+  /** The operation ids of PUT and DELETE. */
+  ids: { withdraw: string; offer: string };
+  /** The name of the answer in the OpenAPI document. */
+  answer: string;
+  view: z.ZodType;
+  show(resource: GrantedResource, details: VersionDetails): unknown;
+}
+
+export function withdrawRoutes(
+  tools: EffectTools,
+  { kind, tags, path: represents, ids, answer, view, show }: Spec,
+): Route[] {
+  const { managing } = grantedRoutes(tools.database, tags, { on: GRANT_KINDS[kind] });
+  const path = `${represents}/withdraw`;
+  return [
+    managing.update(path, {
+      id: ids.withdraw,
+      represents,
+      summary: 'Withdraw a published version; nodes get the next that fits at their next poll',
+      description:
+        'Its tag, files and history stay, and whoever is pinned to it by its exact version still gets it. A version ' +
+        'that is withdrawn already stays as it is. With `dryRun=true` nothing is changed, and the answer says which ' +
+        'nodes would get another version.',
+      query: z.object({
+        dryRun: given(Flag).meta({ description: 'Only says what would happen' }),
+      }),
+      body: { kind: 'json', schema: NewWithdrawal, isOptional: true },
+      answer: {
+        description: 'The version as it is now, or what would happen',
+        schema: z.union([view, EffectView]).meta({ id: answer, examples: [EFFECT] }),
+      },
+      problems: ['not_published', 'versions_changed', 'in_use', ...WRITING_REPOSITORIES],
+      async handle({ caller, resource, params, query, body }) {
+        const version = params['version'] ?? '';
+        if (query.dryRun) return effectOf(tools, { kind, resource, principal: caller.principal }, version);
+        const { reason } = body;
+        if (typeof reason !== 'string')
+          throw invalidField('/reason', 'Say why, in 1 to 1,000 characters', 'required');
+        const target = { kind, resource, ...caller };
+        return show(resource, await withdrawVersion(tools, target, version, tidyText(reason) ?? ''));
+      },
+    }),
+    managing.delete(path, {
+      id: ids.offer,
+      represents,
+      summary: 'Offer a withdrawn version again',
+      answer: { description: 'The version is offered again' },
+      problems: ['versions_changed', ...WRITING_REPOSITORIES],
+      handle: ({ caller, resource, params }) =>
+        offerVersionAgain(tools, { kind, resource, ...caller }, params['version'] ?? ''),
+    }),
+  ];
+}
+
+async function effectOf(
+  tools: EffectTools,
+  { kind, resource, principal }: { kind: ResourceKind; resource: GrantedResource; principal: UserPrincipal },
+  version: string,
+): Promise<WithdrawalEffect> {
+  const { id, name } = resource;
+  const repository = { kind, name };
+  return notFoundIfDeleted(tools.database, kind, id, async () => {
+    const ref = (await tools.store.versions(repository)).get(version);
+    if (ref === undefined) throw notFound('No such version');
+    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft');
+    const readable = await readableComposites(tools, principal);
+    return effectOfWithdrawal(tools, { repository, id, version }, (composite) => readable.has(composite));
+  });
+}
+
+async function readableComposites(
+  { database: { read } }: EffectTools,
+  principal: UserPrincipal,
+): Promise<ReadonlySet<string>> {
+  const ids = readableIds(read, principal, 'composite');
+  const all = read.selectFrom('composites').select('name');
+  const rows = await (ids === 'all' ? all : all.where('id', 'in', ids)).execute();
+  return new Set(rows.map(({ name }) => name));
+}
+
+function isReason(text: string): boolean {
+  const { length } = [...text];
+  return length >= 1 && length <= MAX_REASON;
+}

@@ -1,0 +1,152 @@
+/**
+ * One server for each folder. A server holds a lock on `hawser.lock` in its data folder and in its repositories folder for
+ * as long as its processes live. The lock is one that SQLite takes from the operating system: it ends with the process that
+ * holds it, however that ends, and nobody has to guess whether its holder is still alive (docs/decisions/0042).
+ */
+
+import { accessSync, chmodSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
+import { type Config, ConfigError } from '../config.ts';
+import { SECOND } from '../lib/clock.ts';
+import { HawserError } from '../lib/errors.ts';
+import { isHeld } from './errors.ts';
+
+/** An SQLite database without tables. Only the first start writes to it. */
+export const LOCK_FILE = 'hawser.lock';
+/** The process id of the holder and the name of its machine, a line each. It is read by people and for messages only. */
+export const PID_FILE = 'hawser.pid';
+
+/** Milliseconds for which a start waits: workers whose primary was killed need a moment to end. */
+const PATIENCE = 3 * SECOND;
+
+/** How a folder is locked: a server of one process and the primary of several as `owner`, each worker as `member`. */
+type Part = 'owner' | 'member';
+
+export interface FolderLocks {
+  /** Gives the folders back. The end of the process does the same. */
+  release(): void;
+}
+
+interface Folder {
+  setting: 'HAWSER_DATA_DIR' | 'HAWSER_REPOS_DIR';
+  path: string;
+}
+
+/** A handle that nothing refers to would be closed by the garbage collector, and its lock would end. */
+const held = new Set<SqliteHandle>();
+
+/**
+ * Takes both folders, which must exist. An `owner` excludes every other owner, and waits for the members of one that has
+ * ended. Members exclude nobody but a later owner.
+ * @throws HawserError `folder_in_use`, which names the process that holds a folder
+ * @throws ConfigError where the file cannot be locked for another reason
+ */
+export function lockFolders({ dataDir, reposDir }: Config, part: Part): FolderLocks {
+  const folders: Folder[] = [{ setting: 'HAWSER_DATA_DIR', path: dataDir }];
+  if (!isSameFolder(dataDir, reposDir)) folders.push({ setting: 'HAWSER_REPOS_DIR', path: reposDir });
+  const handles: SqliteHandle[] = [];
+  const release = (): void => {
+    if (part === 'owner') for (const { path } of folders.slice(0, handles.length)) forgetHolder(path);
+    for (const handle of handles) {
+      held.delete(handle);
+      handle.close();
+    }
+  };
+  try {
+    for (const folder of folders) {
+      const handle = lockFolder(folder, part);
+      held.add(handle);
+      handles.push(handle);
+      if (part === 'owner') noteHolder(folder.path);
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { release };
+}
+
+/** Two settings may name one folder, which a process can lock only once. */
+function isSameFolder(one: string, other: string): boolean {
+  const [first, second] = [statSync(one), statSync(other)];
+  return first.dev === second.dev && first.ino === second.ino;
+}
+
+function lockFolder(folder: Folder, part: Part): SqliteHandle {
+  const file = join(folder.path, LOCK_FILE);
+  let handle: SqliteHandle | undefined;
+  try {
+    handle = new SqliteDatabase(file, { timeout: PATIENCE });
+    takeLock(handle, part);
+    // Whoever can open the file can hold up a start. An old file of another user must be found out as well: SQLite opens
+    // a file read-only if it must, and then its locks exclude nobody.
+    chmodSync(file, 0o600);
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return handle;
+  } catch (error) {
+    handle?.close();
+    throw isHeld(error) ? folderInUse(folder) : cannotLock(folder, error);
+  }
+}
+
+/**
+ * Takes SQLite's lock RESERVED as the owner, and SHARED as a member. RESERVED excludes other owners alone, so the file is
+ * first locked EXCLUSIVE, which waits for the members too. Of two owners that come at once, one gets RESERVED.
+ */
+function takeLock(handle: SqliteHandle, part: Part): void {
+  if (part === 'member') {
+    handle.exec('BEGIN');
+    handle.prepare('SELECT count(*) FROM sqlite_master').get();
+    return;
+  }
+  handle.exec('BEGIN EXCLUSIVE; COMMIT');
+  handle.exec('BEGIN IMMEDIATE');
+}
+
+/** A full disk must not keep a server from starting, so a failure is let pass: the lock alone counts. */
+function noteHolder(folder: string): void {
+  try {
+    writeFileSync(join(folder, PID_FILE), `${process.pid}\n${hostname()}\n`, { mode: 0o600 });
+  } catch {
+    forgetHolder(folder);
+  }
+}
+
+function forgetHolder(folder: string): void {
+  try {
+    rmSync(join(folder, PID_FILE), { force: true });
+  } catch {
+    // The file says who held the folder last, which harms nobody.
+  }
+}
+
+function folderInUse({ setting, path }: Folder): HawserError {
+  const kind = setting === 'HAWSER_DATA_DIR' ? 'data folder' : 'repositories folder';
+  const message =
+    `${setting}: another Hawser server${describeHolder(path)} uses ${path}. ` +
+    `Stop that one first, or give this one a ${kind} of its own`;
+  return new HawserError('invalid', 'folder_in_use', message);
+}
+
+/** The process, and its machine unless it is this one. In a container, the machine is the container. */
+function describeHolder(folder: string): string {
+  const [pid, host] = readHolder(folder).split('\n');
+  if (!/^\d+$/.test(pid ?? '')) return '';
+  return ` (process ${pid}${host && host !== hostname() ? ` on ${host}` : ''})`;
+}
+
+function readHolder(folder: string): string {
+  try {
+    return readFileSync(join(folder, PID_FILE), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function cannotLock({ setting }: Folder, error: unknown): ConfigError {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException;
+  const allowed = 'a folder of this user, on a file system that has file locks';
+  return new ConfigError(setting, `its file ${LOCK_FILE} cannot be locked (${code})`, allowed);
+}

@@ -1,0 +1,122 @@
+/** Writes the difference of one file as `git diff` does, for `git apply`. It works on bytes. */
+
+import { binaryPatch } from './binary-patch.ts';
+import type { ChangedFile } from './file-changes.ts';
+import { quotedPath } from './git-quoting.ts';
+import { type Hunk, hunksOf, type LineKind, linesOf, startNumber } from './hunks.ts';
+import type { LineChange } from './line-diff.ts';
+import type { TextLines } from './text-lines.ts';
+
+const CONTEXT = 3;
+const NO_FILE = '/dev/null';
+const NO_OBJECT = '0'.repeat(40);
+/** Git shortens ids to so many digits. It needs all of them for a binary file. */
+const SHORT_ID = 7;
+const SIGNS: Record<LineKind, Buffer> = {
+  Context: Buffer.from(' '),
+  Added: Buffer.from('+'),
+  Removed: Buffer.from('-'),
+};
+const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
+/** So many bytes of the line before a hunk stand in the hunk's heading. */
+const HEADING = 80;
+
+/** The lines above the hunks. @param isBinary whether a binary patch follows */
+export function patchHead(
+  { change, before, after, path, previousPath }: ChangedFile,
+  isBinary: boolean,
+): string {
+  const oldPath = previousPath ?? path;
+  const lines = [`diff --git ${quotedPath(`a/${oldPath}`)} ${quotedPath(`b/${path}`)}`];
+  if (before === null) lines.push(`new file mode ${modeOf(after)}`);
+  if (after === null) lines.push(`deleted file mode ${modeOf(before)}`);
+  const hasMode = before === null || after === null || before.executable !== after.executable;
+  if (before && after && hasMode) lines.push(`old mode ${modeOf(before)}`, `new mode ${modeOf(after)}`);
+  if (change === 'Renamed')
+    lines.push(
+      'similarity index 100%',
+      `rename from ${quotedPath(oldPath)}`,
+      `rename to ${quotedPath(path)}`,
+    );
+  const [oldId, newId] = [before?.oid ?? NO_OBJECT, after?.oid ?? NO_OBJECT];
+  const shown = (id: string) => (isBinary ? id : id.slice(0, SHORT_ID));
+  if (oldId !== newId)
+    lines.push(`index ${shown(oldId)}..${shown(newId)}${hasMode ? '' : ` ${modeOf(after)}`}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The patch of a file whose lines differ by these changes. */
+export function textPatch(
+  file: ChangedFile,
+  before: TextLines,
+  after: TextLines,
+  changes: readonly LineChange[],
+): Buffer {
+  const pieces: Buffer[] = [Buffer.from(patchHead(file, false))];
+  const hunks = hunksOf(changes, { old: before.count, next: after.count }, CONTEXT);
+  if (hunks.length > 0) {
+    const [oldName, newName] = [`a/${file.previousPath ?? file.path}`, `b/${file.path}`];
+    pieces.push(Buffer.from(`--- ${file.before ? nameLine(oldName) : NO_FILE}\n`));
+    pieces.push(Buffer.from(`+++ ${file.after ? nameLine(newName) : NO_FILE}\n`));
+  }
+  const headings = new Headings(before);
+  for (const hunk of hunks) {
+    pieces.push(hunkHead(hunk), headings.of(hunk), Buffer.from('\n'));
+    for (const { kind, old, next } of linesOf(hunk)) {
+      const line = old === null ? after.line(next as number) : before.line(old);
+      pieces.push(SIGNS[kind], line);
+      if (line[line.length - 1] !== 0x0a) pieces.push(NO_NEWLINE);
+    }
+  }
+  return Buffer.concat(pieces);
+}
+
+/** The patch of a file of which one side at least is binary. */
+export function binaryFilePatch(file: ChangedFile, before: Buffer, after: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(patchHead(file, true)), binaryPatch(before, after)]);
+}
+
+/** A name with a space is followed by a tab, so that it is clear where it ends. */
+function nameLine(path: string): string {
+  return quotedPath(path) + (path.includes(' ') ? '\t' : '');
+}
+
+function hunkHead({ oldStart, oldEnd, newStart, newEnd }: Hunk): Buffer {
+  return Buffer.from(`@@ -${rangeOf(oldStart, oldEnd)} +${rangeOf(newStart, newEnd)} @@`);
+}
+
+function rangeOf(start: number, end: number): string {
+  const number = startNumber(start, end);
+  return end - start === 1 ? `${number}` : `${number},${end - start}`;
+}
+
+/** Finds the last line before a hunk that looks like a heading (def_ff in git's xdiff/xemit.c). */
+class Headings {
+  private readonly text: TextLines;
+  private seen = -1;
+  private heading = Buffer.alloc(0);
+
+  constructor(text: TextLines) {
+    this.text = text;
+  }
+
+  /** To be asked for hunk after hunk. */
+  of({ oldStart }: Hunk): Buffer {
+    for (let at = oldStart - 1; at > this.seen; at -= 1) {
+      const line = this.text.line(at);
+      if (!/^[A-Za-z_$]/.test(String.fromCharCode(line[0] ?? 0))) continue;
+      const shown = line
+        .subarray(0, HEADING)
+        .toString('latin1')
+        .replace(/[ \t\n\v\f\r]+$/, '');
+      this.heading = Buffer.from(` ${shown}`, 'latin1');
+      break;
+    }
+    this.seen = oldStart - 1;
+    return this.heading;
+  }
+}
+
+function modeOf(file: { executable: boolean } | null): string {
+  return file?.executable ? '100755' : '100644';
+}

@@ -1,0 +1,53 @@
+/** Changes one file of a tree that the repository holds. Only the folders on the way to the file are written anew. */
+
+import { damagedRepository } from './disk-errors.ts';
+import type { ObjectStore } from './objects.ts';
+import { findEntry, type TreeEntry, withEntry } from './tree.ts';
+
+interface Site {
+  objects: ObjectStore;
+  gitdir: string;
+}
+
+const FOLDER = '40000';
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Puts a file into a tree, or takes it out together with the folders that hold nothing else. Writes the folders and
+ * flushes them.
+ * @param tree the id of the root's tree
+ * @param path of the file, which fits beside the other paths of the tree
+ * @param file null takes the file out
+ * @returns the id of the new root's tree
+ * @throws HawserError `repository_damaged`, or what the disk says
+ */
+export async function editTree(
+  site: Site,
+  tree: string,
+  path: string,
+  file: Pick<TreeEntry, 'mode' | 'oid'> | null,
+): Promise<string> {
+  const edited = await editFolder(site, tree, path.split('/'), file);
+  return edited ?? site.objects.write(site.gitdir, 'tree', EMPTY);
+}
+
+/** @returns the id of the new folder; null where nothing is left in it */
+async function editFolder(
+  site: Site,
+  folder: string | null,
+  [name = '', ...rest]: readonly string[],
+  file: Pick<TreeEntry, 'mode' | 'oid'> | null,
+): Promise<string | null> {
+  const { objects, gitdir } = site;
+  const content = folder === null ? EMPTY : await objects.readBytes(gitdir, folder, 'tree');
+  let entry: TreeEntry | null = file && { ...file, name };
+  if (rest.length > 0) {
+    const inner = findEntry(content, name);
+    const isFolder = inner !== null && /^0?40000$/.test(inner.mode);
+    const oid = await editFolder(site, isFolder ? inner.oid : null, rest, file);
+    entry = oid === null ? null : { mode: FOLDER, name, oid };
+  }
+  const edited = withEntry(content, name, entry);
+  if (edited === null) throw damagedRepository();
+  return edited.length === 0 ? null : objects.write(gitdir, 'tree', edited);
+}

@@ -1,0 +1,193 @@
+/**
+ * Counts the problems in the parameters of nodes, for lists of nodes. A count is made of a plan that many nodes share and
+ * of the few files that apply to a node, so nodes that get the same share their count. No poll asks for any of this.
+ */
+
+import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
+import type { Database } from '../db/open.ts';
+import { HawserError } from '../lib/errors.ts';
+import type { Pace } from '../lib/pace.ts';
+import { RecentMap } from '../lib/recent-map.ts';
+import type { Explainer, Part } from './explain.ts';
+import { chooseRefs } from './parameters.ts';
+import { type ConfigurationPlan, keyOf, type Planner } from './plans.ts';
+import type { Declared } from './schemas.ts';
+
+interface Count {
+  /** Everything that the count is made of. */
+  key: string;
+  problems: number;
+}
+
+/** The last count of a node. */
+interface Remembered {
+  generation: number;
+  assignment: string;
+  count: Count;
+}
+
+/** The plan of a configuration whose parameters the server manages, with what its version declares. */
+interface PlannedPart {
+  plan: ConfigurationPlan;
+  declared: Declared;
+}
+
+/** What all nodes of an assignment share. */
+interface Prepared {
+  parts: readonly PlannedPart[];
+  prereleaseChannel: string | null;
+}
+
+/** What has been begun for one list. So nodes that share a failure share the one attempt that failed, too. */
+class Attempts {
+  readonly prepared = new Map<string, Promise<Prepared>>();
+  readonly counts = new Map<string, Promise<Count>>();
+}
+
+/** The number of recent counts that are kept for nodes to share. */
+const MAX_COUNTS = 5_000;
+
+export class ProblemCounts {
+  private readonly database: Database;
+  private readonly planner: Planner;
+  private readonly explainer: Explainer;
+  /** The last counts of nodes. A node takes some 200 bytes beside its count. */
+  private readonly nodes = new RecentMap<string, Remembered>(MAX_NODES);
+  private readonly counts = new RecentMap<string, Count>(MAX_COUNTS);
+
+  constructor(database: Database, { planner, explainer }: { planner: Planner; explainer: Explainer }) {
+    this.database = database;
+    this.planner = planner;
+    this.explainer = explainer;
+  }
+
+  /**
+   * Counts the problems in what the node gets now. For a composite these are the problems of all its children. Files that
+   * cannot be merged count as one problem. A node that gets nothing has none.
+   * @param caller is the one in whose turn documents are read
+   * @throws HawserError of kind internal or unavailable if what the node gets cannot be read
+   */
+  async ofNode(node: KnownNode, caller: string): Promise<number> {
+    return this.remembered(node) ?? (await this.count(node, caller, new Attempts()));
+  }
+
+  /**
+   * The same for several nodes, by their ids. Null means that what the node gets cannot be read at the moment. A node
+   * that is no longer there has no problems.
+   */
+  async ofNodes(
+    nodeIds: readonly string[],
+    caller: string,
+    pace: Pace,
+  ): Promise<ReadonlyMap<string, number | null>> {
+    const counts = new Map<string, number | null>();
+    const attempts = new Attempts();
+    for (const nodeId of nodeIds) {
+      if (pace.isDue) await pace.rest();
+      const node = this.database.nodeLookup.byNodeId(nodeId);
+      const known = node ? this.remembered(node) : 0;
+      const count = known ?? (node && (await orUnknown(() => this.count(node, caller, attempts))));
+      counts.set(nodeId, count);
+    }
+    return counts;
+  }
+
+  private remembered({ nodeId, assignment, generation }: KnownNode): number | null {
+    if (assignment === null) return 0;
+    const known = this.nodes.get(nodeId);
+    const isCurrent = known?.generation === generation && known.assignment === keyOf(assignment);
+    return isCurrent ? known.count.problems : null;
+  }
+
+  private async count(node: KnownNode, caller: string, attempts: Attempts): Promise<number> {
+    const { nodeId, assignment, generation } = node;
+    if (assignment === null) return 0;
+    const key = keyOf(assignment);
+    const prepare = () => this.prepare(assignment, generation, caller);
+    const count = await this.countOf(node, await once(attempts.prepared, key, prepare), caller, attempts);
+    this.nodes.set(nodeId, { generation, assignment: key, count });
+    return count.problems;
+  }
+
+  private async countOf(
+    node: KnownNode,
+    { parts, prereleaseChannel }: Prepared,
+    caller: string,
+    attempts: Attempts,
+  ): Promise<Count> {
+    const links = parts.length === 0 ? [] : this.database.nodeLookup.scopesOf(node);
+    const key = keyFor(parts, links, prereleaseChannel);
+    const last = this.nodes.get(node.nodeId)?.count;
+    const known = last?.key === key ? last : this.counts.get(key);
+    if (known) return known;
+    return once(attempts.counts, key, async () => {
+      const count = { key, problems: 0 };
+      for (const { plan, declared } of parts)
+        count.problems += await this.problemsIn({ plan, links, prereleaseChannel }, declared, caller);
+      this.counts.set(key, count);
+      return count;
+    });
+  }
+
+  private async problemsIn(part: Part, declared: Declared, caller: string): Promise<number> {
+    try {
+      return (await this.explainer.problemsIn(part, declared, caller)).length;
+    } catch (error) {
+      if (error instanceof HawserError && error.code === 'parameter_merge_failed') return 1;
+      throw error;
+    }
+  }
+
+  private async prepare(assignment: Assignment, generation: number, caller: string): Promise<Prepared> {
+    const parts: PlannedPart[] = [];
+    for (const plan of await this.plansOf(assignment, generation))
+      if (plan.parameters !== null)
+        parts.push({ plan, declared: await this.explainer.declaredBy(plan, caller) });
+    return { parts, prereleaseChannel: assignment.prereleaseChannel };
+  }
+
+  /** The list is empty if nothing is assigned any more, or no version fits. */
+  private async plansOf(assignment: Assignment, generation: number): Promise<readonly ConfigurationPlan[]> {
+    try {
+      const plan = await this.planner.plan(assignment, generation);
+      return plan.kind === 'composite' ? plan.children : [plan];
+    } catch (error) {
+      if (error instanceof HawserError && error.kind === 'not_found') return [];
+      throw error;
+    }
+  }
+}
+
+/** Everything that a count is made of, by ids whose content never changes. */
+function keyFor(
+  parts: readonly PlannedPart[],
+  links: readonly ScopeLink[],
+  prereleaseChannel: string | null,
+): string {
+  let key = '';
+  for (const { plan, declared } of parts) {
+    key += `${plan.name} ${declared.schema?.key ?? ''}\n`;
+    const constraint = { configurationVersion: plan.tag.version, prereleaseChannel };
+    for (const { oid } of chooseRefs(plan.parameters, links, constraint)) key += `${oid} `;
+  }
+  return key;
+}
+
+/** What has been begun under this key, or else a new beginning. */
+function once<T>(begun: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
+  const known = begun.get(key);
+  if (known) return known;
+  const made = begin();
+  begun.set(key, made);
+  return made;
+}
+
+/** Gives null for what cannot be read at the moment. */
+async function orUnknown<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof HawserError && ['internal', 'unavailable'].includes(error.kind)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/** The entries that changes of versions leave in the audit trail, and the removal of many versions with theirs. */
+
+import type { Database } from '../db/open.ts';
+import type { AuditAction } from '../domain/audit-actions.ts';
+import type { RepositoryKind } from '../git/types.ts';
+import { type Actor, recordAudit } from '../security/audit.ts';
+import { AUDITED, noteParameters, type Owner } from './rows.ts';
+import type { LockedRepository, VersionRef } from './types.ts';
+
+/** The parts of an audit entry that depend on the change. */
+export interface AuditChange {
+  action: AuditAction;
+  details: Record<string, unknown>;
+}
+
+/** Records still under the lock, so that the entries stand in the order of the changes. */
+export function recordChanges(
+  { write }: Database,
+  { kind, resource: { id: resourceId, name } }: Owner,
+  { writer, actor }: { writer: LockedRepository; actor: Actor },
+  entries: readonly AuditChange[],
+): Promise<void> {
+  return writer.note((note) =>
+    write.transaction().execute(async (trx) => {
+      await note(trx);
+      if (kind === 'parameters') await noteParameters(trx, resourceId);
+      for (const { action, details } of entries)
+        await recordAudit(trx, actor, { action, resourceId, details: { name, ...details } });
+    }),
+  );
+}
+
+/**
+ * Deletes versions, published ones too, in the name of a cleanup. Must run under the lock.
+ * @param told what the audit trail says of a version that is gone
+ * @param onGone told which have gone. Some may have, though others could not be deleted and this throws.
+ */
+export async function deleteVersions<K extends RepositoryKind, V extends { ref: VersionRef }>(
+  database: Database,
+  owner: Owner<K>,
+  { writer, actor }: { writer: LockedRepository; actor: Actor },
+  due: readonly V[],
+  { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
+): Promise<void> {
+  try {
+    await writer.deleteVersions(due.map(({ ref }) => ref));
+  } finally {
+    const gone = due.filter(
+      ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
+    );
+    onGone(gone);
+    const action = `${AUDITED[owner.kind]}.version_deleted` as const;
+    const entries = gone.map((version) => ({ action, details: told(version) }));
+    if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
+  }
+}

@@ -1,0 +1,65 @@
+/** Takes published versions back, and offers them again, in the name of a user. Git is written first, then the audit trail. */
+
+import { type AuthorTools, underLock } from './author.ts';
+import { AUDITED, type ResourceKind, type Target } from './rows.ts';
+import { type LockedRepository, ONLY_SERIES, type PlannedEntry, type VersionDetails } from './types.ts';
+import { recordChanges } from './version-records.ts';
+
+type Tools = Pick<AuthorTools, 'database' | 'store'>;
+
+/**
+ * Withdraws a published version. One that is withdrawn already stays as it is, with its first reason.
+ * @param reason as `tidyText` leaves it
+ * @throws HawserError not_found without such a version; conflict `not_published` for a draft, `versions_changed`, or
+ *   `in_use` while a tag `withdrawn` is in the way
+ */
+export function withdrawVersion(
+  { database, store }: Tools,
+  target: Target<ResourceKind>,
+  version: string,
+  reason: string,
+): Promise<VersionDetails> {
+  const { principal, actor } = target;
+  return underLock({ database, store }, target, async (writer) => {
+    const before = writer.index.of(ONLY_SERIES).get(version);
+    const tagger = { name: principal.username, email: principal.email };
+    const details = { version, commit: before?.commit, reason };
+    const entry = plan(writer, target, { what: 'version_withdrawn', details });
+    const made = await writer.withdraw(version, { tagger, at: actor.at, reason });
+    if (!before?.withdrawn) await recordChanges(database, target, { writer, actor }, [entry]);
+    return made;
+  });
+}
+
+/**
+ * Offers a withdrawn version again.
+ * @throws HawserError not_found without such a version, and for one that is not withdrawn; conflict `versions_changed`
+ */
+export function offerVersionAgain(
+  { database, store }: Tools,
+  target: Target<ResourceKind>,
+  version: string,
+): Promise<void> {
+  const { actor } = target;
+  return underLock({ database, store }, target, async (writer) => {
+    const { commit } = writer.index.of(ONLY_SERIES).get(version) ?? {};
+    const entry = plan(writer, target, { what: 'version_offered_again', details: { version, commit } });
+    await writer.offerAgain(version);
+    await recordChanges(database, target, { writer, actor }, [entry]);
+  });
+}
+
+interface Plan {
+  what: 'version_withdrawn' | 'version_offered_again';
+  details: Record<string, unknown>;
+}
+
+function plan(
+  writer: LockedRepository,
+  { kind, resource: { id: resourceId }, actor }: Target<ResourceKind>,
+  { what, details }: Plan,
+): PlannedEntry {
+  const entry = { actor, resourceId, action: `${AUDITED[kind]}.${what}`, details } as const;
+  writer.plan(entry);
+  return entry;
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { AtomicFs } from '../../src/git/atomic-fs.ts';
+import type { Client, Reply } from '../support/client.ts';
+import { addChild, addCompositeDraft, compositeVersionOf, createComposite } from '../support/composites.ts';
+import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
+import { HeldDisk, refsOf, save, versionOf } from '../support/draft-files.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { expectProblem, ok } from '../support/replies.ts';
+
+const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
+
+/** Requests that may wait for the lock of a repository, each with the resource whose ETag it has seen. */
+const WAITING: readonly {
+  what: string;
+  seen(name: string): string;
+  call(client: Client, name: string): Promise<Reply>;
+}[] = [
+  {
+    what: 'publishing a version',
+    seen: (name) => versionOf(name, '1.0.0'),
+    call: (client, name) => publish(client, name, '1.0.0'),
+  },
+  {
+    what: 'replacing a draft',
+    seen: (name) => versionOf(name, '1.0.0'),
+    call: (client, name) => client.call('PUT', versionOf(name, '1.0.0'), { form: { files: FILES } }),
+  },
+  {
+    what: 'deleting a draft',
+    seen: (name) => versionOf(name, '1.0.0'),
+    call: (client, name) => client.delete(versionOf(name, '1.0.0')),
+  },
+  {
+    what: 'saving a file that a whole draft replaces',
+    seen: (name) => fileOf(name, '1.0.0', 'a.txt'),
+    call: (client, name) => save(client, [name, '1.0.0', 'a.txt'], 'mine\n'),
+  },
+  {
+    what: 'deleting a file that a whole draft replaces',
+    seen: (name) => fileOf(name, '1.0.0', 'a.txt'),
+    call: (client, name) => client.delete(fileOf(name, '1.0.0', 'a.txt')),
+  },
+];
+
+describe('If-Match of a request that waits for the lock', () => {
+  const disk = new HeldDisk();
+  let hawser: Hawser;
+
+  before(async () => {
+    hawser = await startHawser({}, new AtomicFs(disk));
+  });
+
+  after(() => hawser.close());
+
+  /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
+  const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {
+    const { isHeld, letGo } = disk.hold();
+    const replies = [first()];
+    await isHeld;
+    replies.push(second());
+    // The second one passes its first comparison meanwhile, which reads what was there before.
+    await sleep(300);
+    letGo();
+    const [won, lost] = (await Promise.all(replies)) as [Reply, Reply];
+    return { won, lost };
+  };
+
+  for (const [at, { what, seen, call }] of WAITING.entries()) {
+    it(`is compared again for ${what}, which changes nothing then`, async () => {
+      const name = `race-${at}`;
+      await ok(201, create(hawser.admin, name, {}, { files: FILES }));
+      const etag = String((await hawser.admin.get(seen(name))).headers['etag']);
+      const other = { form: { files: { ...FILES, 'a.txt': 'other\n' } } };
+      const change = () =>
+        seen(name).includes('/files/')
+          ? hawser.admin.call('PUT', versionOf(name, '1.0.0'), other)
+          : save(hawser.admin, [name, '1.0.0', 'a.txt'], 'other\n');
+      const { won, lost } = await race(change, () => call(hawser.admin.with({ 'If-Match': etag }), name));
+      await expectProblem(lost, 412, 'precondition_failed');
+      const { commit } = await ok(200, won);
+      expect(refsOf(hawser, name)).to.equal(`${commit} commit\trefs/heads/draft/1.0.0\n`);
+      expect((await hawser.admin.get(fileOf(name, '1.0.0', 'a.txt'))).text).to.equal('other\n');
+    });
+  }
+
+  it('is compared again for publishing a composite', async () => {
+    await ok(201, create(hawser.admin, 'child'));
+    await ok(201, create(hawser.admin, 'other'));
+    for (const name of ['child', 'other']) await ok(200, publish(hawser.admin, name, '1.0.0'));
+    await ok(201, createComposite(hawser.admin, 'farm'));
+    await ok(201, addCompositeDraft(hawser.admin, 'farm', '1.0.0'));
+    await ok(201, addChild(hawser.admin, 'farm', '1.0.0', 'child'));
+    const path = compositeVersionOf('farm', '1.0.0');
+    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const { won, lost } = await race(
+      () => addChild(hawser.admin, 'farm', '1.0.0', 'other'),
+      () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),
+    );
+    await ok(201, won);
+    await expectProblem(lost, 412, 'precondition_failed');
+    expect(refsOf(hawser, 'farm', 'composites')).to.match(
+      /^[0-9a-f]{40} commit\trefs\/heads\/draft\/1\.0\.0\n$/,
+    );
+  });
+
+  it('lets through what is still as it was seen', async () => {
+    await ok(201, create(hawser.admin, 'calm', {}, { files: FILES }));
+    const etag = String((await hawser.admin.get(versionOf('calm', '1.0.0'))).headers['etag']);
+    await ok(200, publish(hawser.admin.with({ 'If-Match': etag }), 'calm', '1.0.0'));
+  });
+});
