@@ -64,7 +64,7 @@ export async function measureAttacks(
   const rows: AttackRow[] = [];
   for (const attack of ATTACKS.filter(({ name }) => effort.attacks.rows(name))) {
     progress(`attacking: ${attack.label}`);
-    rows.push(await measureAttack(join(folder, attack.name), attack, processes, effort));
+    rows.push(await measureAttack(join(folder, `attack-${attack.name}`), attack, processes, effort));
   }
   return rows;
 }

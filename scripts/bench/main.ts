@@ -90,7 +90,10 @@ async function bench(
   }
   for (const [name, measurePart] of OWN_PARTS) {
     if (!parts.includes(name)) continue;
-    results.parts.set(name, await measurePart(folder, template, processes, effort, progress));
+    const result = await measurePart(folder, template, processes, effort, progress);
+    // A fault in a later part must not take what took many minutes.
+    process.stderr.write(`${result.text}\n`);
+    results.parts.set(name, result);
   }
   return results;
 }

@@ -59,7 +59,7 @@ const AT_ONCE = { slots: 8, slotsPerCaller: 2 };
 const READS_AT_ONCE = 8;
 /** Milliseconds of this work in one turn of the event loop. */
 const TURN = 5;
-const MAX_COUNTED = 50_000;
+const MAX_COUNTED = 10_000;
 
 export class Comparer {
   private readonly threads: Threads<CompareTasks>;
