@@ -15,7 +15,7 @@ export interface ShownLine {
   /** Counted from 1. */
   oldNumber: number | null;
   newNumber: number | null;
-  /** Without its line break. */
+  /** The line without its line break. */
   text: string;
 }
 

@@ -100,7 +100,7 @@ class Headings {
     this.text = text;
   }
 
-  /** To be asked for hunk after hunk. */
+  /** The heading of a hunk. It must be asked for in the order of the hunks. */
   of({ oldStart }: Hunk): Buffer {
     for (let at = oldStart - 1; at > this.seen; at -= 1) {
       const line = this.text.line(at);

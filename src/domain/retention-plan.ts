@@ -20,7 +20,7 @@ export type OwnRetention = { [K in keyof RetentionRule]: RetentionRule[K] | null
 export interface RetentionCandidate {
   version: string;
   isPublished: boolean;
-  /** Whether it is published and offered to nobody. It is removed as any other, but nothing is kept for its sake. */
+  /** True if it is published, but offered to nobody. A cleanup removes it like others, and keeps nothing because of it. */
   isWithdrawn: boolean;
   /** When it was published, or made if it is a draft, in epoch milliseconds. */
   at: number;

@@ -30,7 +30,7 @@ export function isTooLarge(bytes: Buffer): boolean {
 /** A text with the offsets of its lines, which are counted from 0. */
 export class TextLines {
   readonly bytes: Buffer;
-  /** Where each line begins, and at last where the text ends. */
+  /** The places at which the lines begin, and after them the place at which the text ends. */
   private readonly offsets: number[] = [0];
 
   constructor(bytes: Buffer) {
@@ -44,11 +44,6 @@ export class TextLines {
 
   get count(): number {
     return this.offsets.length - 1;
-  }
-
-  /** Whether there is a last line without LF. */
-  get endsWithoutNewline(): boolean {
-    return this.bytes.length > 0 && this.bytes[this.bytes.length - 1] !== LF;
   }
 
   /** The bytes of a line with its LF. */

@@ -12,7 +12,7 @@ export interface BlamedLines {
   commit: string;
   /** The name of the commit's author. */
   author: string;
-  /** In milliseconds since the epoch, whole seconds. */
+  /** Milliseconds since the epoch. Git knows whole seconds only. */
   authoredAt: number;
 }
 
@@ -27,7 +27,7 @@ const LAST = 'filename ';
 /** Takes the lines of the output one by one. Git prints entries in the order in which it finds them. */
 export class BlameOutput {
   private readonly ranges: Range[] = [];
-  /** By commit. Git tells of each commit once, in its first entry. */
+  /** The key is the commit. Git tells of each commit once, in its first entry. */
   private readonly authorships = new Map<string, Authorship>();
   private current: Range | null = null;
 

@@ -43,7 +43,7 @@ export interface BlamedFile {
   path: string;
 }
 
-/** For a caller who waits for the answer. */
+/** A caller, who waits for the answer. */
 export interface BlameCaller {
   /** The user's id. Users take turns. */
   caller: string;

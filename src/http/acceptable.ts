@@ -1,4 +1,4 @@
-/** Whether the Accept header of a request admits an answer. */
+/** Finds out whether the Accept header of a request admits an answer. */
 
 import type { Context } from 'koa';
 import { HawserError } from '../lib/errors.ts';

@@ -73,12 +73,15 @@ export const Description = z
 /** The most characters of a message. */
 const MESSAGE_LENGTH = 10_000;
 
-/** Why a version is made: the body of a message in Git. */
-export const Message = z
+/** A text that can stand in a message of Git, of any length. */
+export const GitText = z
   .string()
-  .max(MESSAGE_LENGTH)
-  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
-  .meta({ description: 'Why: the body of the message in Git, below its subject' });
+  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do');
+
+/** Why a version is made: the body of a message in Git. */
+export const Message = GitText.max(MESSAGE_LENGTH).meta({
+  description: 'Why: the body of the message in Git, below its subject',
+});
 
 /** An optional member of a change that has no value null: null leaves it as it is, as if it were absent. */
 export const orUnchanged = <T extends z.ZodType>(schema: T) =>

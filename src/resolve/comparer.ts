@@ -19,7 +19,7 @@ import { type Compared, isQuick, QUICK_EDITS, TooManyEdits, toBuffer } from './c
 
 /** One of the two lists, and how its files are read. */
 export interface ComparedFiles {
-  /** By the bytes of their paths. */
+  /** The files are sorted by the bytes of their paths. */
   files: readonly ListedFile[];
   /** The size and the hash of each file, in their order. */
   infos(files: readonly ListedFile[]): Promise<BlobInfo[]>;
@@ -65,7 +65,7 @@ export class Comparer {
   private readonly threads: Threads<CompareTasks>;
   private readonly turns = new FairQueue(AT_ONCE);
   private readonly turn = new TurnBudget(TURN);
-  /** By the ids of two contents, which never change. */
+  /** The key has the ids of two contents, which never change. */
   private readonly counted = new LRUCache<string, CountedLines>({ max: MAX_COUNTED });
 
   constructor(threads: Threads<CompareTasks>) {

@@ -26,7 +26,7 @@ interface Comparison {
   oldVersion: string;
   candidate: Candidate;
   changes: SchemaChanges;
-  /** Whether something breaks although the major version stays. */
+  /** True if something breaks although the major version stays. */
   isBreaking: boolean;
 }
 
@@ -112,11 +112,11 @@ export class CompatibilityGuard {
     version: string,
     caller: string,
   ): Promise<AffectedParameterFile[]> {
-    const published = await this.schemas.find(configurationName, version);
-    const schema = published ? await this.schemas.schemaOf(configurationName, published, caller) : null;
     const major = majorOf(version);
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
     if (major !== null && before && majorOf(before.version) === major) return [];
+    const published = await this.schemas.find(configurationName, version);
+    const schema = published ? await this.schemas.schemaOf(configurationName, published, caller) : null;
     const inForce =
       major === null ? schema : (await this.schemas.forMajor(configurationName, major, caller)).schema;
     if (schema === null || inForce?.key !== schema.key) return [];

@@ -48,7 +48,7 @@ interface KindFacts {
   noSuchVersion: string;
 }
 
-/** The parts of an audit entry that depend on the change. */
+/** What an audit entry says of the change, beside its action. */
 type Planned = Pick<PlannedEntry, 'details' | 'replaces'>;
 type PlannedChange = Planned & Pick<PlannedEntry, 'action'>;
 
@@ -93,17 +93,18 @@ export interface AuthorTools {
 /**
  * Runs `work` alone in the repository of the resource for which the caller's access was checked. That resource may have
  * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
- * @throws HawserError not_found where it was deleted; `repository_missing`; or what `work` throws
+ * @throws HawserError not_found where it was deleted; `repository_missing`; what `requireCurrent` or `work` throws
  */
 export function underLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
-  { kind, resource: { id, name } }: Owner<K>,
+  { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Target, 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
   const { rows } = KINDS[kind];
   const run = async (writer: LockedRepository) => {
     const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
     await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
+    await requireCurrent?.();
     return work(writer, row);
   };
   return notFoundIfDeleted(database, rows, id, () => store.exclusive({ kind, name }, run));
@@ -125,7 +126,6 @@ export function authorVersions<K extends RepositoryKind, T>(
       // Writing would begin a new history in place of the one that is lost, and nobody would notice.
       if (hadParameters && !(await tools.store.has({ kind: 'parameters', name: row.name })))
         throw missingRepository();
-      await target.requireCurrent?.();
       return work(new VersionAuthor(tools.database, target, writer), row);
     });
   return target.kind === 'parameters' ? tools.locks.share(PARAMETER_WRITES, run) : run();

@@ -1,4 +1,4 @@
-/** In which published version of a series each commit came first. */
+/** Finds out in which published version of a series each commit came first. */
 
 import { Pace } from '../lib/pace.ts';
 import type { VersionIndex } from './types.ts';
@@ -8,7 +8,7 @@ export type ReadParents = (commits: readonly string[]) => Promise<ReadonlyMap<st
 
 type Origins = ReadonlyMap<string, string>;
 
-/** By the list of versions, which is another object after each change. */
+/** The key is the list of versions, which is another object after each change. */
 const known = new WeakMap<VersionIndex['versions'], Promise<Origins>>();
 
 /**

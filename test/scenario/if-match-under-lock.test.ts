@@ -7,6 +7,7 @@ import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
 import { HeldDisk, refsOf, save, versionOf } from '../support/draft-files.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
+import { DEFAULT_ID } from '../support/scopes.ts';
 
 const FILES = { [MAIN]: 'resources: []\n', 'a.txt': 'a\n' };
 
@@ -102,6 +103,22 @@ describe('If-Match of a request that waits for the lock', () => {
     expect(refsOf(hawser, 'farm', 'composites')).to.match(
       /^[0-9a-f]{40} commit\trefs\/heads\/draft\/1\.0\.0\n$/,
     );
+  });
+
+  it('is compared again for publishing a parameter file', async () => {
+    const { id } = await ok(201, create(hawser.admin, 'shop'));
+    const set = `/api/v1/parameters/${DEFAULT_ID}/${id}`;
+    const file = (port: number) => ({ version: '1.0.0', content: `parameters: {port: ${port}}\n` });
+    await ok(201, hawser.admin.put(set, file(1)));
+    const path = `${set}/versions/1.0.0`;
+    const etag = String((await hawser.admin.get(path)).headers['etag']);
+    const { won, lost } = await race(
+      () => hawser.admin.put(set, file(2)),
+      () => hawser.admin.with({ 'If-Match': etag }).put(`${path}/publish`),
+    );
+    await ok(200, won);
+    await expectProblem(lost, 412, 'precondition_failed');
+    expect((await ok(200, hawser.admin.get(path))).status).to.equal('Draft');
   });
 
   it('lets through what is still as it was seen', async () => {

@@ -75,7 +75,7 @@ export function toVersionCounts(row: { created_at: number; updated_at: number },
   };
 }
 
-/** What withdrew a version; null unless it is withdrawn. */
+/** Who withdrew a version, when and why. */
 const WithdrawalView = z
   .object({ at: Timestamp.meta({ description: 'In whole seconds' }), by: z.string(), reason: z.string() })
   .nullable()

@@ -1,10 +1,10 @@
 /** `.../versions/{version}/withdraw` of configurations and composites: takes a published version back, or offers it again. */
 
 import { z } from 'zod';
-import { hasSignatureLine, tidyText } from '../../git/trailers.ts';
+import { tidyText } from '../../git/trailers.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
-import { Flag, given } from '../../http/schemas.ts';
+import { Flag, GitText, given } from '../../http/schemas.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import {
   type EffectTools,
@@ -21,12 +21,9 @@ import { grantedRoutes } from './versioned.ts';
 
 const MAX_REASON = 1_000;
 
-const Reason = z
-  .string()
-  .refine((text) => !text.includes('\0'), 'Must not hold U+0000')
-  .refine((text) => !hasSignatureLine(text), 'No line may begin with "-----BEGIN ", as signatures do')
-  .refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters')
-  .meta({ description: '1 to 1,000 characters, without carriage returns and outer blank lines' });
+const Reason = GitText.refine((text) => isReason(tidyText(text) ?? ''), 'Not 1 to 1,000 characters').meta({
+  description: '1 to 1,000 characters, without carriage returns and outer blank lines',
+});
 
 const NewWithdrawal = z
   .strictObject({

@@ -7,6 +7,7 @@ import { invalidField } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import { callerOf } from '../crud/routes.ts';
 import { type GrantedRoutes, grantedRoutes, PUBLISHING } from '../crud/versioned.ts';
 import type { ParameterTools } from './checks.ts';
 import { compareRoute } from './compare-route.ts';
@@ -84,8 +85,8 @@ interface Call {
   facts: RequestFacts;
 }
 
-function targetOf({ principal, resource, facts: { actor } }: Call): FileTarget {
-  return { kind: 'parameters', resource, principal, actor };
+function targetOf(call: Call): FileTarget {
+  return { kind: 'parameters', resource: call.resource, ...callerOf(call) };
 }
 
 /** The version that path and query name. */
