@@ -17,6 +17,7 @@ import { accessChangesMigration } from './migrations/0011-access-changes.ts';
 import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
 import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
 import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
+import { runningMigration } from './migrations/0015-running.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -34,6 +35,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0012-scope-changes': scopeChangesMigration,
   '0013-certificate-rotation': certificateRotationMigration,
   '0014-pinned-versions': pinnedVersionsMigration,
+  '0015-running': runningMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

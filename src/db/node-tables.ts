@@ -34,6 +34,36 @@ export interface NodeTagsTable {
   assigned_at: number;
 }
 
+/** How the server knows what a node runs, the weakest first. */
+export type Evidence = 'Told' | 'Served' | 'Declared';
+
+/** What a node runs, as far as the server knows. A row is written only when it changes. */
+export interface NodeRunningTable {
+  node_id: string;
+  /** The checksum that the node runs. It, the evidence and its time are null together. */
+  checksum: string | null;
+  evidence: Evidence | null;
+  /** When this evidence of this checksum came. */
+  since: number | null;
+  /** The checksum with which the node's last poll was answered. */
+  answered_checksum: string | null;
+  /** The checksum of the last bundle that went to the node whole. */
+  served_checksum: string | null;
+}
+
+/** What a checksum stands for. A manifest is kept for as long as a node or a report names it. */
+export interface ManifestsTable {
+  checksum: string;
+  configuration_name: string;
+  is_composite: number;
+  version: string;
+  /** JSON: the tag, the entry point and the parts. */
+  content: string;
+  /** The SHA-256 of the ZIP in base64; null until the ZIP was made. */
+  bundle_digest: string | null;
+  first_served_at: number | null;
+}
+
 export interface NodeTables {
   nodes: {
     id: string;
@@ -67,4 +97,8 @@ export interface NodeTables {
   node_tags: NodeTagsTable;
   /** Triggers keep these counts. */
   node_counts: { status: string; lcm_status: string; count: number };
+  node_running: NodeRunningTable;
+  /** Triggers keep these counts. */
+  evidence_counts: { evidence: Evidence; count: number };
+  manifests: ManifestsTable;
 }
