@@ -25,7 +25,7 @@ import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { putNodeId } from './node-in-path.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, queryOf } from './query.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -104,7 +104,7 @@ export class Dispatcher {
     return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
-      const { params, query } = readAddress(route, ctx.params, parseQuery(ctx.querystring));
+      const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
       return andThen(this.bodies.read(route.body, ctx), (read) => {
