@@ -20,8 +20,6 @@ describe('a line of CSV', () => {
 
   it('keeps spreadsheets from taking a cell for a formula', () => {
     expect(csvLine(['=1+1', '+1', '-1', '@sum', '\tx'])).to.equal("'=1+1,'+1,'-1,'@sum,'\tx\r\n");
-    expect(csvLine(['\r=1', '=a,"b"', -1, 'a=1', '\n=1'])).to.equal(
-      `"'\r=1","'=a,""b""",'-1,a=1,"\n=1"\r\n`,
-    );
+    expect(csvLine(['\r=1', '=a,"b"', -1, 'a=1', '\n=1'])).to.equal(`"'\r=1","'=a,""b""",'-1,a=1,"\n=1"\r\n`);
   });
 });
