@@ -4,8 +4,12 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { csvLine } from '../domain/csv.ts';
+import { preferredOf } from './acceptable.ts';
 import type { Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import { WHOLE } from './pieces.ts';
+import { parseQuery } from './query.ts';
+import type { Route } from './route.ts';
 
 /** Without parameters, as the Accept header and the API description name it. */
 export const CSV = 'text/csv';
@@ -30,6 +34,17 @@ export function csvAnswer(columns: readonly string[], slices: AsyncIterable<read
     headers: { 'Content-Type': `${CSV}; charset=utf-8` },
     body: { length: null, open },
   };
+}
+
+/**
+ * The members of a request's query. `take` and `skip` are not looked at where the list is sent whole, so that even bad
+ * ones are no fault.
+ */
+export function queryOf(ctx: Exchange, { wholeAs }: Route): Record<string, string | string[]> {
+  const query = parseQuery(ctx.querystring);
+  if (wholeAs === undefined || preferredOf(ctx, ['application/json', wholeAs]) !== wholeAs) return query;
+  const { take: _take, skip: _skip, ...others } = query;
+  return others;
 }
 
 async function* linesOf(

@@ -21,11 +21,12 @@ import {
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
 import { endAfterAnswer } from './connections.ts';
+import { queryOf } from './csv.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { putNodeId } from './node-in-path.ts';
-import { parseQuery, queryOf } from './query.ts';
+import { parseQuery } from './query.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';

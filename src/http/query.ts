@@ -1,11 +1,6 @@
 /** Reads queries, and has the rules that the queries of all lists share. */
 
 import { type ZodType, z } from 'zod';
-import { preferredOf } from './acceptable.ts';
-import type { Exchange } from './exchange.ts';
-import type { Route } from './route.ts';
-
-const JSON_TYPE = 'application/json';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL_CHARACTER = /[\0-\x1f\x7f]/;
@@ -24,17 +19,6 @@ export function parseQuery(text: string): Record<string, string | string[]> {
     else values.set(name, known === undefined ? value : [known, value]);
   }
   return Object.fromEntries(values);
-}
-
-/**
- * The members of a request's query. `take` and `skip` are not looked at where the list is sent whole, so that even bad
- * ones are no fault.
- */
-export function queryOf(ctx: Exchange, { wholeAs }: Route): Record<string, string | string[]> {
-  const query = parseQuery(ctx.querystring);
-  if (wholeAs === undefined || preferredOf(ctx, [JSON_TYPE, wholeAs]) !== wholeAs) return query;
-  const { take: _take, skip: _skip, ...others } = query;
-  return others;
 }
 
 /**
