@@ -6,6 +6,7 @@ import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -144,6 +145,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
+      fleetReportRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],
