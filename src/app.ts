@@ -1,6 +1,7 @@
 /** The HTTP application: the order of middleware, and which routes are mounted. */
 
 import Koa from 'koa';
+import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
@@ -146,6 +147,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...roleRoutes(database),
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
       fleetReportRoute(database),
+      activityRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],
