@@ -88,6 +88,8 @@ const IN_PASSING = new Set([
   ...['changes', 'generation', 'access_generation', 'node_check_ins', 'login_attempts'],
   // The first call of a node moves it to another cell.
   'node_cells',
+  // What polls and downloads tell of what nodes run.
+  ...['node_running', 'evidence_counts', 'manifests', 'checksum_uses'],
   // The history of cleanups also contains those that failed.
   'retention_runs',
 ]);
