@@ -191,7 +191,7 @@ function refsOf(
 
 function ofComposite({ name, tag, entryPoint }: CompositePlan, manifests: readonly Manifest[]): Manifest {
   const document = printIncludeDocument(entryPoint, manifests.map(toInclude));
-  return compositeManifest({ name, version: tag.version, entryPoint, document }, manifests);
+  return compositeManifest({ name, tag, entryPoint, document }, manifests);
 }
 
 function toInclude({ configurationName, entryPoint, parametersFile }: Manifest) {

@@ -6,7 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportsTable } from '../../db/schema.ts';
+import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
 import {
   behind,
   newestFirst,
@@ -34,7 +34,12 @@ import type { NodeReportFilter } from './schemas.ts';
 export type ReportRow = Pick<
   ReportsTable,
   'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & { fqdn: string };
+> & {
+  fqdn: string;
+  /** What the node ran; null where that is not known. */
+  checksum: string | null;
+  source: ReportChecksumsTable['source'] | null;
+};
 
 /** A report with its place in the lists. */
 type PlacedReport = ReportRow & Place;
@@ -48,6 +53,7 @@ function reportRows(db: Db) {
   return db
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
+    .leftJoin('report_checksums', 'report_checksums.report_seq', 'reports.seq')
     .select([
       'reports.seq',
       'reports.id',
@@ -57,6 +63,8 @@ function reportRows(db: Db) {
       'reports.operation',
       'reports.in_desired_state',
       'reports.had_errors',
+      'report_checksums.checksum',
+      'report_checksums.source',
     ]);
 }
 
