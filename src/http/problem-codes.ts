@@ -137,6 +137,7 @@ const OF_NODES = {
     certificates_too_old:
       'So long a rotation interval would lock out nodes whose certificates are old; `nodes` says how many. Take a ' +
       'shorter one, or send that number as `acceptNodes`.',
+    count_changed: 'Another number of nodes is meant than was expected. Nothing was done.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',

@@ -71,6 +71,7 @@ export function describeAccess(access: Access): string {
         access.session ? 'session' : null,
         access.anyScopes ? 'any scopes' : null,
         access.duringPasswordChange ? 'during password change' : null,
+        access.byAction ? [...new Set(Object.values(access.byAction))].join(' or ') : null,
       ].filter((mark) => mark !== null);
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }

@@ -21,7 +21,7 @@ export const AssignmentView = z.object({
 });
 
 /** A version that is named exactly leaves nothing for a major version or a channel to decide. */
-function refuseBesideVersion(
+export function refuseBesideVersion(
   members: { [name in 'majorVersion' | 'prereleaseChannel' | 'version']?: unknown },
   context: z.RefinementCtx,
 ): void {

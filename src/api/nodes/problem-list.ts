@@ -7,7 +7,9 @@ import { Pace } from '../../lib/pace.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { type Page, pageOfList } from '../crud/rows.ts';
 import {
+  type Conditions,
   idList,
+  listIds,
   listNames,
   listNodes,
   listRows,
@@ -60,14 +62,26 @@ export class ProblemList {
       const { rows, total } = await listNodes(read, others, rule);
       return { rows: await this.withCounts(rows, caller), total };
     }
-    const found = await this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+    const { take: _take, skip: _skip, ...conditions } = others;
+    const found = await this.turn(() => this.find(conditions, rule, { hasParameterProblems, caller }));
     const { rows: ids, total } = pageOfList(found, filter);
     const rows = await listRows(read, rule, idList(ids));
     return { rows: await this.withCounts(rows, caller), total };
   }
 
+  /** The ids of the nodes that match, by fqdn. Where there are more than `limit`, they need not be all. */
+  async matchingIds(
+    { hasParameterProblems, ...others }: Conditions & Pick<Filter, 'hasParameterProblems'>,
+    limit: number,
+    rule: StalenessRule,
+    caller: string,
+  ): Promise<readonly string[]> {
+    if (hasParameterProblems === undefined) return listIds(this.database.read, others, rule, limit + 1);
+    return this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+  }
+
   private async find(
-    { take: _take, skip: _skip, ...others }: Filter,
+    others: Conditions,
     rule: StalenessRule,
     { hasParameterProblems, caller }: { hasParameterProblems: boolean; caller: string },
   ): Promise<readonly string[]> {

@@ -149,7 +149,7 @@ const nodeColumns = (rule: StalenessRule) =>
   ] as const;
 
 /** What nodes are asked to be, of what their tables hold. */
-type Conditions = Omit<z.output<typeof NodeFilter>, 'take' | 'skip' | 'hasParameterProblems'>;
+export type Conditions = Omit<z.output<typeof NodeFilter>, 'take' | 'skip' | 'hasParameterProblems'>;
 
 /**
  * Lists the nodes that match, by fqdn. Matching, counting and skipping read only `nodes`, and only the page is joined
@@ -164,6 +164,20 @@ export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rul
   const total = await countNodes(db, filter, matching);
   const shown = matching.select('nodes.id').orderBy('nodes.fqdn').limit(filter.take).offset(filter.skip);
   return { rows: await listRows(db, rule, sql`${shown}`), total };
+}
+
+/** The ids of the first nodes that match, by fqdn. */
+export async function listIds(
+  db: Db,
+  filter: Conditions,
+  rule: StalenessRule,
+  limit: number,
+): Promise<string[]> {
+  const matching = conditions(filter, rule).reduce(
+    (nodes, condition) => nodes.where(condition),
+    db.selectFrom('nodes').select('nodes.id'),
+  );
+  return (await matching.orderBy('nodes.fqdn').limit(limit).execute()).map(({ id }) => id);
 }
 
 /** The rows of some nodes by fqdn. @param ids a subquery that gives the ids */

@@ -73,6 +73,12 @@ export async function untagNode(trx: Db, actor: Actor, target: TagTarget): Promi
   await recordAudit(trx, actor, { action: 'node.untagged', resourceId: nodeId, details });
 }
 
+/** Whether the node has this very tag. */
+export async function hasTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<boolean> {
+  const tags = db.selectFrom('node_tags').select('node_id').where('node_id', '=', nodeId);
+  return (await tags.where('scope_value_id', '=', scopeValueId).executeTakeFirst()) !== undefined;
+}
+
 async function requireTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow> {
   const tag = (await listTags(db, nodeId)).find((one) => one.scopeValueId === scopeValueId);
   if (!tag) throw notFound('The node is not tagged with this value');

@@ -1,0 +1,48 @@
+/** Deletes a node. Its reports and events may be many, so they go first, in slices. */
+
+import type { Database, Db } from '../../db/open.ts';
+import { notFound } from '../../lib/errors.ts';
+import { type Actor, recordAudit } from '../../security/audit.ts';
+import { deleteOldest } from '../retention/records.ts';
+import { deleteNodeRow, requireNode } from './queries.ts';
+import { inSlices } from './slices.ts';
+
+/** Records per statement, after which the clock is read. A report may have megabytes. */
+const RECORDS_AT_ONCE = 10;
+
+/**
+ * Deletes a node with all that belongs to it, and lets other work go first between slices.
+ * @throws HawserError not_found
+ */
+export async function removeNode(
+  database: Pick<Database, 'write'>,
+  actor: Actor,
+  nodeId: string,
+): Promise<void> {
+  await inSlices(database, [nodeId], (trx, id, until) => removeWithin(trx, actor, id, until));
+}
+
+/**
+ * Deletes the records of a node, the oldest first, and then the node. If the server ends between two transactions, the
+ * node is still there and has lost its oldest records, as after a cleanup.
+ * @param until is when to stop, as `performance.now()` counts
+ * @returns true; null where records are left for another transaction
+ * @throws HawserError not_found
+ */
+export async function removeWithin(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  until: number,
+): Promise<true | null> {
+  await requireNode(trx, nodeId);
+  for (const table of ['reports', 'status_events'] as const) {
+    while ((await deleteOldest(trx, table, nodeId, RECORDS_AT_ONCE)) === RECORDS_AT_ONCE) {
+      if (performance.now() > until) return null;
+    }
+  }
+  const fqdn = await deleteNodeRow(trx, nodeId);
+  if (fqdn === undefined) throw notFound('No such node');
+  await recordAudit(trx, actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
+  return true;
+}
