@@ -5,7 +5,8 @@ import type { Database } from '../db/open.ts';
 import { isPrerelease, majorOf } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';
-import type { GitStore, ParameterDetails } from '../versions/store.ts';
+import type { ParameterDetails } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { Documents } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
@@ -59,10 +60,10 @@ export interface Part {
 
 export class Explainer {
   private readonly database: Database;
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly readers: Readers;
 
-  constructor(database: Database, store: GitStore, readers: Readers) {
+  constructor(database: Database, store: VersionSource, readers: Readers) {
     this.database = database;
     this.store = store;
     this.readers = readers;

@@ -7,7 +7,8 @@ import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { HawserError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
-import type { GitStore, SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 
@@ -105,7 +106,7 @@ export function besideParameters<T extends { path: string }>(files: readonly T[]
 type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 
 export class ParameterReader {
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly documents: Documents;
   /** Documents by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
   private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
@@ -122,7 +123,7 @@ export class ParameterReader {
   private readonly onMerged: (milliseconds: number) => void;
 
   /** @param onMerged is told how long each merge took that was not in memory */
-  constructor(store: GitStore, documents: Documents, onMerged: (milliseconds: number) => void) {
+  constructor(store: VersionSource, documents: Documents, onMerged: (milliseconds: number) => void) {
     this.store = store;
     this.documents = documents;
     this.onMerged = onMerged;

@@ -9,7 +9,8 @@ import type { Database } from '../db/open.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import { notFound } from '../lib/errors.ts';
-import type { GitStore, RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
+import type { RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
 import { findWanted, isWithdrawn, type WantedVersion } from './wanted-version.ts';
@@ -50,14 +51,14 @@ const MAX_ASSIGNMENTS = 20_000;
 
 export class Planner {
   private readonly database: Database;
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly composites: CompositeReader;
   private readonly parameters: ParameterReader;
   private readonly cache = new LRUCache<string, CachedPlan>({ max: MAX_ASSIGNMENTS });
 
   constructor(
     database: Database,
-    store: GitStore,
+    store: VersionSource,
     readers: { composites: CompositeReader; parameters: ParameterReader },
   ) {
     this.database = database;

@@ -10,7 +10,8 @@ import { printIncludeDocument } from '../domain/composite-document.ts';
 import { type Awaitable, allOf, andThen, singleFlight } from '../lib/awaitable.ts';
 import { internal } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
-import type { GitStore, VersionRef } from '../versions/store.ts';
+import type { VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import {
   compositeManifest,
   configurationManifest,
@@ -62,7 +63,7 @@ export interface ResolverTools {
 
 export class Resolver {
   private readonly database: Database;
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly planner: Planner;
   private readonly parameters: ParameterReader;
   /** The results of the last polls. A node takes some 200 bytes beside its manifest. */
@@ -71,7 +72,7 @@ export class Resolver {
   private readonly making = new Map<string, Promise<KeyedManifest>>();
   private readonly onResolved: ResolverTools['onResolved'];
 
-  constructor(database: Database, store: GitStore, { planner, parameters, onResolved }: ResolverTools) {
+  constructor(database: Database, store: VersionSource, { planner, parameters, onResolved }: ResolverTools) {
     this.database = database;
     this.store = store;
     this.planner = planner;

@@ -8,7 +8,8 @@ import { firstIndex } from '../lib/binary-search.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { isOffered } from '../versions/sorted-versions.ts';
-import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
+import type { VersionIndex, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
 import { type Documents, storedSource } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
@@ -47,7 +48,7 @@ interface AllVersions {
 }
 
 export class SchemaReader {
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly parameters: ParameterReader;
   private readonly documents: Documents;
   /** Declarations by the id of their object, whose content never changes. */
@@ -58,7 +59,7 @@ export class SchemaReader {
   /** The key is the list of a configuration's versions. A new list replaces it with every change. */
   private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
 
-  constructor(store: GitStore, parameters: ParameterReader, documents: Documents) {
+  constructor(store: VersionSource, parameters: ParameterReader, documents: Documents) {
     this.store = store;
     this.parameters = parameters;
     this.documents = documents;

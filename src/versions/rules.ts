@@ -10,8 +10,8 @@ import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
-import type { GitStore } from './store.ts';
 import type { VersionRef } from './types.ts';
+import type { VersionSource } from './version-source.ts';
 
 export interface DraftRequest<F extends { path: string }> {
   version: string;
@@ -94,7 +94,7 @@ export async function findBlockers(ref: VersionRef, rules: PublishRules): Promis
  * @returns conflicts: `no_children`, or an `unpublished_child` for each, in the order of the children
  */
 export async function findUnpublishedChildren(
-  store: GitStore,
+  store: VersionSource,
   { children }: CompositeDocument,
 ): Promise<HawserError[]> {
   if (children.length === 0)
@@ -118,7 +118,10 @@ export async function findUnpublishedChildren(
  * Keeps the server-managed parameters of a configuration switched on while it has published parameter files.
  * @throws HawserError conflict `in_use`
  */
-export async function refusePublishedParameters(store: GitStore, configurationName: string): Promise<void> {
+export async function refusePublishedParameters(
+  store: VersionSource,
+  configurationName: string,
+): Promise<void> {
   const index = await store.parameters.index(configurationName);
   if (!scopesIn(index).some((scope) => index.of(seriesOf(scope)).published.length > 0)) return;
   throw conflict('in_use', 'It has published parameter files, which nodes would no longer get');

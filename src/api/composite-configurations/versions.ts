@@ -106,8 +106,8 @@ export async function checkPublish(
 }
 
 /** The rules for publishing a composite. */
-async function judgeDraft(
-  { store, composites }: CompositeTools,
+export async function judgeDraft(
+  { store, composites }: Pick<CompositeTools, 'store' | 'composites'>,
   name: string,
   draft: VersionRef,
 ): Promise<readonly HawserError[]> {

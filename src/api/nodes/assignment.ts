@@ -19,6 +19,8 @@ import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
 
+type Wish = z.output<typeof NewAssignment>;
+
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'> {
   planner: Planner;
 }
@@ -38,7 +40,7 @@ export async function assignConfiguration(
   tools: AssignmentTools,
   { principal, actor }: Caller,
   nodeId: string,
-  wish: z.output<typeof NewAssignment>,
+  wish: Wish,
 ): Promise<void> {
   const { database } = tools;
   await requireNode(database.read, nodeId);
@@ -52,19 +54,13 @@ export async function assignConfiguration(
 export async function checkAssignment(
   { database, planner }: AssignmentTools,
   principal: UserPrincipal,
-  wish: z.output<typeof NewAssignment>,
+  wish: Wish,
 ): Promise<CheckedAssignment> {
-  const { configurationName: name, majorVersion = null, prereleaseChannel = null, version = null } = wish;
   const kind = wish.isComposite ? 'composite' : 'configuration';
-  const resource = await grantedResource(database.read, principal, kind, 'Read', { name });
-  const assignment = {
-    configurationId: kind === 'composite' ? null : resource.id,
-    compositeId: kind === 'composite' ? resource.id : null,
-    majorVersion,
-    prereleaseChannel,
-    version,
-  };
-  if (!(await planner.isEligible(assignment))) throw notEligible(version);
+  const named = { name: wish.configurationName };
+  const resource = await grantedResource(database.read, principal, kind, 'Read', named);
+  const assignment = assignmentOf(wish, resource.id);
+  await requireEligible(planner, assignment);
   return { owner: { kind: `${kind}s`, resource }, assignment };
 }
 
@@ -92,6 +88,28 @@ export async function assignChecked(
   const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
   await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
   return true;
+}
+
+/** What is stored of a wish. @param targetId the id of the configuration or composite that it names */
+export function assignmentOf(
+  { isComposite, majorVersion, prereleaseChannel, version }: Omit<Wish, 'configurationName'>,
+  targetId: string,
+): Assignment {
+  return {
+    configurationId: isComposite ? null : targetId,
+    compositeId: isComposite ? targetId : null,
+    majorVersion: majorVersion ?? null,
+    prereleaseChannel: prereleaseChannel ?? null,
+    version: version ?? null,
+  };
+}
+
+/** @throws HawserError conflict `no_eligible_version` where the assignment would give a node nothing */
+export async function requireEligible(
+  planner: Pick<Planner, 'isEligible'>,
+  assignment: Assignment,
+): Promise<void> {
+  if (!(await planner.isEligible(assignment))) throw notEligible(assignment.version);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, IdInAnyCase, orUnchanged } from '../../http/schemas.ts';
-import { NewAssignment, refuseBesideVersion } from './assignment-schemas.ts';
+import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
 import { LcmConfigChange, NewTag, NodeFilter } from './schemas.ts';
 
 /** The most nodes of one deed. */
@@ -64,7 +64,7 @@ const deed = <A extends BulkAction, M extends z.core.$ZodLooseShape>(action: A, 
   z.strictObject({ action: z.literal(action), ...targets, ...members });
 
 const Deed = z.discriminatedUnion('action', [
-  deed('Assign', NewAssignment.shape).superRefine(refuseBesideVersion),
+  deed('Assign', ASSIGNMENT).superRefine(refuseBesideVersion),
   deed('Unassign', {}),
   deed('Tag', NewTag.shape),
   deed('Untag', NewTag.shape),

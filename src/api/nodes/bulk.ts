@@ -5,10 +5,9 @@
 
 import type { Db } from '../../db/open.ts';
 import type { Permission } from '../../domain/permissions.ts';
-import { conflict, HawserError, notFound } from '../../lib/errors.ts';
+import { conflict, HawserError } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';
 import type { Caller } from '../crud/routes.ts';
-import { findTypeOfValue } from '../scope-types/queries.ts';
 import {
   type AssignmentTools,
   assignChecked,
@@ -21,7 +20,7 @@ import { changeLcmConfig } from './lcm-settings.ts';
 import { requireNode } from './queries.ts';
 import { removeWithin } from './removal.ts';
 import { inSlices } from './slices.ts';
-import { hasTag, tagNode, untagNode } from './tags.ts';
+import { hasTag, requireTypeOfValue, tagNode, untagNode } from './tags.ts';
 
 /** What each action needs, as doing it to one node does. */
 export const PERMISSION_OF = {
@@ -103,8 +102,7 @@ async function readyTag(
   actor: Actor,
   { action, scopeValueId }: Extract<BulkOrder, { action: 'Tag' | 'Untag' }>,
 ): Promise<ReadyDeed> {
-  if ((await findTypeOfValue(database.read, scopeValueId)) === undefined)
-    throw notFound('No such scope value');
+  await requireTypeOfValue(database.read, scopeValueId);
   const change = action === 'Tag' ? tagNode : untagNode;
   return {
     async apply(trx, nodeId) {

@@ -44,12 +44,10 @@ export function toNodeTag(tag: NodeTagRow) {
 export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise<NodeTagRow> {
   const { nodeId, scopeValueId } = target;
   await requireNode(trx, nodeId);
-  const scopeTypeId = await findTypeOfValue(trx, scopeValueId);
-  if (scopeTypeId === undefined) throw notFound('No such scope value');
+  const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
-  const message = 'The node has a value of this scope type; take that away first';
   // The primary key decides, so that of two calls at once only one succeeds.
-  await orConflict('node_tags.scope_type_id', conflict('scope_type_already_tagged', message), () =>
+  await orConflict('node_tags.scope_type_id', alreadyTagged(), () =>
     trx
       .insertInto('node_tags')
       .values({ ...row, assigned_at: actor.at })
@@ -59,6 +57,20 @@ export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise
   await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
   return tag;
 }
+
+/** The id of the scope type to which a value belongs. @throws HawserError not_found without such a value */
+export async function requireTypeOfValue(db: Db, scopeValueId: string): Promise<string> {
+  const scopeTypeId = await findTypeOfValue(db, scopeValueId);
+  if (scopeTypeId === undefined) throw notFound('No such scope value');
+  return scopeTypeId;
+}
+
+/** The refusal of a second value of a scope type. */
+export const alreadyTagged = () =>
+  conflict('scope_type_already_tagged', 'The node has a value of this scope type; take that away first');
+
+/** The refusal to take away a value that the node does not have. */
+export const notTagged = () => notFound('The node is not tagged with this value');
 
 /** @throws HawserError not_found for the node or the tag */
 export async function untagNode(trx: Db, actor: Actor, target: TagTarget): Promise<void> {
@@ -81,7 +93,7 @@ export async function hasTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promi
 
 async function requireTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow> {
   const tag = (await listTags(db, nodeId)).find((one) => one.scopeValueId === scopeValueId);
-  if (!tag) throw notFound('The node is not tagged with this value');
+  if (!tag) throw notTagged();
   return tag;
 }
 
