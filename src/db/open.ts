@@ -36,6 +36,8 @@ export interface Database {
    * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
    */
   writeUnflushed: Kysely<Schema>;
+  /** Resolves once all that was committed is on the disk, also by `writeUnflushed`. */
+  flush(): Promise<void>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
@@ -99,6 +101,7 @@ export async function openDatabase(
     write,
     writeNow,
     writeUnflushed,
+    flush: async () => void (await raiseGeneration(write)),
     read,
     nodeLookup,
     changes,
@@ -157,6 +160,14 @@ function tune(handle: SqliteHandle, patience: number): SqliteHandle {
   return handle;
 }
 
+/** A write that alters nothing. SQLite would write nothing for an update to the same value; this costs caches a check. */
+function raiseGeneration(write: Kysely<Schema>): Promise<unknown> {
+  return write
+    .updateTable('generation')
+    .set((row) => ({ value: row('value', '+', 1) }))
+    .execute();
+}
+
 /** A statement that ends a write, once it has succeeded. */
 const WRITE = /^\s*(?:commit|insert|update|delete)/i;
 
@@ -180,9 +191,7 @@ class WriteHealth {
 
   async faultOf(write: Kysely<Schema>): Promise<string | null> {
     if (this.fault === null) return null;
-    // SQLite would write nothing for an update to the same value. This one costs each cached answer one check.
-    const probe = write.updateTable('generation').set((row) => ({ value: row('value', '+', 1) }));
-    await probe.execute().catch(() => undefined);
+    await raiseGeneration(write).catch(() => undefined);
     return this.fault;
   }
 }

@@ -18,7 +18,7 @@ export function bulkRoute(tools: BulkTools): Route {
       'The nodes are named by their ids, or by a `filter`, which needs `nodes.read` too. What concerns the deed as a ' +
       'whole is answered as the deed on one node would be, and nothing is done. Otherwise each node is changed by itself, ' +
       'with an entry of its own in the audit trail; one that cannot be changed is in `failed` and stops none of the ' +
-      'others. Nodes are changed in slices, each of which is on the disk before the next one begins. Once it has begun, the ' +
+      'others. Nodes are changed in slices, so that polls and other changes get their turns. Once it has begun, the ' +
       'deed goes on to its end, even if the client goes away; repeat it to see what is left.',
     body: { kind: 'json', schema: BulkDeed, refuse: requireRights },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },

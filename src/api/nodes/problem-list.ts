@@ -9,7 +9,6 @@ import { type Page, pageOfList } from '../crud/rows.ts';
 import {
   type Conditions,
   idList,
-  listIds,
   listNames,
   listNodes,
   listRows,
@@ -76,8 +75,17 @@ export class ProblemList {
     rule: StalenessRule,
     caller: string,
   ): Promise<readonly string[]> {
-    if (hasParameterProblems === undefined) return listIds(this.database.read, others, rule, limit + 1);
-    return this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+    if (hasParameterProblems !== undefined)
+      return this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+    const found: string[] = [];
+    const pace = new Pace();
+    // One statement for all of them would hold up every poll for some 50 ms where the fleet is large.
+    for await (const slice of this.slicesOfAll()) {
+      found.push(...(await selectMatching(this.database.read, slice, others, rule)));
+      if (found.length > limit) break;
+      if (pace.isDue) await pace.rest();
+    }
+    return found;
   }
 
   private async find(
@@ -114,17 +122,25 @@ export class ProblemList {
   private async goThroughFleet(caller: string) {
     const found = { withProblems: [] as string[], withoutProblems: [] as string[], unknown: 0 };
     const pace = new Pace();
-    for (let after = ''; ; ) {
-      const slice = await listNames(this.database.read, { after, limit: SLICE });
-      const last = slice.at(-1);
-      if (last === undefined) return found;
-      after = last.fqdn;
-      for (const [id, count] of await this.counts.ofNodes(idsOf(slice), caller, pace)) {
+    for await (const slice of this.slicesOfAll()) {
+      for (const [id, count] of await this.counts.ofNodes(slice, caller, pace)) {
         if (count === null) found.unknown += 1;
         else if (count > 0) found.withProblems.push(id);
         else found.withoutProblems.push(id);
       }
       if (pace.isDue) await pace.rest();
+    }
+    return found;
+  }
+
+  /** The ids of all nodes by fqdn, a few at a time. */
+  private async *slicesOfAll(): AsyncGenerator<string[]> {
+    for (let after = ''; ; ) {
+      const slice = await listNames(this.database.read, { after, limit: SLICE });
+      const last = slice.at(-1);
+      if (last === undefined) return;
+      after = last.fqdn;
+      yield idsOf(slice);
     }
   }
 

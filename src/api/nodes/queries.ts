@@ -166,20 +166,6 @@ export async function listNodes(db: Db, filter: z.output<typeof NodeFilter>, rul
   return { rows: await listRows(db, rule, sql`${shown}`), total };
 }
 
-/** The ids of the first nodes that match, by fqdn. */
-export async function listIds(
-  db: Db,
-  filter: Conditions,
-  rule: StalenessRule,
-  limit: number,
-): Promise<string[]> {
-  const matching = conditions(filter, rule).reduce(
-    (nodes, condition) => nodes.where(condition),
-    db.selectFrom('nodes').select('nodes.id'),
-  );
-  return (await matching.orderBy('nodes.fqdn').limit(limit).execute()).map(({ id }) => id);
-}
-
 /** The rows of some nodes by fqdn. @param ids a subquery that gives the ids */
 export function listRows(db: Db, rule: StalenessRule, ids: RawBuilder<unknown>) {
   return nodeRows(db)

@@ -1,11 +1,12 @@
 /** Deletes a node. Its reports and events may be many, so they go first, in slices. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Db } from '../../db/open.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { deleteOldest } from '../retention/records.ts';
 import { deleteNodeRow, requireNode } from './queries.ts';
-import { inSlices } from './slices.ts';
+import { endOfSlice } from './slices.ts';
 
 /** Records per statement, after which the clock is read. A report may have megabytes. */
 const RECORDS_AT_ONCE = 10;
@@ -15,11 +16,12 @@ const RECORDS_AT_ONCE = 10;
  * @throws HawserError not_found
  */
 export async function removeNode(
-  database: Pick<Database, 'write'>,
+  { write }: Pick<Database, 'write'>,
   actor: Actor,
   nodeId: string,
 ): Promise<void> {
-  await inSlices(database, [nodeId], (trx, id, until) => removeWithin(trx, actor, id, until));
+  const slice = () => write.transaction().execute((trx) => removeWithin(trx, actor, nodeId, endOfSlice()));
+  while ((await slice()) === null) await nextTurn();
 }
 
 /**
