@@ -22,7 +22,7 @@ export function bulkRoute(tools: BulkTools): Route {
       'deed goes on to its end, even if the client goes away; repeat it to see what is left.',
     body: { kind: 'json', schema: BulkDeed, refuse: requireRights },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
-    problems: ['count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+    problems: ['not_found', 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
     handle({ caller, body }) {
       // The rights may have changed while the body came.
       requireRights(body, caller.principal);

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { refuseControlCharacters } from '../../http/query.ts';
-import { choice, Flag, Id, IdInAnyCase, orUnchanged } from '../../http/schemas.ts';
+import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
+import { isId } from '../../lib/ids.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
 import { LcmConfigChange, NewTag, NodeFilter } from './schemas.ts';
 
@@ -31,7 +32,11 @@ const Filter = z
   )
   .superRefine((filter, context) => void refuseControlCharacters(filter, context))
   .transform((filter) => filter as NodeConditions)
-  .meta({ description: 'Members as the queries of the node list; `{}` means all nodes' });
+  .meta({
+    id: 'BulkFilter',
+    description: 'Members as the queries of the node list; `{}` means all nodes',
+    examples: [{ configurationName: 'web-server', stale: false }],
+  });
 
 /** A member of a query, as a body has it: a flag is true or false, and null counts as absent. */
 function asMember(schema: z.ZodType): z.ZodType {
@@ -42,17 +47,41 @@ function asMember(schema: z.ZodType): z.ZodType {
   return description === undefined ? member : member.meta({ description });
 }
 
-/** Without this, a MiB of faulty ids would be looked at one by one. */
-function refuseTooMany(ids: unknown, context: z.RefinementCtx): unknown {
-  if (!Array.isArray(ids) || ids.length <= MAX_NODES) return ids;
-  context.addIssue({ code: 'custom', message: `Must have at most ${MAX_NODES} items` });
-  return z.NEVER;
+/** The most faulty ids that an answer names. */
+const MAX_FAULTS = 100;
+
+/**
+ * The ids in lower case. A list of thousands is looked at by hand, because zod takes ten times as long, and would name
+ * each fault of a faulty one.
+ */
+function readIds(ids: unknown, context: z.RefinementCtx): string[] | undefined {
+  if (ids === undefined || ids === null) return undefined;
+  if (!Array.isArray(ids)) {
+    context.addIssue({ code: 'invalid_type', expected: 'array', input: ids });
+    return z.NEVER;
+  }
+  if (ids.length === 0 || ids.length > MAX_NODES) {
+    context.addIssue({ code: 'custom', message: `Must have 1 to ${MAX_NODES} items` });
+    return z.NEVER;
+  }
+  const known = ids.map((id) => (typeof id === 'string' ? id.toLowerCase() : ''));
+  const faulty = [...known.keys()].filter((at) => !isId(known[at] ?? '')).slice(0, MAX_FAULTS);
+  for (const at of faulty)
+    context.addIssue({ code: 'invalid_format', format: 'guid', path: [at], input: ids[at] });
+  return known;
 }
+
+const ID = { type: 'string', format: 'uuid' };
 
 const targets = {
   nodeIds: z
-    .preprocess(refuseTooMany, z.array(IdInAnyCase).min(1).max(MAX_NODES).nullish())
-    .meta({ description: 'One that is named twice counts once. Either these or `filter`' }),
+    .unknown()
+    .transform(readIds)
+    .optional()
+    .meta({
+      description: 'One that is named twice counts once. Either these or `filter`',
+      published: { type: ['array', 'null'], items: ID, minItems: 1, maxItems: MAX_NODES },
+    }),
   filter: Filter.nullish(),
   expectedCount: z.int().min(0).max(MAX_NODES).nullish().meta({
     description:
