@@ -18,6 +18,9 @@ import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
+import { EXPLAINER } from './api/previews/engine.ts';
+import { previewRoutes } from './api/previews/routes.ts';
+import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -73,6 +76,7 @@ export interface AppOptions extends Stores {
   uploadPack: UploadPack;
   blame: GitBlame;
   retention: RetentionRuns;
+  previews: PreviewRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
@@ -148,6 +152,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
+      ...previewRoutes({ ...options, documents, runs: options.previews, explainer: EXPLAINER }),
     ],
   };
 }

@@ -2,6 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { ENGINE } from './api/previews/engine.ts';
+import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
@@ -76,6 +78,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
+  const previews = await openPreviews({ ...stores, clock, log, engine: ENGINE }, isLeader);
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
@@ -86,6 +89,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     uploadPack,
     blame,
     retention: retention.runs,
+    previews: previews.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
@@ -109,7 +113,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await Promise.all([threads.close(), comparingThreads.close()]);
+      await Promise.all([threads.close(), comparingThreads.close(), previews.close()]);
       await uploadPack.close();
       await blame.close();
       await retention.close();
