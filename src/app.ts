@@ -58,6 +58,7 @@ import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
+import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
@@ -101,7 +102,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
   const planner = new Planner(database, store, { composites, parameters });
-  const resolver = new Resolver(database, store, { planner, parameters, onResolved });
+  const maker = new ManifestMaker(store, parameters);
+  const resolver = new Resolver(database, { planner, maker, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
