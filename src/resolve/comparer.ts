@@ -180,7 +180,7 @@ export class Comparer {
     const given = [before, after].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
     return patience.measure((milliseconds) => {
       const whole = { ...input, before, after, bounds: { milliseconds } };
-      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], given);
+      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], { given });
     });
   }
 }
