@@ -1,8 +1,8 @@
 /** Reads what a preview found from its pieces, and of these no more than an answer needs. */
 
 import type { Db } from '../../db/open.ts';
+import type { KeptText } from '../../resolve/group-details.ts';
 import type { PageQuery } from '../crud/rows.ts';
-import type { KeptGroup } from './making.ts';
 import { CHANGES, type KeptNode } from './piece-writer.ts';
 import { listPieces, type PieceRow, readPiece } from './queries.ts';
 
@@ -80,7 +80,7 @@ export class FoundGroups {
   }
 
   /** What the details of a group are made of. */
-  async keptGroup({ position, at }: { position: number; at: number }): Promise<KeptGroup> {
+  async keptGroup({ position, at }: { position: number; at: number }): Promise<KeptText> {
     const files: string[] = [];
     for (const part of await listPieces(this.db, this.id, 'files'))
       files.push((await readPiece(this.db, this.id, 'files', part.position)) ?? '');

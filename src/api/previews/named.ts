@@ -2,6 +2,7 @@
 
 import type { Db } from '../../db/open.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
+import type { Readable, ReadableNames } from '../../resolve/preview-types.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -80,13 +81,6 @@ export async function mayRead(db: Db, principal: UserPrincipal, named: readonly 
   return true;
 }
 
-/** The names of what a caller may read; `all` stands for every name. */
-export interface Readable {
-  configurations: 'all' | ReadonlySet<string>;
-  composites: 'all' | ReadonlySet<string>;
-  parameters: 'all' | ReadonlySet<string>;
-}
-
 /**
  * What the caller may read now. Whoever reads a configuration reads its parameters: no grant on these is lower than Read,
  * and without one the level on the configuration counts.
@@ -101,7 +95,7 @@ async function readableNames(
   db: Db,
   principal: UserPrincipal,
   on: 'configuration' | 'composite',
-): Promise<'all' | ReadonlySet<string>> {
+): Promise<ReadableNames> {
   const ids = readableIds(db, principal, on);
   if (ids === 'all') return 'all';
   const table = on === 'composite' ? 'composites' : 'configurations';

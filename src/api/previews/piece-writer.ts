@@ -1,7 +1,7 @@
 /** Keeps what a preview finds, piece by piece: the form in which its groups and nodes are stored. */
 
 import type { Db } from '../../db/open.ts';
-import type { MadeNode, PreviewCounts, PreviewPiece } from './making.ts';
+import type { PreviewCounts, PreviewNode, PreviewPiece } from '../../resolve/preview-types.ts';
 import { type CountColumns, insertPiece, type PieceRow, updateCounts } from './queries.ts';
 
 /** A node as it is kept. The change is a place in `CHANGES`. */
@@ -20,67 +20,39 @@ export function toColumns({ notVisible, ...counts }: PreviewCounts): CountColumn
 export class PieceWriter {
   private readonly db: Db;
   private readonly id: string;
-  private readonly positions = new Map<string, number>();
-  private last: Promise<void> = Promise.resolve();
-  /** The newest counts that wait to be written. */
-  private counts: PreviewCounts | null = null;
+  private readonly positions = new Map<PieceKind, number>();
 
   constructor(db: Db, id: string) {
     this.db = db;
     this.id = id;
   }
 
-  write(piece: PreviewPiece): void {
+  /** Resolves when the piece is written. */
+  async write(piece: PreviewPiece): Promise<void> {
     switch (piece.kind) {
       case 'counts':
-        this.show(piece.counts);
-        break;
-      case 'groups':
-        this.insert('groups', `[${piece.groups.map(({ shown }) => shown).join()}]`, {
-          count: piece.groups.length,
-        });
-        this.insert('packed', piece.packed);
-        break;
+        return updateCounts(this.db, this.id, toColumns(piece.counts));
+      case 'groups': {
+        const { groups, packed } = piece;
+        await this.insert('groups', `[${groups.map(({ shown }) => shown).join()}]`, { count: groups.length });
+        return this.insert('packed', packed);
+      }
       case 'nodes':
-        this.insert('nodes', JSON.stringify(piece.nodes.map(toKeptNode)), tally(piece.nodes));
-        break;
+        return this.insert('nodes', JSON.stringify(piece.nodes.map(toKeptNode)), tally(piece.nodes));
       case 'files':
-        for (const text of cut(piece.files)) this.insert('files', text);
+        for (const text of cut(piece.files)) await this.insert('files', text);
     }
-  }
-
-  /** Resolves when all of them are written. */
-  written(): Promise<void> {
-    return this.last;
-  }
-
-  private show(counts: PreviewCounts): void {
-    const isPlanned = this.counts !== null;
-    this.counts = counts;
-    if (!isPlanned) this.queue(() => this.writeCounts());
-  }
-
-  private async writeCounts(): Promise<void> {
-    const { counts } = this;
-    this.counts = null;
-    if (counts !== null) await updateCounts(this.db, this.id, toColumns(counts));
   }
 
   private insert(
     kind: PieceKind,
     content: string,
     { count, changed = 0, unresolvable = 0 }: Tally = ONE,
-  ): void {
+  ): Promise<void> {
     const position = this.positions.get(kind) ?? 0;
     this.positions.set(kind, position + 1);
     const row: PieceRow = { preview_id: this.id, kind, position, count, changed, unresolvable, content };
-    this.queue(() => insertPiece(this.db, row));
-  }
-
-  private queue(work: () => Promise<void>): void {
-    this.last = this.last.then(work);
-    // The failure is that of the preview, which waits for the last piece.
-    this.last.catch(() => undefined);
+    return insertPiece(this.db, row);
   }
 }
 
@@ -91,12 +63,12 @@ type Tally = Pick<PieceRow, 'count'> & Partial<Pick<PieceRow, 'changed' | 'unres
 
 const ONE = { count: 1 };
 
-function tally(nodes: readonly MadeNode[]): Tally {
-  const number = (change: MadeNode['change']) => nodes.filter((node) => node.change === change).length;
+function tally(nodes: readonly PreviewNode[]): Tally {
+  const number = (change: PreviewNode['change']) => nodes.filter((node) => node.change === change).length;
   return { count: nodes.length, changed: number('Changed'), unresolvable: number('Unresolvable') };
 }
 
-const toKeptNode = ({ nodeId, fqdn, groupId, change }: MadeNode): KeptNode => [
+const toKeptNode = ({ nodeId, fqdn, groupId, change }: PreviewNode): KeptNode => [
   nodeId,
   fqdn,
   groupId,

@@ -14,6 +14,7 @@ import { ParameterReader } from '../../resolve/parameters.ts';
 import { Planner } from '../../resolve/plans.ts';
 import type { Proposal } from '../../resolve/proposal.ts';
 import { type ProposedFile, ProposedVersions, type PublishedDraft } from '../../resolve/proposed-versions.ts';
+import { registryOf } from '../../resolve/registry.ts';
 import { SchemaReader } from '../../resolve/schemas.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
@@ -164,7 +165,7 @@ export class Proposing {
     const assignment = assignmentOf(change, target.id);
     await requireNodes(database.read, change.nodeIds);
     const readers = { composites: new CompositeReader(this.source), parameters: this.parameterReader() };
-    await requireEligible(new Planner(database, this.source, readers), assignment);
+    await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
     for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
   }
 

@@ -8,14 +8,15 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { type Clock, SECOND, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { KeptText } from '../../resolve/group-details.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { existingPath } from '../configurations/version-routes.ts';
 import { Context, FileDiffView } from '../crud/comparing.ts';
 import { type PermittedRoutes, permitted } from '../crud/routes.ts';
 import { NewPreview } from './change-schemas.ts';
+import type { GroupExplainer } from './engine.ts';
 import { type FoundGroup, FoundGroups, FoundNodes } from './found.ts';
 import { judgeChanges, requireWatched } from './judging.ts';
-import type { GroupExplainer, KeptGroup } from './making.ts';
 import { mayRead, type Named, readReadable, requireNamed } from './named.ts';
 import { Proposing, type ProposingTools } from './proposing.ts';
 import { findPreview, type PreviewRow } from './queries.ts';
@@ -39,7 +40,7 @@ const REFUSALS = [
 
 export interface PreviewTools extends ProposingTools {
   runs: PreviewRuns;
-  explainer: GroupExplainer;
+  groups: GroupExplainer;
   clock: Clock;
 }
 
@@ -93,7 +94,7 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
 }
 
 function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
-  const { database, explainer } = tools;
+  const { database, groups } = tools;
   return [
     routes.list(`${PREVIEW}/groups`, {
       id: 'listPreviewGroups',
@@ -120,7 +121,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       async handle(call) {
         const { row, group, kept } = await requireGroup(tools, call);
         const isNarrowed = row.is_narrowed === 1;
-        return joined(group, await explainer.details(call.principal.userId, kept, isNarrowed), isNarrowed);
+        return joined(group, await groups.details(call.principal.userId, kept, isNarrowed), isNarrowed);
       },
     }),
     routes.own('GET', `${PREVIEW}/groups/{groupId}/files/{*filePath}`, {
@@ -135,7 +136,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
         const { kept } = await requireGroup(tools, call);
         const path = existingPath(call.params.filePath);
         const { context } = call.query;
-        const diff = await explainer.fileDiff(call.principal.userId, kept, { path, context });
+        const diff = await groups.fileDiff(call.principal.userId, kept, { path, context });
         if (diff === null) throw notFound('Neither bundle has such a file');
         return writtenJson(toBuffer(diff));
       },
@@ -194,7 +195,7 @@ async function requirePreview(
 async function requireGroup(
   tools: PreviewTools,
   call: Call & { params: { groupId: string } },
-): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptGroup }> {
+): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
   const row = await requirePreview(tools, call);
   const groups = new FoundGroups(tools.database.read, row.id);
   const found = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;

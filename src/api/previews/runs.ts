@@ -10,8 +10,9 @@ import { HawserError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Locks, Release } from '../../lib/locks.ts';
 import type { Log } from '../../lib/log.ts';
+import type { PreviewInput } from '../../resolve/preview-types.ts';
 import { type Change, toShownChange } from './change-schemas.ts';
-import type { PreviewEngine, PreviewInput } from './making.ts';
+import type { PreviewEngine } from './engine.ts';
 import { findGone, type Named } from './named.ts';
 import { PieceWriter, toColumns } from './piece-writer.ts';
 import {
@@ -196,8 +197,7 @@ export class PreviewRuns {
     const { engine, database, log, clock } = this.tools;
     const pieces = new PieceWriter(database.writeUnflushed, id);
     try {
-      const { counts, groupCount } = await engine.make(input, (piece) => pieces.write(piece));
-      await pieces.written();
+      const { counts, groupCount } = await engine.make(id, input, (piece) => pieces.write(piece));
       const gone = await findGone(database.read, named);
       if (gone !== undefined) return this.failure(goneMeanwhile(gone));
       const columns = { ...toColumns(counts), group_count: groupCount };
