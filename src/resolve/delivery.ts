@@ -20,8 +20,6 @@ export interface Delivery {
   manifest: Manifest;
   /** The parts in the order of the manifest's. Of a configuration there is one. */
   parts: readonly DeliveryPart[];
-  /** The channel of the assignment. */
-  prereleaseChannel: string | null;
 }
 
 /** Why a node gets nothing although something is assigned to it, in the words that its poll is answered with. */

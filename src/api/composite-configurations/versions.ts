@@ -12,6 +12,7 @@ import type { Target } from '../../versions/rows.ts';
 import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versions/rules.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
+import type { VersionSource } from '../../versions/version-source.ts';
 import { toPublishCheck } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
@@ -107,7 +108,7 @@ export async function checkPublish(
 
 /** The rules for publishing a composite. */
 export async function judgeDraft(
-  { store, composites }: Pick<CompositeTools, 'store' | 'composites'>,
+  { store, composites }: { store: VersionSource; composites: CompositeReader },
   name: string,
   draft: VersionRef,
 ): Promise<readonly HawserError[]> {

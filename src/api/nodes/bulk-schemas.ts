@@ -19,7 +19,7 @@ export const Action = choice(...ACTIONS);
 /** The members of the node list's query that say which nodes are meant, as it gives them to the list. */
 export type NodeConditions = Omit<z.output<typeof NodeFilter>, (typeof NO_CONDITIONS)[number]>;
 
-const NO_CONDITIONS = ['take', 'skip'] as const;
+const NO_CONDITIONS = ['take', 'skip', 'sort'] as const;
 
 /** Made from the query of the list, so that whatever that can be filtered by is here too. */
 const Filter = z

@@ -33,8 +33,8 @@ export const PERMISSION_OF = {
 } as const satisfies Record<BulkAction, Permission>;
 
 export interface BulkTools extends AssignmentTools {
-  /** The ids of the nodes that match, by fqdn. Where there are more than `limit`, they need not be all. */
-  matchingIds(conditions: NodeConditions, limit: number, caller: Caller): Promise<readonly string[]>;
+  /** The ids of all nodes that match, by fqdn. */
+  matchingIds(conditions: NodeConditions, caller: Caller): Promise<readonly string[]>;
 }
 
 /** A deed whose own checks are done. */
@@ -118,10 +118,9 @@ async function readyTag(
 /** @throws HawserError conflict `count_changed` */
 async function findTargets(tools: BulkTools, caller: Caller, order: BulkOrder): Promise<readonly string[]> {
   const { nodeIds, filter, expectedCount } = order;
-  const found = filter ? await tools.matchingIds(filter, expectedCount ?? 0, caller) : [...new Set(nodeIds)];
+  const found = filter ? await tools.matchingIds(filter, caller) : [...new Set(nodeIds)];
   if (expectedCount === null || expectedCount === undefined || found.length === expectedCount) return found;
-  const count = filter && found.length > expectedCount ? `more than ${expectedCount}` : found.length;
-  const message = `${expectedCount} nodes were expected, and there are ${count}; nothing was done`;
+  const message = `${expectedCount} nodes were expected, and there are ${found.length}; nothing was done`;
   throw conflict('count_changed', message);
 }
 

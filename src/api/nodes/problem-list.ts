@@ -68,10 +68,9 @@ export class ProblemList {
     return { rows: await this.withCounts(rows, caller), total };
   }
 
-  /** The ids of the nodes that match, by fqdn. Where there are more than `limit`, they need not be all. */
+  /** The ids of all nodes that match, by fqdn. */
   async matchingIds(
     { hasParameterProblems, ...others }: Conditions & Pick<Filter, 'hasParameterProblems'>,
-    limit: number,
     rule: StalenessRule,
     caller: string,
   ): Promise<readonly string[]> {
@@ -82,10 +81,22 @@ export class ProblemList {
     // One statement for all of them would hold up every poll for some 50 ms where the fleet is large.
     for await (const slice of this.slicesOfAll()) {
       found.push(...(await selectMatching(this.database.read, slice, others, rule)));
-      if (found.length > limit) break;
       if (pace.isDue) await pace.rest();
     }
     return found;
+  }
+
+  /** All nodes that match, by fqdn, in slices. */
+  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
+    const { read } = this.database;
+    const { hasParameterProblems, ...others } = filter;
+    const isShown = ({ parameterProblems: count }: ListedNode) =>
+      hasParameterProblems === undefined || (count !== null && count > 0 === hasParameterProblems);
+    for await (const slice of this.slicesOfAll()) {
+      const ids = await selectMatching(read, slice, others, rule);
+      const listed = await this.withCounts(await listRows(read, rule, idList(ids)), caller);
+      yield listed.filter(isShown);
+    }
   }
 
   private async find(

@@ -1,12 +1,18 @@
 /** Deletes a node. Its reports and events may be many, so they go first, in slices. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { Database, Db } from '../../db/open.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
-import { deleteOldest } from '../retention/records.ts';
 import { deleteNodeRow, requireNode } from './queries.ts';
 import { endOfSlice } from './slices.ts';
+
+/** The tables of which a node may have many rows, and their keys, which rise with the order of writing. */
+const RECORDS = [
+  { table: 'reports', key: 'seq' },
+  { table: 'status_events', key: 'id' },
+] as const;
 
 /** Records per statement, after which the clock is read. A report may have megabytes. */
 const RECORDS_AT_ONCE = 10;
@@ -38,8 +44,8 @@ export async function removeWithin(
   until: number,
 ): Promise<true | null> {
   await requireNode(trx, nodeId);
-  for (const table of ['reports', 'status_events'] as const) {
-    while ((await deleteOldest(trx, table, nodeId, RECORDS_AT_ONCE)) === RECORDS_AT_ONCE) {
+  for (const records of RECORDS) {
+    while ((await deleteOldest(trx, records, nodeId)) === RECORDS_AT_ONCE) {
       if (performance.now() > until) return null;
     }
   }
@@ -47,4 +53,17 @@ export async function removeWithin(
   if (fqdn === undefined) throw notFound('No such node');
   await recordAudit(trx, actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
   return true;
+}
+
+/** @returns how many were deleted, at most `RECORDS_AT_ONCE` */
+async function deleteOldest(
+  trx: Db,
+  { table, key }: (typeof RECORDS)[number],
+  nodeId: string,
+): Promise<number> {
+  const oldest = sql`select ${sql.ref(key)} from ${sql.table(table)} where node_id = ${nodeId}
+    order by timestamp, ${sql.ref(key)} limit ${RECORDS_AT_ONCE}`;
+  const { numAffectedRows } = await sql`
+    delete from ${sql.table(table)} where ${sql.ref(key)} in (${oldest})`.execute(trx);
+  return Number(numAffectedRows ?? 0);
 }

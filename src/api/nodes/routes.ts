@@ -41,8 +41,8 @@ export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
   const list = new ProblemList(database, options.problemCounts);
-  const matchingIds: BulkTools['matchingIds'] = async (conditions, limit, { principal, actor }) =>
-    list.matchingIds(conditions, limit, await stalenessRule(database, actor.at), principal.userId);
+  const matchingIds: BulkTools['matchingIds'] = async (conditions, { principal, actor }) =>
+    list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
     registerRoute(options),
     ...readingRoutes(options, list),
@@ -89,6 +89,8 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ principal, query, facts }) =>
         list.page(query, await stalenessRule(database, facts.now), principal.userId),
+      whole: async ({ principal, query, facts }) =>
+        list.whole(query, await stalenessRule(database, facts.now), principal.userId),
       show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {

@@ -1,12 +1,13 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
+import { type SqlBool, sql } from 'kysely';
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { requireNode } from './queries.ts';
+import { idList, requireNode } from './queries.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
 
@@ -63,6 +64,21 @@ export async function requireTypeOfValue(db: Db, scopeValueId: string): Promise<
   const scopeTypeId = await findTypeOfValue(db, scopeValueId);
   if (scopeTypeId === undefined) throw notFound('No such scope value');
   return scopeTypeId;
+}
+
+/** The ids of those values of one scope type that some nodes have, by the nodes' ids. */
+export async function tagsOfType(
+  db: Db,
+  nodeIds: readonly string[],
+  scopeTypeId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('node_tags')
+    .select(['node_id', 'scope_value_id'])
+    .where('scope_type_id', '=', scopeTypeId)
+    .where(sql<SqlBool>`node_id in ${idList(nodeIds)}`)
+    .execute();
+  return new Map(rows.map(({ node_id, scope_value_id }) => [node_id, scope_value_id]));
 }
 
 /** The refusal of a second value of a scope type. */

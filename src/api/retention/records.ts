@@ -160,20 +160,6 @@ function from(table: RecordTable, { nodeId, until, limit }: Oldest) {
     order by timestamp, ${sql.ref(KEYS[table])} limit ${limit}`;
 }
 
-/** Deletes the oldest of a node's records. @returns how many, at most `limit` */
-export async function deleteOldest(
-  trx: Db,
-  table: RecordTable,
-  nodeId: string,
-  limit: number,
-): Promise<number> {
-  const key = sql.ref(KEYS[table]);
-  const oldest = sql`select ${key} ${from(table, { nodeId, until: Number.MAX_SAFE_INTEGER, limit })}`;
-  const { numAffectedRows } = await sql`
-    delete from ${sql.table(table)} where ${key} in (${oldest})`.execute(trx);
-  return Number(numAffectedRows ?? 0);
-}
-
 /**
  * The time is compared once more, because SQLite may give the highest key of reports again if its report was deleted
  * with its node meanwhile.

@@ -16,6 +16,7 @@ const STATEMENTS = [
     expires_at bigint not null,
     changes text not null,
     named text not null,
+    is_narrowed integer not null,
     nodes integer not null,
     changed integer not null,
     unchanged integer not null,
