@@ -6,7 +6,8 @@ import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { DAY } from '../../src/lib/clock.ts';
 import { newOrderedId } from '../../src/lib/ids.ts';
 import type { Client } from '../../test/support/client.ts';
-import { makeFleet } from './fleet.ts';
+import { type ConnectingNode, makeFleet, makeIdentities } from './fleet.ts';
+import type { Endpoint } from './messages.ts';
 import { signIn } from './probe.ts';
 import type { Processes } from './processes.ts';
 
@@ -40,7 +41,10 @@ export interface RecordSize {
 }
 
 export interface RecordSite {
+  endpoint: Endpoint;
   client: Client;
+  /** A node that can connect. */
+  polling: ConnectingNode;
   size: RecordSize;
   /** The node with `RECORDS_OF_ONE` reports and the same number of events. */
   oneNode: string;
@@ -58,12 +62,19 @@ export async function makeRecordSite(
 ): Promise<RecordSite> {
   mkdirSync(folder);
   const { nodes } = size;
-  const fleet = await makeFleet(folder, template, { configurations: CONFIGURATIONS, nodes }, []);
+  const fleet = await makeFleet(
+    folder,
+    template,
+    { configurations: CONFIGURATIONS, nodes },
+    await makeIdentities(1),
+  );
+  const [polling] = fleet.connecting;
+  if (polling === undefined) throw new Error('no node of the site can connect');
   const [oneNode = '', busyNode = ''] = fleet.oneNodeEach;
   const end = Date.now();
   fill(join(folder, 'data/hawser.db'), size, [oneNode, busyNode], end);
   const { endpoint } = await processes.startHawser(folder);
-  return { client: await signIn(endpoint), size, oneNode, busyNode, end };
+  return { endpoint, client: await signIn(endpoint), polling, size, oneNode, busyNode, end };
 }
 
 /** Uses statements of the SQLite library itself, because the query builder would take minutes for a million rows. */

@@ -22,6 +22,13 @@ export interface JsonBody<B> {
   schema: ZodType<B>;
   /** A request without any body counts as one with `{}`. */
   isOptional?: true;
+  /**
+   * Refuses a caller who may not do what the body asks for. It is called before the schema judges the body, so that 403
+   * goes before 400.
+   * @param body as it came; undefined where it cannot be read
+   * @throws HawserError forbidden
+   */
+  refuse?(body: unknown, principal: Principal | null): void;
 }
 
 /** One JSON document that the handler parses, because it may be so large that a thread has to do it. */

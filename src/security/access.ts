@@ -50,6 +50,8 @@ interface UserAccess {
   anyScopes?: true;
   /** Also while the user must change the password. */
   duringPasswordChange?: true;
+  /** For a body that says what is done: the permission that each action needs. The route's body checks it. */
+  byAction?: Readonly<Record<string, Permission>>;
 }
 
 /** A grant on the configuration, composite or parameters that `{name}` in the path names. */

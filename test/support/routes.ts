@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PreviewRuns } from '../../src/api/previews/runs.ts';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
@@ -18,7 +19,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
-import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -45,11 +46,16 @@ export async function declaredRoutes(): Promise<Route[]> {
         locks,
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
+      previews: new PreviewRuns({
+        ...{ database, locks, log, clock: new TestClock(), onMade: () => undefined },
+        engine: { make: () => Promise.reject(new Error('nothing is previewed here')) },
+      }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
@@ -75,6 +81,7 @@ export function describeAccess(access: Access): string {
         access.session ? 'session' : null,
         access.anyScopes ? 'any scopes' : null,
         access.duringPasswordChange ? 'during password change' : null,
+        access.byAction ? [...new Set(Object.values(access.byAction))].join(' or ') : null,
       ].filter((mark) => mark !== null);
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }

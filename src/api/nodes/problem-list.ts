@@ -7,6 +7,7 @@ import { Pace } from '../../lib/pace.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { type Page, pageOfList } from '../crud/rows.ts';
 import {
+  type Conditions,
   idList,
   listNames,
   listNodes,
@@ -60,22 +61,26 @@ export class ProblemList {
       const { rows, total } = await listNodes(read, others, rule);
       return { rows: await this.withCounts(rows, caller), total };
     }
-    const found = await this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+    const { take: _take, skip: _skip, ...conditions } = others;
+    const found = await this.turn(() => this.find(conditions, rule, { hasParameterProblems, caller }));
     const { rows: ids, total } = pageOfList(found, filter);
     const rows = await listRows(read, rule, idList(ids));
     return { rows: await this.withCounts(rows, caller), total };
   }
 
   /**
-   * The ids of all nodes that match, in the order of the list. `take` and `skip` are not looked at. It goes through the
-   * fleet in slices, between which polls are answered.
+   * The ids of all nodes that match, in the order of the list. It goes through the fleet in slices, between which polls
+   * are answered.
    * @param caller is the one in whose turn documents are read
    */
-  async matchingIds(filter: Filter, rule: StalenessRule, caller: string): Promise<readonly string[]> {
+  async matchingIds(
+    filter: Omit<Filter, 'take' | 'skip'>,
+    rule: StalenessRule,
+    caller: string,
+  ): Promise<readonly string[]> {
     const { hasParameterProblems, ...others } = filter;
     if (hasParameterProblems !== undefined)
       return this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
-    const { take: _take, skip: _skip, ...conditions } = others;
     const found: string[] = [];
     const pace = new Pace();
     for (let after = ''; ; ) {
@@ -83,14 +88,15 @@ export class ProblemList {
       const last = slice.at(-1);
       if (last === undefined) return found;
       after = last.fqdn;
-      found.push(...(await selectMatching(this.database.read, idsOf(slice), conditions, rule)));
+      found.push(...(await selectMatching(this.database.read, idsOf(slice), others, rule)));
       if (pace.isDue) await pace.rest();
     }
   }
 
   /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
   async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
-    for (const ids of slicesOf(await this.matchingIds(filter, rule, caller))) {
+    const { take: _take, skip: _skip, ...conditions } = filter;
+    for (const ids of slicesOf(await this.matchingIds(conditions, rule, caller))) {
       const rows = await listRows(this.database.read, rule, idList(ids));
       const listed = await this.withCounts(rows, caller);
       const byId = new Map(listed.map((each) => [each.node.id, each]));
@@ -99,7 +105,7 @@ export class ProblemList {
   }
 
   private async find(
-    { take: _take, skip: _skip, ...others }: Filter,
+    others: Conditions,
     rule: StalenessRule,
     { hasParameterProblems, caller }: { hasParameterProblems: boolean; caller: string },
   ): Promise<readonly string[]> {
@@ -132,17 +138,25 @@ export class ProblemList {
   private async goThroughFleet(caller: string) {
     const found = { withProblems: [] as string[], withoutProblems: [] as string[], unknown: 0 };
     const pace = new Pace();
-    for (let after = ''; ; ) {
-      const slice = await listNames(this.database.read, { after, limit: SLICE });
-      const last = slice.at(-1);
-      if (last === undefined) return found;
-      after = last.fqdn;
-      for (const [id, count] of await this.counts.ofNodes(idsOf(slice), caller, pace)) {
+    for await (const slice of this.slicesOfAll()) {
+      for (const [id, count] of await this.counts.ofNodes(slice, caller, pace)) {
         if (count === null) found.unknown += 1;
         else if (count > 0) found.withProblems.push(id);
         else found.withoutProblems.push(id);
       }
       if (pace.isDue) await pace.rest();
+    }
+    return found;
+  }
+
+  /** The ids of all nodes by fqdn, a few at a time. */
+  private async *slicesOfAll(): AsyncGenerator<string[]> {
+    for (let after = ''; ; ) {
+      const slice = await listNames(this.database.read, { after, limit: SLICE });
+      const last = slice.at(-1);
+      if (last === undefined) return;
+      after = last.fqdn;
+      yield idsOf(slice);
     }
   }
 

@@ -6,17 +6,19 @@ import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
-import { recordAudit } from '../../security/audit.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
 import { readServerSettings } from '../settings/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
+import type { BulkTools } from './bulk.ts';
+import { bulkRoute } from './bulk-routes.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
+import { findNode, requireNode, type StalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
+import { removeNode } from './removal.ts';
 import { readRunning } from './running.ts';
 import {
   NewTag,
@@ -39,9 +41,13 @@ export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
+  const list = new ProblemList(database, options.problemCounts);
+  const matchingIds: BulkTools['matchingIds'] = async (conditions, { principal, actor }) =>
+    list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
     registerRoute(options),
-    ...readingRoutes(options),
+    ...readingRoutes(options, list),
+    bulkRoute({ ...options, matchingIds }),
     deleteRoute(database),
     ...assignmentRoutes(options),
   ];
@@ -74,10 +80,9 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): Route[] {
+function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, list: ProblemList): Route[] {
   const { read } = database;
   const nodes = permitted(database, TAGS, 'nodes.read');
-  const list = new ProblemList(database, problemCounts);
   return [
     nodes.list('/api/v1/nodes', {
       ...operation('listNodes', 'List nodes by name'),
@@ -128,11 +133,7 @@ function deleteRoute(database: Database): Route {
     answer: { description: 'The node is known no more' },
     // No copy of the node is kept in memory, so that its certificate is unknown from the next call on, even on a
     // connection that is open already.
-    async change(trx, { caller, params: { nodeId } }) {
-      const fqdn = await deleteNodeRow(trx, nodeId);
-      if (fqdn === undefined) throw notFound('No such node');
-      await recordAudit(trx, caller.actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
-    },
+    handle: ({ caller, params }) => removeNode(database, caller.actor, params.nodeId),
   });
 }
 

@@ -1,6 +1,6 @@
 /** Who may call an operation: the security schemes and requirements, and the same in words. */
 
-import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
+import { GRANT_RULES, type GrantKind, type Permission } from '../../domain/permissions.ts';
 import { type Access, needsSession, permissionsOf } from '../../security/access.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../session-cookie.ts';
@@ -56,6 +56,15 @@ export function securityOf({ access, caller }: Route): Partial<Record<SchemeName
   return access.kind.startsWith('node:self') ? [{ certificate: [] }, ...user] : user;
 }
 
+/** Actions of the same permission are named together. */
+function describeActions(byAction: Readonly<Record<string, Permission>>): string {
+  const needed = [...new Set(Object.values(byAction))].map((permission) => {
+    const actions = Object.keys(byAction).filter((action) => byAction[action] === permission);
+    return `\`${permission}\` for ${actions.join(', ')}`;
+  });
+  return `Needs the permission of the action: ${needed.join('; ')}.`;
+}
+
 const GRANTED: Record<GrantKind, string> = {
   configuration: 'the configuration',
   composite: 'the composite configuration',
@@ -74,6 +83,7 @@ export function describeAccess(access: Access): string {
     case 'metrics':
       return 'Needs the token of `HAWSER_METRICS_TOKEN`; without one configured, nothing is here.';
     case 'user':
+      if (access.byAction !== undefined) return describeActions(access.byAction);
       return `${access.session ? 'Needs a session; tokens are refused.' : 'Open to any signed-in user.'}${
         access.anyScopes ? ' A token needs no scope for it.' : ''
       }${access.duringPasswordChange ? ' Open also while the password must be changed.' : ''}`;
