@@ -8,6 +8,7 @@ import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -65,6 +66,7 @@ import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
+import { OfferedVersions } from './resolve/offered-versions.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
@@ -103,11 +105,10 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   return { pull, api: [...all, openApiRoute([...pull, ...all])] };
 }
 
-function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
+/** What routes work with. Each is made once for all of them. */
+function makeParts(options: AppOptions) {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
-  const { dataDir } = config;
-  const { questions } = options.fleetThreads;
-  const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
+  const { onMerged, onResolved, onBundleBuilt } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
   const comparer = new Comparer(options.comparingThreads);
@@ -118,16 +119,39 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
+  const offeredVersions = new OfferedVersions(store, composites);
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
-  const auth = { database, dataDir, log, onSignIn };
-  const parameterTools = { database, store, parameters, schemas, documents, locks };
-  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
   const readers = { composites, compatibility, comparer, bundles, blame };
-  const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
+  return {
+    ...{
+      documents,
+      comparer,
+      planner,
+      resolver,
+      explainer,
+      problemCounts,
+      offeredVersions,
+      compatibility,
+      bundles,
+    },
+    versionTools: { database, store, locks, log, limits: config.limits, ...readers },
+    parameterTools: { database, store, parameters, schemas, documents, locks },
+  };
+}
+
+function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
+  const { database, store, locks, log, config, metrics } = options;
+  const { questions } = options.fleetThreads;
+  const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
+  const { versionTools, parameterTools, ...parts } = makeParts(options);
+  const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { offeredVersions, compatibility, bundles } = parts;
+  const auth = { database, dataDir: config.dataDir, log, onSignIn };
+  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
@@ -136,11 +160,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...tokenRoutes(database),
-      ...userRoutes({ database, dataDir, log }),
+      ...userRoutes(auth),
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
+      fleetSummaryRoute(database),
+      ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
