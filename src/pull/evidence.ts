@@ -31,6 +31,8 @@ const GATHERING = 50;
 const PAUSE = 20;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
 const BATCH = 100;
+/** Milliseconds between two batches. A wave of polls after a publish makes more than one, and goes first. */
+const REST = 10;
 
 /** A note, and the manifest of the checksum that it says to be running. */
 interface Note extends RunningNote {
@@ -58,6 +60,7 @@ export class EvidenceNotes {
     this.notes = new NodeNotes(tools.log, {
       onFailure: 'what nodes run could not be written; it is kept until it can be',
       batch: BATCH,
+      rest: REST,
       join: (before, then) => ({
         ...joinNotes(before, then),
         manifest: then.running === null ? before.manifest : then.manifest,
@@ -105,7 +108,7 @@ export class EvidenceNotes {
 
   /** Writes what is noted of a node, so that what it says next comes after it; undefined where nothing is noted. */
   settle(nodeId: string): Promise<void> | undefined {
-    return this.notes.of(nodeId) === undefined ? undefined : this.notes.flush();
+    return this.notes.settle(nodeId);
   }
 
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
