@@ -28,6 +28,7 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
@@ -150,6 +151,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...reportRoutes({ ...options, onCommit: onGroupCommit }),
       fleetReportRoute(database),
       activityRoute(database),
+      searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],

@@ -19,7 +19,7 @@ import { certificateRotationMigration } from './migrations/0013-certificate-rota
 import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
 import { runningMigration } from './migrations/0015-running.ts';
 import { nodeListsMigration } from './migrations/0016-node-lists.ts';
-import { activityMigration } from './migrations/0018-activity.ts';
+import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -39,7 +39,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0014-pinned-versions': pinnedVersionsMigration,
   '0015-running': runningMigration,
   '0016-node-lists': nodeListsMigration,
-  '0018-activity': activityMigration,
+  '0018-activity-and-search': activityAndSearchMigration,
 };
 
 /** The names of the migrations of this release, in their order. */
