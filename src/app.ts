@@ -5,6 +5,7 @@ import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
+import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
@@ -134,6 +135,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...gitRoutes(store, options.uploadPack),
       ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
       rotationRoute(options),
+      authorityRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
