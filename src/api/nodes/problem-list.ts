@@ -43,6 +43,8 @@ export class ProblemList {
   private fleet: Fleet | null = null;
   /** One request at a time goes through the fleet, because several would hold up the polls for longer. */
   private readonly turn = pLimit(1);
+  /** The same for whole lists. */
+  private readonly wholeTurn = pLimit(1);
 
   constructor(database: Database, counts: ProblemCounts) {
     this.database = database;
@@ -90,7 +92,8 @@ export class ProblemList {
 
   /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
   async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
-    for (const ids of slicesOf(await this.matchingIds(filter, rule, caller))) {
+    const matching = await this.wholeTurn(() => this.matchingIds(filter, rule, caller));
+    for (const ids of slicesOf(matching)) {
       const rows = await listRows(this.database.read, rule, idList(ids));
       const listed = await this.withCounts(rows, caller);
       const byId = new Map(listed.map((each) => [each.node.id, each]));
