@@ -9,6 +9,7 @@ import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -63,6 +64,7 @@ import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
+import { OfferedVersions } from './resolve/offered-versions.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
@@ -111,6 +113,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
+  const offeredVersions = new OfferedVersions(store, composites);
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
   const auth = { database, dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
@@ -133,7 +136,8 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
+      fleetSummaryRoute(database),
+      ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
       authorityRoute(options),
       ...lcmRoutes(database),

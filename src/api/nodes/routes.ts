@@ -5,17 +5,17 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { recordAudit } from '../../security/audit.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { readServerSettings } from '../settings/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
+import { deleteNodeRow, findNode, requireNode, stalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import { readRunning } from './running.ts';
 import {
@@ -35,6 +35,7 @@ const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
   problemCounts: ProblemCounts;
+  offeredVersions: OfferedVersions;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
@@ -74,20 +75,24 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): Route[] {
+function readingRoutes(options: NodeRouteOptions): Route[] {
+  const { database, planner, problemCounts, offeredVersions } = options;
   const { read } = database;
   const nodes = permitted(database, TAGS, 'nodes.read');
-  const list = new ProblemList(database, problemCounts);
+  const list = new ProblemList(database, problemCounts, offeredVersions);
   return [
     nodes.list('/api/v1/nodes', {
-      ...operation('listNodes', 'List nodes by name'),
+      ...operation('listNodes', 'List nodes, by name or as `sort` says'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ principal, query, facts }) =>
         list.page(query, await stalenessRule(database, facts.now), principal.userId),
       whole: async ({ principal, query, facts }) =>
         list.whole(query, await stalenessRule(database, facts.now), principal.userId),
-      show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
+      show: ({ node, offeredVersion, parameterProblems }) => ({
+        ...toNodeSummary(node, offeredVersion),
+        parameterProblems,
+      }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
       ...operation('getNode', 'Read a node'),
@@ -101,7 +106,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): 
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
         return {
-          ...toNodeSummary(row),
+          ...toNodeSummary(row, await list.offeredVersion(row)),
           certificate: toCertificate(await listCertificates(read, nodeId), now),
           assignment:
             assignment &&
@@ -113,11 +118,6 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): 
       },
     }),
   ];
-}
-
-async function stalenessRule(database: Database, now: number): Promise<StalenessRule> {
-  const { stalenessMultiplier } = await readServerSettings(database.read);
-  return { now, stalenessMultiplier };
 }
 
 function deleteRoute(database: Database): Route {
