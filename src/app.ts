@@ -5,6 +5,7 @@ import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
+import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
@@ -32,6 +33,7 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
@@ -167,6 +169,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       fleetSummaryRoute(database),
       ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
+      authorityRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
@@ -184,6 +187,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...reportRoutes({ ...options, onCommit: onGroupCommit }),
       fleetReportRoute(database),
       activityRoute(database),
+      searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),

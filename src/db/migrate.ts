@@ -20,7 +20,7 @@ import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
 import { runningMigration } from './migrations/0015-running.ts';
 import { nodeListsMigration } from './migrations/0016-node-lists.ts';
 import { previewsMigration } from './migrations/0017-previews.ts';
-import { activityMigration } from './migrations/0018-activity.ts';
+import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -41,7 +41,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0015-running': runningMigration,
   '0016-node-lists': nodeListsMigration,
   '0017-previews': previewsMigration,
-  '0018-activity': activityMigration,
+  '0018-activity-and-search': activityAndSearchMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

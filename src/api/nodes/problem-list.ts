@@ -40,6 +40,8 @@ export class ProblemList {
   private fleet: Fleet | null = null;
   /** One request at a time goes through the fleet, because several would hold up the polls for longer. */
   private readonly turn = pLimit(1);
+  /** The same for whole lists. */
+  private readonly wholeTurn = pLimit(1);
 
   constructor(database: Database, counts: ProblemCounts, offered: OfferedVersions) {
     this.database = database;
@@ -77,6 +79,12 @@ export class ProblemList {
     return this.find(filter, rule, { hasParameterProblems, caller });
   }
 
+  /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
+  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
+    const matching = await this.wholeTurn(() => this.matchingIds(filter, rule, caller));
+    for (const ids of slicesOf(matching)) yield await this.rowsOf(ids, rule, caller);
+  }
+
   /** What the assignment of a node gives now; null where it gives nothing. */
   async offeredVersion(node: NodeRow): Promise<string | null> {
     return this.offeredTo(node, new Map());
@@ -91,13 +99,6 @@ export class ProblemList {
       listed.push(...(await this.listed(rows, caller, pace)));
     }
     return listed;
-  }
-
-  /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
-  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
-    const { take: _take, skip: _skip, ...conditions } = filter;
-    for (const ids of slicesOf(await this.matchingIds(conditions, rule, caller)))
-      yield this.rowsOf(ids, rule, caller);
   }
 
   private async find(

@@ -205,14 +205,6 @@ const nodeSummary = {
   }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
-  parameterProblems: z
-    .int()
-    .nullable()
-    .meta({
-      description:
-        'How many faults the parameters have that the node gets, merged; 0 where it gets nothing; null while what it ' +
-        'gets cannot be read',
-    }),
   offeredVersion: z
     .string()
     .nullable()
@@ -227,6 +219,14 @@ const nodeSummary = {
     })
     .nullable()
     .meta({ description: 'What the node runs, as far as the server knows' }),
+  parameterProblems: z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        'How many faults the parameters have that the node gets, merged; 0 where it gets nothing; null while what it ' +
+        'gets cannot be read',
+    }),
 };
 
 export const NodeSummary = z.object(nodeSummary).meta({ id: 'NodeSummary', examples: [SUMMARY] });

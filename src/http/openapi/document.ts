@@ -44,7 +44,6 @@ const TAGS: Record<string, string> = {
   Pull: 'What a node polls and downloads',
   Nodes: 'Registration, status, assignment and parameters of nodes',
   Reports: 'Results that nodes report',
-  Fleet: 'All nodes at a glance, what has happened, and search',
   'Registration keys': 'Secrets with which new nodes come in',
   Configurations: 'Configurations: names, descriptions, flags',
   'Configuration versions': 'Drafts, publishing and files of configurations',
