@@ -198,9 +198,9 @@ async function requireGroup(
 ): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
   const row = await requirePreview(tools, call);
   const groups = new FoundGroups(tools.database.read, row.id);
-  const found = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
-  if (found === undefined) throw notFound('The preview has no such group');
-  return { row, group: found.group, kept: await groups.keptGroup(found) };
+  const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
+  if (group === undefined) throw notFound('The preview has no such group');
+  return { row, group, kept: await groups.keptText(group) };
 }
 
 const noPreview = () => notFound('No such preview');
