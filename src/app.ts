@@ -18,6 +18,9 @@ import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
+import { groupExplainer } from './api/previews/engine.ts';
+import { previewRoutes } from './api/previews/routes.ts';
+import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -62,22 +65,25 @@ import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
+import { registryOf } from './resolve/registry.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import type { Stores } from './stores.ts';
-import type { ThreadTasks } from './threads/open.ts';
+import type { FleetThreads, ThreadTasks } from './threads/open.ts';
 
 export interface AppOptions extends Stores {
   config: Config;
   uploadPack: UploadPack;
   blame: GitBlame;
   retention: RetentionRuns;
+  previews: PreviewRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
+  fleetThreads: FleetThreads;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -96,12 +102,13 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
   const { dataDir } = config;
+  const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
-  const planner = new Planner(database, store, { composites, parameters });
+  const planner = new Planner(registryOf(database), store, { composites, parameters });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
@@ -148,6 +155,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
+      ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
     ],
   };
 }

@@ -2,6 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { previewEngine } from './api/previews/engine.ts';
+import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
@@ -26,7 +28,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openComparingThreads, openThreads } from './threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -76,6 +78,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
+  const fleetThreads = openFleetThreads(config);
+  const engine = previewEngine(fleetThreads.previews);
+  const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
@@ -83,9 +88,11 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     config,
     threads,
     comparingThreads,
+    fleetThreads,
     uploadPack,
     blame,
     retention: retention.runs,
+    previews: previews.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
@@ -109,7 +116,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await Promise.all([threads.close(), comparingThreads.close()]);
+      // The previews that are under way end with their threads.
+      const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
+      await Promise.all(all.map((each) => each.close()));
       await uploadPack.close();
       await blame.close();
       await retention.close();

@@ -21,6 +21,7 @@ import {
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
 import { endAfterAnswer } from './connections.ts';
+import { queryOf } from './csv.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
@@ -104,7 +105,7 @@ export class Dispatcher {
     return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
-      const { params, query } = readAddress(route, ctx.params, parseQuery(ctx.querystring));
+      const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
       return andThen(this.bodies.read(route.body, ctx), (read) => {

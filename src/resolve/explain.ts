@@ -8,7 +8,7 @@ import type { FieldError } from '../lib/errors.ts';
 import type { ParameterDetails } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource } from './document-tasks.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { ShownSource } from './provenance-text.ts';
@@ -48,7 +48,7 @@ interface Readers {
   planner: Planner;
   parameters: ParameterReader;
   schemas: SchemaReader;
-  documents: Documents;
+  documents: DocumentRunner;
 }
 
 /** A configuration's plan for one node. */

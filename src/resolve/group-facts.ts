@@ -7,7 +7,7 @@ import type { FieldError } from '../lib/errors.ts';
 import { gitBlobId } from '../lib/hash.ts';
 import { type Bundle, FileCounter, type FileTotals } from './bundle-files.ts';
 import type { Delivery } from './delivery.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import {
   behind,
   CALLER,
@@ -33,14 +33,14 @@ const NO_CHANGES: FileTotals = { added: 0, removed: 0, modified: 0, renamed: 0 }
 
 /** Makes the facts of all groups of one preview. */
 export class GroupFactsMaker {
-  private readonly documents: Documents;
+  private readonly documents: DocumentRunner;
   private readonly counter = new FileCounter();
   private readonly proposals = new Proposals();
   private readonly before: SideMaker;
   private readonly after: SideMaker;
 
   /** @param documents those of the readers, which share what they have read */
-  constructor(before: SideReaders, after: SideReaders, documents: Documents) {
+  constructor(before: SideReaders, after: SideReaders, documents: DocumentRunner) {
     this.documents = documents;
     this.before = new SideMaker(before, documents, this.proposals);
     this.after = new SideMaker(after, documents, this.proposals);

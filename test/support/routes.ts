@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PreviewRuns } from '../../src/api/previews/runs.ts';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
@@ -17,7 +18,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
-import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -43,11 +44,16 @@ export async function declaredRoutes(): Promise<Route[]> {
         locks,
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
+      previews: new PreviewRuns({
+        ...{ database, locks, log, clock: new TestClock(), onMade: () => undefined },
+        engine: { make: () => Promise.reject(new Error('nothing is previewed here')) },
+      }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

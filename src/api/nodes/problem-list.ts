@@ -66,6 +66,23 @@ export class ProblemList {
     return { rows: await this.withCounts(rows, caller), total };
   }
 
+  /** All nodes that match, by fqdn, in slices. */
+  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
+    const { read } = this.database;
+    const { hasParameterProblems, ...others } = filter;
+    const isShown = ({ parameterProblems: count }: ListedNode) =>
+      hasParameterProblems === undefined || (count !== null && count > 0 === hasParameterProblems);
+    for (let after = ''; ; ) {
+      const slice = await listNames(read, { after, limit: SLICE });
+      const last = slice.at(-1);
+      if (last === undefined) return;
+      after = last.fqdn;
+      const ids = await selectMatching(read, idsOf(slice), others, rule);
+      const listed = await this.withCounts(await listRows(read, rule, idList(ids)), caller);
+      yield listed.filter(isShown);
+    }
+  }
+
   private async find(
     { take: _take, skip: _skip, ...others }: Filter,
     rule: StalenessRule,

@@ -8,7 +8,18 @@ import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
 import type { ReportCountsTable, ReportsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
-import { newestFirst, newestPage, type Period, whereGiven, within } from '../crud/history.ts';
+import {
+  behind,
+  newestFirst,
+  newestPage,
+  newestSlices,
+  type Period,
+  type Place,
+  SLICE,
+  slicesOf,
+  whereGiven,
+  within,
+} from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';
 import type { NodeReportFilter } from './schemas.ts';
 
@@ -17,6 +28,9 @@ export type ReportRow = Pick<
   ReportsTable,
   'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
 > & { fqdn: string };
+
+/** A report with its place in the lists. */
+type PlacedReport = ReportRow & Place;
 
 type Filter = z.output<typeof NodeReportFilter>;
 type Outcome = Pick<ReportCountsTable, 'operation' | 'in_desired_state' | 'had_errors'>;
@@ -35,6 +49,7 @@ function reportRows(db: Db) {
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
     .select([
+      'reports.seq',
       'reports.id',
       'reports.node_id',
       'nodes.fqdn',
@@ -51,32 +66,57 @@ export function findReport(db: Db, id: string): Promise<(ReportRow & { result: s
 
 /** Lists the reports of a node that match, newest first. */
 export function listNodeReports(db: Db, nodeId: string, filter: Filter): Promise<Page<ReportRow>> {
-  const matching = whereGiven(reportsWithin(db, filter), {
+  return newestPage(reportsOfNode(db, nodeId, filter), reportRows(db), filter);
+}
+
+/** All reports of a node that match, newest first, in slices. */
+export function allNodeReports(db: Db, nodeId: string, filter: Filter): AsyncGenerator<PlacedReport[]> {
+  return newestSlices(reportsOfNode(db, nodeId, filter), reportRows(db));
+}
+
+function reportsOfNode(db: Db, nodeId: string, filter: Filter) {
+  return whereGiven(reportsWithin(db, filter), {
     node_id: nodeId,
     operation: filter.operation,
     in_desired_state: toFlag(filter.inDesiredState, null),
     had_errors: toFlag(filter.hadErrors, null),
   });
-  return newestPage(matching, reportRows(db), filter);
 }
 
 /** Lists all reports that match, newest first. */
 export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRow>> {
   const found = await countOutcomes(db, filter);
-  const [first, ...others] = found.map((outcome) =>
-    withOutcome(db, outcome, filter).select(['seq', 'timestamp']),
-  );
-  if (first === undefined) return { rows: [], total: 0 };
-  const merged = newestFirst(others.reduce((all, one) => all.unionAll(one), first))
-    .limit(filter.take)
-    .offset(filter.skip);
-  const shown = db.selectFrom(merged.as('shown')).select('shown.seq');
-  const rows = await newestFirst(reportRows(db).where('reports.seq', 'in', shown)).execute();
+  const rows = await readReports(db, found, filter);
   const total =
     filter.from === undefined && filter.to === undefined
       ? found.reduce((sum, { count }) => sum + count, 0)
       : await countWithin(db, found, toRange(filter));
   return { rows, total };
+}
+
+/** All reports that match, newest first, in slices. */
+export function allReports(db: Db, filter: Filter): AsyncGenerator<PlacedReport[]> {
+  return slicesOf(async (place) =>
+    readReports(db, await countOutcomes(db, filter), { ...filter, take: SLICE, skip: 0 }, place),
+  );
+}
+
+/** Reports with these outcomes, newest first, behind a place. */
+async function readReports(
+  db: Db,
+  outcomes: readonly Outcome[],
+  { take, skip, ...period }: Filter,
+  place?: Place,
+): Promise<PlacedReport[]> {
+  const [first, ...others] = outcomes.map((outcome) =>
+    behind(withOutcome(db, outcome, period), place).select(['seq', 'timestamp']),
+  );
+  if (first === undefined) return [];
+  const merged = newestFirst(others.reduce((all, one) => all.unionAll(one), first))
+    .limit(take)
+    .offset(skip);
+  const shown = db.selectFrom(merged.as('shown')).select('shown.seq');
+  return newestFirst(reportRows(db).where('reports.seq', 'in', shown)).execute();
 }
 
 /** Lists the outcomes that the filter admits and that at least one report has, with their counts over all times. */
