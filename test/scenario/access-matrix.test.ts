@@ -25,9 +25,9 @@ const LATER: readonly Permission[] = [
 /** Nothing has this ETag: whoever is let in gets 412 instead of changing what later calls need. */
 const UNTOUCHED = { 'If-Match': '"nothing-has-this"' };
 
-/** Beside the permission, in a way that no declaration tells: which configuration it is, only the handler knows. */
 /** Whoever else reads a preview needs users.manage too (test/scenario/previews-life.test.ts). */
 const isForItsMaker = ({ path }: Route) => path.startsWith('/api/v1/previews/{id}');
+/** Beside the permission, in a way that no declaration tells: which configuration it is, only the handler knows. */
 const asksForParameters = ({ path }: Route) => path.startsWith('/api/v1/nodes/{nodeId}/parameters/');
 
 describe('who is let in by each route', () => {
