@@ -117,7 +117,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       summary: 'Read what changes for a group of nodes',
       params: GROUP,
       answers: { 200: { description: 'The group', schema: GroupDetailsView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { row, group, kept } = await requireGroup(tools, call);
         const isNarrowed = row.is_narrowed === 1;
@@ -131,7 +131,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       params: GROUP.extend({ filePath: z.string() }),
       query: z.object({ context: Context }),
       answers: { 200: { description: 'What is different afterwards', schema: FileDiffView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { kept } = await requireGroup(tools, call);
         const path = existingPath(call.params.filePath);
