@@ -117,7 +117,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       summary: 'Read what changes for a group of nodes',
       params: GROUP,
       answers: { 200: { description: 'The group', schema: GroupDetailsView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { row, group, kept } = await requireGroup(tools, call);
         const isNarrowed = row.is_narrowed === 1;
@@ -131,7 +131,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       params: GROUP.extend({ filePath: z.string() }),
       query: z.object({ context: Context }),
       answers: { 200: { description: 'What is different afterwards', schema: FileDiffView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { kept } = await requireGroup(tools, call);
         const path = existingPath(call.params.filePath);
@@ -198,9 +198,9 @@ async function requireGroup(
 ): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
   const row = await requirePreview(tools, call);
   const groups = new FoundGroups(tools.database.read, row.id);
-  const found = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
-  if (found === undefined) throw notFound('The preview has no such group');
-  return { row, group: found.group, kept: await groups.keptGroup(found) };
+  const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
+  if (group === undefined) throw notFound('The preview has no such group');
+  return { row, group, kept: await groups.keptText(group) };
 }
 
 const noPreview = () => notFound('No such preview');
