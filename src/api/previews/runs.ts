@@ -119,12 +119,12 @@ export class PreviewRuns {
   private async writeEnds(): Promise<void> {
     const { database, locks, clock } = this.tools;
     for (const [id, end] of this.unwritten) {
-      await endPreview(database.write, id, end);
+      await endPreview(database.writeNow, id, end);
       this.unwritten.delete(id);
     }
     for (const maker of await listMakers(database.read)) {
       if (maker === this.maker) continue;
-      await locks.runIfFree(previewMaker(maker), () => endPreviewsOf(database.write, maker, clock.now()));
+      await locks.runIfFree(previewMaker(maker), () => endPreviewsOf(database.writeNow, maker, clock.now()));
     }
   }
 
