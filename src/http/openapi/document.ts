@@ -43,6 +43,7 @@ const TAGS: Record<string, string> = {
   Tokens: 'Personal access tokens of the caller',
   Pull: 'What a node polls and downloads',
   Nodes: 'Registration, status, assignment and parameters of nodes',
+  Fleet: 'All nodes at a glance, what has happened, and search',
   Reports: 'Results that nodes report',
   'Registration keys': 'Secrets with which new nodes come in',
   Configurations: 'Configurations: names, descriptions, flags',
