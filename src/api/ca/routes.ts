@@ -1,6 +1,7 @@
 /** `/api/v1/ca.pem`: the certificate of the built-in authority, for those who have to trust what it issues. */
 
 import { download } from '../../http/answer.ts';
+import { NOT_FOUND } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
@@ -32,7 +33,7 @@ export function authorityRoute({ authority, issuesCertificates }: AuthorityRoute
         headers: { 'Content-Disposition': `\`${ATTACHMENT}\`` },
       },
     },
-    problems: ['not_found'],
+    problems: [NOT_FOUND],
     handle() {
       if (!issuesCertificates) throw notFound('This server issues no certificates');
       const { certificate } = authority;
