@@ -51,6 +51,7 @@ import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
+import type { EvidenceNotes } from './pull/evidence.ts';
 import { pullRoutes } from './pull/routes.ts';
 import type { CompareTasks } from './resolve/compare-tasks.ts';
 import { Comparer } from './resolve/comparer.ts';
@@ -83,6 +84,7 @@ export interface AppOptions extends Stores {
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
+  evidence: EvidenceNotes;
 }
 
 /** All routes. Those of the poll are apart, because they are looked through first. */
@@ -118,7 +120,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
-    pull: pullRoutes(resolver, bundles),
+    pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes(database, metrics, options.readOtherMetrics),
@@ -145,7 +147,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
-      ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
+      ...reportRoutes({ ...options, onCommit: onGroupCommit }),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],

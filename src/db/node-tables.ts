@@ -35,7 +35,8 @@ export interface NodeTagsTable {
 }
 
 /** How the server knows what a node runs, the weakest first. */
-export type Evidence = 'Told' | 'Served' | 'Declared';
+export const EVIDENCE = ['Told', 'Served', 'Declared'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
 
 /** What a node runs, as far as the server knows. A row is written only when it changes. */
 export interface NodeRunningTable {
@@ -101,4 +102,6 @@ export interface NodeTables {
   /** Triggers keep these counts. */
   evidence_counts: { evidence: Evidence; count: number };
   manifests: ManifestsTable;
+  /** How many nodes run each checksum and how many reports name it. Triggers keep these counts. */
+  checksum_uses: { checksum: string; uses: number };
 }

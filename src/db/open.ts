@@ -36,6 +36,8 @@ export interface Database {
    * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
    */
   writeUnflushed: Kysely<Schema>;
+  /** Like `writeNow` and `writeUnflushed` at once. It is for notes that are shown as soon as they are written. */
+  noteUnflushed: Kysely<Schema>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
@@ -88,6 +90,7 @@ export async function openDatabase(
   const write = writing(PATIENCE);
   const writeNow = writing(0);
   const writeUnflushed = writing(PATIENCE, false);
+  const noteUnflushed = writing(0, false);
   await migrate(write);
   const openReader = () => tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
   const lookupHandle = openReader();
@@ -99,6 +102,7 @@ export async function openDatabase(
     write,
     writeNow,
     writeUnflushed,
+    noteUnflushed,
     read,
     nodeLookup,
     changes,
@@ -115,6 +119,7 @@ export async function openDatabase(
       await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      await noteUnflushed.destroy();
       await writeUnflushed.destroy();
       await writeNow.destroy();
       await write.destroy();

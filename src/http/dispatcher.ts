@@ -96,6 +96,7 @@ export class Dispatcher {
     return andThen(this.answer(ctx, route), (answer) => {
       respond(ctx, withRenewedSession(answer, state.principal));
       this.noteAnswered(ctx);
+      route.answered?.(ctx, answer);
     });
   }
 

@@ -15,6 +15,7 @@ import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
 import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
@@ -31,6 +32,7 @@ export async function declaredRoutes(): Promise<Route[]> {
     ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
     onRefsMoved: async () => undefined,
   });
+  const evidence = new EvidenceNotes({ database, store, log, clock: new TestClock() });
   try {
     const options: AppOptions = {
       ...{ database, store, log, clock: new TestClock() },
@@ -51,10 +53,12 @@ export async function declaredRoutes(): Promise<Route[]> {
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
+      evidence,
     };
     const { pull, api } = allRoutes(options);
     return [...pull, ...api];
   } finally {
+    await evidence.close();
     await store.close();
     await database.close();
     rmSync(folder, { recursive: true, force: true });

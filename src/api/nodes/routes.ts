@@ -17,6 +17,7 @@ import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
 import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
+import { readRunning } from './running.ts';
 import {
   NewTag,
   NodeDetails,
@@ -104,6 +105,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): 
             assignment &&
             toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
           tags: tags.map(toNodeTag),
+          running: await readRunning(read, nodeId),
           parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
         };
       },

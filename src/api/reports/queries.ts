@@ -6,7 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportCountsTable, ReportsTable } from '../../db/schema.ts';
+import type { ReportChecksumsTable, ReportCountsTable, ReportsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { newestFirst, newestPage, type Period, whereGiven, within } from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';
@@ -16,7 +16,12 @@ import type { NodeReportFilter } from './schemas.ts';
 export type ReportRow = Pick<
   ReportsTable,
   'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & { fqdn: string };
+> & {
+  fqdn: string;
+  /** What the node ran; null where that is not known. */
+  checksum: string | null;
+  source: ReportChecksumsTable['source'] | null;
+};
 
 type Filter = z.output<typeof NodeReportFilter>;
 type Outcome = Pick<ReportCountsTable, 'operation' | 'in_desired_state' | 'had_errors'>;
@@ -34,6 +39,7 @@ function reportRows(db: Db) {
   return db
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
+    .leftJoin('report_checksums', 'report_checksums.report_seq', 'reports.seq')
     .select([
       'reports.id',
       'reports.node_id',
@@ -42,6 +48,8 @@ function reportRows(db: Db) {
       'reports.operation',
       'reports.in_desired_state',
       'reports.had_errors',
+      'report_checksums.checksum',
+      'report_checksums.source',
     ]);
 }
 
