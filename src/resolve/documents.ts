@@ -44,11 +44,11 @@ function withOwnBuffer(bytes: Uint8Array): Uint8Array {
 }
 
 export class Documents {
-  private readonly threads: Threads<DocumentTasks>;
+  private readonly threads: Pick<Threads<DocumentTasks>, 'run'>;
   private readonly tasks = documentTasks();
   private readonly turn = new TurnBudget(TURN);
 
-  constructor(threads: Threads<DocumentTasks>) {
+  constructor(threads: Pick<Threads<DocumentTasks>, 'run'>) {
     this.threads = threads;
   }
 

@@ -41,6 +41,7 @@ const TAGS: Record<string, string> = {
   Pull: 'What a node polls and downloads',
   Nodes: 'Registration, status, assignment and parameters of nodes',
   Reports: 'Results that nodes report',
+  Proof: 'Who runs exactly which version, and what a checksum stands for',
   'Registration keys': 'Secrets with which new nodes come in',
   Configurations: 'Configurations: names, descriptions, flags',
   'Configuration versions': 'Drafts, publishing and files of configurations',
