@@ -64,11 +64,12 @@ import { ManifestMaker } from './resolve/manifest-maker.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
+import { registryOf } from './resolve/registry.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import type { Stores } from './stores.ts';
-import type { ThreadTasks } from './threads/open.ts';
+import type { FleetThreads, ThreadTasks } from './threads/open.ts';
 
 export interface AppOptions extends Stores {
   config: Config;
@@ -80,6 +81,7 @@ export interface AppOptions extends Stores {
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
+  fleetThreads: FleetThreads;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
@@ -104,7 +106,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const documents = new Documents(options.threads);
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
-  const planner = new Planner(database, store, { composites, parameters });
+  const planner = new Planner(registryOf(database), store, { composites, parameters });
   const maker = new ManifestMaker(store, parameters);
   const resolver = new Resolver(database, { planner, maker, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);

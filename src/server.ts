@@ -27,7 +27,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openComparingThreads, openThreads } from './threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -78,6 +78,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
+  const fleetThreads = openFleetThreads(config);
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
@@ -85,6 +86,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     config,
     threads,
     comparingThreads,
+    fleetThreads,
     uploadPack,
     blame,
     retention: retention.runs,
@@ -112,7 +114,8 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await Promise.all([threads.close(), comparingThreads.close()]);
+      const { previews, questions } = fleetThreads;
+      await Promise.all([threads, comparingThreads, previews, questions].map((each) => each.close()));
       await uploadPack.close();
       await blame.close();
       await retention.close();

@@ -21,6 +21,12 @@ export interface Assignment {
   version: string | null;
 }
 
+/** Two assignments have the same key only if they give the same to any node. */
+export function keyOfAssignment(assignment: Assignment): string {
+  const { configurationId, compositeId, majorVersion, prereleaseChannel, version } = assignment;
+  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}|${version ?? ''}`;
+}
+
 export interface KnownNode {
   nodeId: string;
   /** The time is in epoch milliseconds. */

@@ -92,11 +92,10 @@ export async function openDatabase(
   const writeUnflushed = writing(PATIENCE, false);
   const noteUnflushed = writing(0, false);
   await migrate(write);
-  const openReader = () => tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
-  const lookupHandle = openReader();
+  const lookupHandle = openReader(file);
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
-  const statements = new PreparedStatements(openReader());
+  const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
@@ -133,6 +132,11 @@ export async function openDatabase(
  * another process that is just recovering the log after a crash.
  */
 const READERS_PATIENCE = 20;
+
+/** A handle that only reads, of a database that is open for writing elsewhere in this server. */
+export function openReader(file: string): SqliteHandle {
+  return tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
+}
 
 /** @throws HawserError `database_damaged` if there are changes in the log and no database to which they belong */
 function refuseLostDatabase(file: string): void {

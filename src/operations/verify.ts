@@ -18,8 +18,7 @@ import { blobIdOf } from '../git/loose-objects.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import { HawserError, notFound } from '../lib/errors.ts';
 import { CompositeReader } from '../resolve/composites.ts';
-import { documentTasks } from '../resolve/document-tasks.ts';
-import { Documents } from '../resolve/documents.ts';
+import { DocumentsInThread } from '../resolve/documents.ts';
 import { ManifestMaker } from '../resolve/manifest-maker.ts';
 import { ParameterReader } from '../resolve/parameters.ts';
 import {
@@ -50,7 +49,7 @@ export async function verifyChecksum(
   const kept = await readKept(dataDir, text.toLowerCase());
   const store = readOnlyStore(reposDir);
   try {
-    const parameters = new ParameterReader(store, documentsHere(), () => undefined);
+    const parameters = new ParameterReader(store, new DocumentsInThread(), () => undefined);
     const maker = new ManifestMaker(store, parameters);
     const tools = { store, composites: new CompositeReader(store), parameters, maker };
     return await new Verification(tools, kept).run();
@@ -71,12 +70,6 @@ async function readKept(dataDir: string, checksum: string): Promise<KeptManifest
   } finally {
     await database.close();
   }
-}
-
-/** The work of a thread, done at once: nobody else waits for this process. */
-function documentsHere(): Documents {
-  const tasks = documentTasks();
-  return new Documents({ run: async (_caller, name, input) => tasks[name](input as never) as never });
 }
 
 class Verification {

@@ -25,6 +25,8 @@ export interface ComparedFiles {
   infos(files: readonly ListedFile[]): Promise<BlobInfo[]>;
   /** The bytes, which are not changed. */
   read(file: ListedFile): Promise<Uint8Array>;
+  /** Names what `read` gives. Default: the file's id, which does not do where something else than the file is shown. */
+  keyOf?(file: ListedFile): string;
 }
 
 /** A list without files, with which a first version is compared. */
@@ -147,7 +149,7 @@ export class Comparer {
     compared: { file: ChangedFile; before: ComparedFiles; after: ComparedFiles; patience: Patience },
   ): Promise<CountedLines> {
     const { file, before, after, patience } = compared;
-    const key = `${file.before?.oid ?? ''} ${file.after?.oid ?? ''}`;
+    const key = `${nameOf(before, file.before)} ${nameOf(after, file.after)}`;
     const known = this.counted.get(key);
     if (known) return known;
     const contents = await contentsOf(file, before, after);
@@ -180,7 +182,7 @@ export class Comparer {
     const given = [before, after].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
     return patience.measure((milliseconds) => {
       const whole = { ...input, before, after, bounds: { milliseconds } };
-      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], given);
+      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], { given });
     });
   }
 }
@@ -217,6 +219,10 @@ async function contentsOf(
   const old = isSame ? next : file.before && before.read(file.before);
   const [oldBytes, newBytes] = await Promise.all([old, next]);
   return { before: oldBytes, after: newBytes };
+}
+
+function nameOf(side: ComparedFiles, file: ListedFile | null): string {
+  return file ? (side.keyOf?.(file) ?? file.oid) : '';
 }
 
 /** The facts of the files that are there, at their places in the list. */

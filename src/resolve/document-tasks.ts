@@ -9,26 +9,18 @@ import { LeafCount } from '../domain/leaves.ts';
 import { mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
-import { type DocumentType, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
+import { readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { DocumentSource } from './document-source.ts';
+import { groupTasks } from './group-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 import { secureNames } from './secrets.ts';
 
-/** A document as bytes. */
-export interface DocumentSource {
-  /** Two documents have the same key only if their bytes and their type are the same. */
-  key: string;
-  type: DocumentType;
-  bytes: Uint8Array;
-  /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
-  isStored: boolean;
-  /** What it costs to read, as the number of bytes of a JSON document that costs the same. */
-  weight: number;
-}
+export type { DocumentSource } from './document-source.ts';
 
 /** What a document declares about parameters. */
 export interface Declaration {
@@ -69,6 +61,12 @@ export function documentTasks() {
   const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
   const merging = new StepwiseMerging(documents);
   return {
+    ...groupTasks({
+      read: (source) => documents.get(source),
+      define: definedBy,
+      merge: (sources) => merging.merge(sources),
+    }),
+
     /** @throws the same errors as `parseParameterDocument` */
     readDocument({ document }: { document: DocumentSource }): void {
       documents.get(document);

@@ -43,20 +43,43 @@ function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-export class Documents {
-  private readonly threads: Pick<Threads<DocumentTasks>, 'run'>;
+/** Carries out work with documents. */
+export interface DocumentRunner {
+  /**
+   * Carries out a task. A failure is always a rejected promise.
+   * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
+   * @throws HawserError what the task throws
+   */
+  run<N extends keyof DocumentTasks & string>(
+    caller: string,
+    name: N,
+    input: Input<DocumentTasks, N>,
+  ): Awaitable<Output<DocumentTasks, N>>;
+}
+
+/** Carries out everything at once. It is for threads, in which nobody else waits. */
+export class DocumentsInThread implements DocumentRunner {
+  private readonly tasks = documentTasks();
+
+  run<N extends keyof DocumentTasks & string>(
+    _caller: string,
+    name: N,
+    input: Input<DocumentTasks, N>,
+  ): Awaitable<Output<DocumentTasks, N>> {
+    return carryOut(this.tasks, name, input);
+  }
+}
+
+export class Documents implements DocumentRunner {
+  private readonly threads: Threads<DocumentTasks>;
   private readonly tasks = documentTasks();
   private readonly turn = new TurnBudget(TURN);
 
-  constructor(threads: Pick<Threads<DocumentTasks>, 'run'>) {
+  constructor(threads: Threads<DocumentTasks>) {
     this.threads = threads;
   }
 
-  /**
-   * Carries out a task, at once if that is quick. A failure is always a rejected promise.
-   * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
-   * @throws HawserError what the task throws, and what `Threads.run` throws
-   */
+  /** Carries out a task, at once if that is quick. @throws HawserError also what `Threads.run` throws */
   run<N extends keyof DocumentTasks & string>(
     caller: string,
     name: N,
@@ -65,13 +88,21 @@ export class Documents {
     if (isLarge(input)) return this.threads.run(caller, name, input);
     if (this.turn.isSpent) return nextTurn().then(() => this.run(caller, name, input));
     const start = performance.now();
-    try {
-      return (this.tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
-    } catch (error) {
-      return Promise.reject(error);
-    } finally {
-      this.turn.spend(performance.now() - start);
-    }
+    const output = carryOut(this.tasks, name, input);
+    this.turn.spend(performance.now() - start);
+    return output;
+  }
+}
+
+function carryOut<N extends keyof DocumentTasks & string>(
+  tasks: DocumentTasks,
+  name: N,
+  input: Input<DocumentTasks, N>,
+): Awaitable<Output<DocumentTasks, N>> {
+  try {
+    return (tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

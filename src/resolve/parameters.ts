@@ -10,7 +10,7 @@ import { seriesOf } from '../versions/parameter-files.ts';
 import type { SeriesIndex, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
-import { type Documents, storedSource } from './documents.ts';
+import { type DocumentRunner, storedSource } from './documents.ts';
 
 /** A scope that applies to a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
@@ -74,6 +74,16 @@ const MAX_CHOICES = 8;
 /** What was chosen from a list of versions. A new list replaces it with every change in its scope. */
 const choices = new WeakMap<readonly VersionRef[], Choice[]>();
 
+/** The file that one scope gives, or null. */
+export function chooseFile(
+  index: SeriesIndex,
+  link: ScopeLink,
+  constraint: FileConstraint,
+): (ScopeFile & { file: VersionRef }) | null {
+  const chosen = choose(index, link, constraint);
+  return chosen && { ...link, file: chosen.file, isFallback: chosen.isFallback };
+}
+
 function choose(
   index: SeriesIndex,
   { scopeTypeName, scopeValue }: ScopeLink,
@@ -107,8 +117,8 @@ type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 
 export class ParameterReader {
   private readonly store: VersionSource;
-  private readonly documents: Documents;
-  /** Documents by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
+  private readonly documents: DocumentRunner;
+  /** DocumentRunner by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
   private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
@@ -123,7 +133,7 @@ export class ParameterReader {
   private readonly onMerged: (milliseconds: number) => void;
 
   /** @param onMerged is told how long each merge took that was not in memory */
-  constructor(store: VersionSource, documents: Documents, onMerged: (milliseconds: number) => void) {
+  constructor(store: VersionSource, documents: DocumentRunner, onMerged: (milliseconds: number) => void) {
     this.store = store;
     this.documents = documents;
     this.onMerged = onMerged;

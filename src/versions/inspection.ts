@@ -80,11 +80,11 @@ async function refuse(): Promise<never> {
  * A store for reading. It must not be opened, which would make folders and sweep. Where the index would tidy or remember
  * something on the disk, it fails silently, as it may on any full disk.
  */
-export function readOnlyStore(root: string): GitStore {
+export function readOnlyStore(root: string, cacheBytes = STORE_CACHE_BYTES): GitStore {
   return new GitStore({
     root,
     log: createLog('silent'),
-    cacheBytes: STORE_CACHE_BYTES,
+    cacheBytes,
     onRefsMoved: async () => undefined,
     fs: new AtomicFs(READ_ONLY),
   });

@@ -18,7 +18,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
-import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -50,6 +50,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
