@@ -6,6 +6,8 @@ import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import { proofRoutes } from './api/crud/proof-routes.ts';
+import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -120,6 +122,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const bundles = new BundleDownloads(cache);
   const readers = { composites, compatibility, comparer, bundles, blame };
   const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
+  const proofTools = { database, store, questions: options.fleetThreads.questions };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
@@ -140,6 +143,9 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
       ...manifestRoutes({ database, store, composites, maker, bundles }),
+      ...proofRoutes(proofTools, 'configurations'),
+      ...proofRoutes(proofTools, 'composites'),
+      versionUseRoute(proofTools),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...permissionRoutes(database, 'configuration'),

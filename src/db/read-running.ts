@@ -51,7 +51,7 @@ export class RunningReader {
     this.manifests = handle.prepare<[string, number], ManifestRow>(SELECT_MANIFESTS).raw();
   }
 
-  /** A number that is another one after every commit. What was read since it was the same is still true. */
+  /** It is another number after each commit of anybody else. While it is the same, so is what was read. */
   get version(): number {
     return this.dataVersion.get() ?? 0;
   }

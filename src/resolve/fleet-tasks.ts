@@ -1,6 +1,7 @@
 /** The tasks of the threads that work on the whole fleet. */
 
 import { Fleet, type FleetPlace } from './fleet.ts';
+import { proofTasks } from './proof-tasks.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
 
@@ -14,5 +15,6 @@ export function fleetTasks(place: FleetPlace) {
   return {
     /** The number of nodes. It is how a test sees that the thread works. */
     countNodes: (_nothing: null) => fleet().database.readFleet().size,
+    ...proofTasks(fleet),
   };
 }

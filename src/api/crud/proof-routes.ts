@@ -1,0 +1,89 @@
+/** `.../versions/{version}/proof` of configurations and composites: who runs exactly this version, and why others do not. */
+
+import type { Database } from '../../db/open.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { toOptionalTimestamp } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { Threads } from '../../lib/threads.ts';
+import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
+import { grantedResource } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
+import type { GitStore } from '../../versions/store.ts';
+import { ProofNodeFilter, ProofNodeView, ProofView, toTag } from './proof-schemas.ts';
+import { permitted } from './routes.ts';
+
+export interface ProofTools {
+  database: Database;
+  store: GitStore;
+  /** They answer what would hold up everybody here. */
+  questions: Threads<FleetTasks>;
+}
+
+/** The path of a version, and the operation ids. */
+const SPECS = {
+  configurations: {
+    path: '/api/v1/configurations/{name}/versions/{version}',
+    ids: { proof: 'getConfigurationProof', nodes: 'listConfigurationProofNodes' },
+  },
+  composites: {
+    path: '/api/v1/composite-configurations/{name}/versions/{version}',
+    ids: { proof: 'getCompositeProof', nodes: 'listCompositeProofNodes' },
+  },
+};
+
+const ABOUT =
+  'The caller also needs Read on it. A declaration is the word of whoever holds the key of the node, and no ' +
+  'attestation of the machine.';
+
+export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
+  const { path, ids } = SPECS[kind];
+  const reading = permitted(tools.database, ['Proof'], 'nodes.read');
+  const { questions } = tools;
+  return [
+    reading.get(`${path}/proof`, {
+      id: ids.proof,
+      summary: 'How many nodes run exactly this version, and why the others do not',
+      description: `${ABOUT} Nodes that get an error or nothing are Unresolvable, at every version.`,
+      answer: { description: 'The proof', schema: ProofView },
+      problems: READING_REPOSITORIES,
+      async handle({ principal, params }) {
+        const { tag, ...question } = await findPublished(tools, kind, principal, params);
+        const { assigned, version } = question;
+        const proof = await questions.run(principal.userId, 'proof', question);
+        return { configurationName: assigned.name, version, tag, ...proof };
+      },
+    }),
+    reading.list(`${path}/proof/nodes`, {
+      id: ids.nodes,
+      summary: 'The nodes that are offered this version, by fqdn, and what is known of each',
+      description: `${ABOUT} Nodes that get an error or nothing stand among them.`,
+      query: ProofNodeFilter,
+      answer: { description: 'The nodes', schema: ProofNodeView },
+      problems: READING_REPOSITORIES,
+      async rows({ principal, params, query }) {
+        const { tag: _tag, ...question } = await findPublished(tools, kind, principal, params);
+        return questions.run(principal.userId, 'proofNodes', { ...question, ...query, after: null });
+      },
+      show: ({ since, ...node }) => ({ ...node, since: toOptionalTimestamp(since) }),
+    }),
+  ];
+}
+
+/** @throws HawserError not_found where the caller may not read it, without such a version, and for a draft */
+async function findPublished(
+  { database, store }: ProofTools,
+  kind: ResourceKind,
+  principal: UserPrincipal,
+  { name = '', version = '' }: Record<string, string>,
+) {
+  const resource = await grantedResource(database.read, principal, GRANT_KINDS[kind], 'Read', { name });
+  const repository = { kind, name: resource.name };
+  return notFoundIfDeleted(database, kind, resource.id, async () => {
+    const ref = (await store.versions(repository)).get(version);
+    if (ref?.status !== 'Published') throw notFound('No such published version');
+    const tag = toTag(ref, await store.details(repository, ref));
+    return { assigned: { kind, id: resource.id, name: resource.name }, version, tag };
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * The questions about who runs what, for a thread. What the fleet is offered is read once for each state of the fleet, and
+ * what the nodes of an assignment run once for each state of the database, so asking again costs little.
+ */
+
+import { LRUCache } from 'lru-cache';
+import type { Assigned } from '../db/read-running.ts';
+import type { Fleet } from './fleet.ts';
+import type { FleetOffers } from './fleet-offers.ts';
+import { ParameterReader } from './parameters.ts';
+import {
+  type AssignedNode,
+  type Part,
+  type ProofFilter,
+  type ProofPage,
+  ProofTable,
+  type VersionProof,
+  type VersionUse,
+} from './proof-table.ts';
+import { readOffers } from './read-offers.ts';
+
+export interface ProofQuestion {
+  assigned: Assigned;
+  version: string;
+}
+
+/** The number of nodes of which something is remembered. Each costs some 500 bytes. */
+const MAX_NODES = 250_000;
+
+export function proofTasks(fleet: () => Fleet) {
+  let opened: Proofs | null = null;
+  const tableOf = (assigned: Assigned) => {
+    opened ??= new Proofs(fleet());
+    return opened.of(assigned);
+  };
+  return {
+    /** By version, those alone that a node is offered or runs. */
+    async versionUse(assigned: Assigned): Promise<ReadonlyMap<string, VersionUse>> {
+      return (await tableOf(assigned)).versions;
+    },
+
+    async proof({ assigned, version }: ProofQuestion): Promise<VersionProof> {
+      return (await tableOf(assigned)).proof(version);
+    },
+
+    async proofNodes({ assigned, version, ...wish }: ProofQuestion & ProofFilter & Part): Promise<ProofPage> {
+      return (await tableOf(assigned)).list(version, wish);
+    },
+  };
+}
+
+/** What a node is offered, in a state of the fleet. */
+type Offered = Pick<AssignedNode, 'nodeId' | 'fqdn' | 'offered'>;
+
+interface Known {
+  offers: FleetOffers;
+  offered: readonly Offered[];
+  /** Made of what was read at this version of the database. */
+  table: { made: ProofTable; version: number } | null;
+}
+
+class Proofs {
+  private readonly fleet: Fleet;
+  /** Files are merged once, as long as they are remembered: what an object id stands for never changes. */
+  private readonly parameters: ParameterReader;
+  private offers: FleetOffers | null = null;
+  private readonly known = new LRUCache<string, Known>({
+    maxSize: MAX_NODES,
+    sizeCalculation: ({ offered }) => offered.length + 1,
+  });
+
+  constructor(fleet: Fleet) {
+    this.fleet = fleet;
+    this.parameters = new ParameterReader(fleet.store, fleet.documents, () => undefined);
+  }
+
+  async of(assigned: Assigned): Promise<ProofTable> {
+    const known = await this.knownOf(assigned);
+    const { running } = this.fleet.database;
+    // The version is read before the rows, so that a commit in between is noticed by the next question.
+    const { version } = running;
+    if (known.table?.version !== version) known.table = { made: this.join(known.offered, assigned), version };
+    return known.table.made;
+  }
+
+  private join(offered: readonly Offered[], assigned: Assigned): ProofTable {
+    const rows = this.fleet.database.running.read(assigned);
+    return new ProofTable(offered.map((node) => ({ ...node, ...(rows.get(node.nodeId) ?? NOTHING_KNOWN) })));
+  }
+
+  private async knownOf(assigned: Assigned): Promise<Known> {
+    const offers = await this.currentOffers();
+    const key = `${assigned.kind} ${assigned.id}`;
+    const known = this.known.get(key);
+    if (known?.offers === offers) return known;
+    const made = { offers, offered: await offeredBy(offers, assigned), table: null };
+    this.known.set(key, made);
+    return made;
+  }
+
+  private async currentOffers(): Promise<FleetOffers> {
+    const { generation, lastChange } = this.fleet.position();
+    const at = this.offers?.snapshot.registry.position;
+    if (this.offers && at?.generation === generation && at.lastChange === lastChange) return this.offers;
+    const readers = { parameters: this.parameters, keys: new Map<string, number>() };
+    this.offers = await this.fleet.atOneMoment((moment) => readOffers(this.fleet, moment, readers));
+    return this.offers;
+  }
+}
+
+const NOTHING_KNOWN = { checksum: null, evidence: null, since: null, answered: null, runs: null };
+
+/** What each node is offered to which this is assigned, by fqdn. */
+async function offeredBy(offers: FleetOffers, { kind, id }: Assigned): Promise<Offered[]> {
+  const { nodes, assignments } = offers.snapshot;
+  const idOf = kind === 'composites' ? ('compositeId' as const) : ('configurationId' as const);
+  const isAssigned = assignments.map((assignment) => assignment[idOf] === id);
+  const byKey = new Map<string, Offered['offered']>();
+  const offered: Offered[] = [];
+  for (const [at, nodeId] of nodes.nodeIds.entries()) {
+    if (!isAssigned[nodes.assignmentOf[at] ?? -1]) continue;
+    const key = offers.keyOf(at);
+    let offer = byKey.get(key);
+    if (offer === undefined) {
+      const outcome = await offers.outcomeOf(at);
+      offer = outcome && 'delivery' in outcome ? shorten(outcome.delivery.manifest) : null;
+      byKey.set(key, offer);
+    }
+    offered.push({ nodeId, fqdn: nodes.fqdns[at] ?? '', offered: offer });
+  }
+  return offered;
+}
+
+function shorten({ checksum, version }: { checksum: string; version: string }) {
+  return { checksum, version };
+}
