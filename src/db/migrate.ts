@@ -18,6 +18,7 @@ import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
 import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
 import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
 import { runningMigration } from './migrations/0015-running.ts';
+import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -36,6 +37,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0013-certificate-rotation': certificateRotationMigration,
   '0014-pinned-versions': pinnedVersionsMigration,
   '0015-running': runningMigration,
+  '0019-running-changes': runningChangesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -39,21 +39,21 @@ const SELECT_MANIFESTS =
   'select checksum, version from manifests where configuration_name = ? and is_composite = ?';
 
 export class RunningReader {
-  private readonly dataVersion: Statement<[], number>;
+  private readonly generations: Statement<[], number>;
   private readonly running: Record<Assigned['kind'], Statement<[string], Row>>;
   private readonly manifests: Statement<[string, number], ManifestRow>;
 
   /** @param handle must not write */
   constructor(handle: SqliteHandle) {
     const running = (column: string) => handle.prepare<[string], Row>(SELECT_RUNNING(column)).raw();
-    this.dataVersion = handle.prepare<[], number>('pragma data_version').pluck();
+    this.generations = handle.prepare<[], number>('select value from running_generation').pluck();
     this.running = { configurations: running('configuration_id'), composites: running('composite_id') };
     this.manifests = handle.prepare<[string, number], ManifestRow>(SELECT_MANIFESTS).raw();
   }
 
-  /** It is another number after each commit of anybody else. While it is the same, so is what was read. */
-  get version(): number {
-    return this.dataVersion.get() ?? 0;
+  /** Rises with every change of what nodes run. */
+  get generation(): number {
+    return this.generations.get() ?? 0;
   }
 
   /** By the ids of the nodes. Those of which nothing is known are left out. */

@@ -1,34 +1,19 @@
 /** Who of the nodes with one assignment runs what it is offered, and why the others do not. */
 
 import type { Evidence } from '../db/node-tables.ts';
+import type { RunningRow } from '../db/read-running.ts';
 import { PROOF_REASONS, type ProofReason, proofReason } from './proof-reasons.ts';
 
-/** What is known of one node to which the configuration or composite is assigned. */
-export interface AssignedNode {
+/** What one node is offered to which the configuration or composite is assigned. */
+export interface OfferedNode {
   nodeId: string;
   fqdn: string;
   /** What its next poll would be answered with; null for an error or nothing. */
   offered: { checksum: string; version: string } | null;
-  /** What it runs, how the server knows, and since when (epoch milliseconds); null together. */
-  checksum: string | null;
-  evidence: Evidence | null;
-  since: number | null;
-  /** What its last poll was answered with. */
-  answered: string | null;
-  /** The version in what it runs, where that is this configuration or composite. */
-  runs: string | null;
-}
-
-export interface ProofCounts {
-  offered: number;
-  declared: number;
-  served: number;
-  told: number;
-  others: number;
 }
 
 export interface VersionProof {
-  nodes: ProofCounts;
+  nodes: { offered: number; declared: number; served: number; told: number; others: number };
   /** Those that concern any node. */
   reasons: { reason: ProofReason; nodes: number }[];
 }
@@ -41,9 +26,11 @@ export interface VersionUse {
   told: number;
 }
 
-export type ProofNode = Pick<AssignedNode, 'nodeId' | 'fqdn' | 'evidence' | 'checksum' | 'since'> & {
+export interface ProofNode extends Pick<RunningRow, 'evidence' | 'checksum' | 'since'> {
+  nodeId: string;
+  fqdn: string;
   reason: ProofReason | null;
-};
+}
 
 export interface ProofFilter {
   evidence?: Evidence | undefined;
@@ -60,72 +47,101 @@ export interface Part {
 
 export interface ProofPage {
   rows: ProofNode[];
+  /** How many nodes there are on all pages together. */
   total: number;
 }
 
-type Judged = ProofNode & { offered: AssignedNode['offered'] };
+interface Judged {
+  node: OfferedNode;
+  running: RunningRow;
+  reason: ProofReason | null;
+}
+
+type Tally = VersionProof['nodes'] & { reasons: Map<ProofReason, number> };
 
 const COUNTED = { Declared: 'declared', Served: 'served', Told: 'told' } as const;
+const NOTHING_KNOWN: RunningRow = { checksum: null, evidence: null, since: null, answered: null, runs: null };
 
 export class ProofTable {
-  private readonly nodes: readonly Judged[];
-  private readonly use = new Map<string, VersionUse>();
-
-  /** @param nodes by fqdn */
-  constructor(nodes: readonly AssignedNode[]) {
-    this.nodes = nodes.map(({ answered, runs, ...node }) => {
-      if (node.offered) this.useOf(node.offered.version).offered += 1;
-      if (runs !== null && node.evidence) this.useOf(runs)[COUNTED[node.evidence]] += 1;
-      return { ...node, reason: proofReason(node.offered?.checksum ?? null, { ...node, answered }) };
-    });
-  }
-
-  /** The number of nodes. */
-  get size(): number {
-    return this.nodes.length;
-  }
-
   /** By version, those alone that a node is offered or runs. */
-  get versions(): ReadonlyMap<string, VersionUse> {
-    return this.use;
+  readonly versions: ReadonlyMap<string, VersionUse>;
+  private readonly nodes: readonly Judged[];
+  /** By version, those alone that a node is offered. */
+  private readonly tallies = new Map<string, Tally>();
+  private unresolvable = 0;
+
+  /**
+   * @param nodes by fqdn
+   * @param running what is known of them, by their ids
+   */
+  constructor(nodes: readonly OfferedNode[], running: ReadonlyMap<string, RunningRow>) {
+    const use = new Map<string, VersionUse>();
+    this.nodes = nodes.map((node) => {
+      const row = running.get(node.nodeId) ?? NOTHING_KNOWN;
+      const reason = proofReason(node.offered?.checksum ?? null, row);
+      if (node.offered) valueOf(use, node.offered.version, newUse).offered += 1;
+      if (row.runs !== null && row.evidence) valueOf(use, row.runs, newUse)[COUNTED[row.evidence]] += 1;
+      this.count(node.offered, row, reason);
+      return { node, running: row, reason };
+    });
+    this.versions = use;
   }
 
   proof(version: string): VersionProof {
-    const nodes = { offered: 0, declared: 0, served: 0, told: 0, others: 0 };
-    const reasons = new Map<ProofReason, number>();
-    for (const { offered, checksum, evidence, reason } of this.of(version)) {
-      if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      if (offered === null) continue;
-      nodes.offered += 1;
-      nodes[evidence !== null && checksum === offered.checksum ? COUNTED[evidence] : 'others'] += 1;
-    }
-    const found = PROOF_REASONS.flatMap((reason) => {
-      const count = reasons.get(reason);
-      return count === undefined ? [] : [{ reason, nodes: count }];
+    const { reasons: counts, ...nodes } = this.tallies.get(version) ?? newTally();
+    const reasons = PROOF_REASONS.flatMap((reason) => {
+      const count = reason === 'Unresolvable' ? this.unresolvable : (counts.get(reason) ?? 0);
+      return count === 0 ? [] : [{ reason, nodes: count }];
     });
-    return { nodes, reasons: found };
+    return { nodes, reasons };
   }
 
   /** One part of the nodes that are offered the version, and of those that get an error or nothing, by fqdn. */
-  list(version: string, { evidence, reason, after, skip, take }: ProofFilter & Part): ProofPage {
+  list(version: string, { evidence, reason: wanted, after, skip, take }: ProofFilter & Part): ProofPage {
     const rows: ProofNode[] = [];
     let total = 0;
-    for (const { offered: _offered, ...node } of this.of(version)) {
-      if (evidence !== undefined && node.evidence !== evidence) continue;
-      if (reason !== undefined && node.reason !== reason) continue;
+    for (const { node, running, reason } of this.nodes) {
+      if (node.offered !== null && node.offered.version !== version) continue;
+      if (evidence !== undefined && running.evidence !== evidence) continue;
+      if (wanted !== undefined && reason !== wanted) continue;
       total += 1;
-      if (total > skip && rows.length < take && (after === null || node.fqdn > after)) rows.push(node);
+      const { nodeId, fqdn } = node;
+      if (total <= skip || rows.length === take || (after !== null && fqdn <= after)) continue;
+      rows.push({
+        nodeId,
+        fqdn,
+        evidence: running.evidence,
+        checksum: running.checksum,
+        since: running.since,
+        reason,
+      });
     }
     return { rows, total };
   }
 
-  private *of(version: string): Generator<Judged> {
-    for (const node of this.nodes) if (node.offered === null || node.offered.version === version) yield node;
+  private count(
+    offered: OfferedNode['offered'],
+    { checksum, evidence }: RunningRow,
+    reason: ProofReason | null,
+  ): void {
+    if (offered === null) {
+      this.unresolvable += 1;
+      return;
+    }
+    const tally = valueOf(this.tallies, offered.version, newTally);
+    tally.offered += 1;
+    tally[evidence !== null && checksum === offered.checksum ? COUNTED[evidence] : 'others'] += 1;
+    if (reason !== null) tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
   }
+}
 
-  private useOf(version: string): VersionUse {
-    const known = this.use.get(version) ?? { offered: 0, declared: 0, served: 0, told: 0 };
-    this.use.set(version, known);
-    return known;
-  }
+const newUse = (): VersionUse => ({ offered: 0, declared: 0, served: 0, told: 0 });
+const newTally = (): Tally => ({ ...newUse(), others: 0, reasons: new Map() });
+
+function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

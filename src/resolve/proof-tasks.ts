@@ -1,6 +1,6 @@
 /**
  * The questions about who runs what, for a thread. What the fleet is offered is read once for each state of the fleet, and
- * what the nodes of an assignment run once for each state of the database, so asking again costs little.
+ * what is known of the nodes of an assignment once after each change of what nodes run. So asking again costs little.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { ParameterReader } from './parameters.ts';
 import {
-  type AssignedNode,
+  type OfferedNode,
   type Part,
   type ProofFilter,
   type ProofPage,
@@ -49,14 +49,11 @@ export function proofTasks(fleet: () => Fleet) {
   };
 }
 
-/** What a node is offered, in a state of the fleet. */
-type Offered = Pick<AssignedNode, 'nodeId' | 'fqdn' | 'offered'>;
-
 interface Known {
   offers: FleetOffers;
-  offered: readonly Offered[];
-  /** Made of what was read at this version of the database. */
-  table: { made: ProofTable; version: number } | null;
+  offered: readonly OfferedNode[];
+  /** Made of what nodes run at this generation. */
+  table: { made: ProofTable; generation: number } | null;
 }
 
 class Proofs {
@@ -77,15 +74,11 @@ class Proofs {
   async of(assigned: Assigned): Promise<ProofTable> {
     const known = await this.knownOf(assigned);
     const { running } = this.fleet.database;
-    // The version is read before the rows, so that a commit in between is noticed by the next question.
-    const { version } = running;
-    if (known.table?.version !== version) known.table = { made: this.join(known.offered, assigned), version };
+    // It is read before the rows, so that a commit in between is noticed by the next question.
+    const { generation } = running;
+    if (known.table?.generation !== generation)
+      known.table = { made: new ProofTable(known.offered, running.read(assigned)), generation };
     return known.table.made;
-  }
-
-  private join(offered: readonly Offered[], assigned: Assigned): ProofTable {
-    const rows = this.fleet.database.running.read(assigned);
-    return new ProofTable(offered.map((node) => ({ ...node, ...(rows.get(node.nodeId) ?? NOTHING_KNOWN) })));
   }
 
   private async knownOf(assigned: Assigned): Promise<Known> {
@@ -108,15 +101,13 @@ class Proofs {
   }
 }
 
-const NOTHING_KNOWN = { checksum: null, evidence: null, since: null, answered: null, runs: null };
-
 /** What each node is offered to which this is assigned, by fqdn. */
-async function offeredBy(offers: FleetOffers, { kind, id }: Assigned): Promise<Offered[]> {
+async function offeredBy(offers: FleetOffers, { kind, id }: Assigned): Promise<OfferedNode[]> {
   const { nodes, assignments } = offers.snapshot;
   const idOf = kind === 'composites' ? ('compositeId' as const) : ('configurationId' as const);
   const isAssigned = assignments.map((assignment) => assignment[idOf] === id);
-  const byKey = new Map<string, Offered['offered']>();
-  const offered: Offered[] = [];
+  const byKey = new Map<string, OfferedNode['offered']>();
+  const offered: OfferedNode[] = [];
   for (const [at, nodeId] of nodes.nodeIds.entries()) {
     if (!isAssigned[nodes.assignmentOf[at] ?? -1]) continue;
     const key = offers.keyOf(at);
