@@ -1,12 +1,14 @@
 /** The HTTP application: the order of middleware, and which routes are mounted. */
 
 import Koa from 'koa';
+import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { proofRoutes } from './api/crud/proof-routes.ts';
+import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
@@ -29,6 +31,7 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
@@ -158,6 +161,9 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ ...options, onCommit: onGroupCommit }),
+      fleetReportRoute(database),
+      activityRoute(database),
+      searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
     ],

@@ -18,6 +18,8 @@ import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
 import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
 import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
 import { runningMigration } from './migrations/0015-running.ts';
+import { nodeListsMigration } from './migrations/0016-node-lists.ts';
+import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
 import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import type { Schema } from './schema.ts';
 
@@ -37,6 +39,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0013-certificate-rotation': certificateRotationMigration,
   '0014-pinned-versions': pinnedVersionsMigration,
   '0015-running': runningMigration,
+  '0016-node-lists': nodeListsMigration,
+  '0018-activity-and-search': activityAndSearchMigration,
   '0019-running-changes': runningChangesMigration,
 };
 

@@ -15,6 +15,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
+import { NodeNames } from './node-names.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, Writer } from './writer.ts';
@@ -41,6 +42,8 @@ export interface Database {
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
+  /** Finds parts of nodes' names. */
+  nodeNames: NodeNames;
   /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
   /**
@@ -95,6 +98,7 @@ export async function openDatabase(
   const lookupHandle = openReader(file);
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
+  const nodeNames = new NodeNames(lookupHandle, changes);
   const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
@@ -104,6 +108,7 @@ export async function openDatabase(
     noteUnflushed,
     read,
     nodeLookup,
+    nodeNames,
     changes,
     async requireWritable() {
       try {

@@ -140,6 +140,11 @@ interface RouteDescription {
   showFailure?(error: HawserError, principal: Principal | null): Answer;
   /** The level of the log line of a success. The default is debug for GET and info for the rest. */
   logLevel?: 'debug';
+  /**
+   * Set for a list of which all that matches is sent in this media type, if `Accept` asks for it. `take` and `skip` are
+   * not looked at then.
+   */
+  wholeAs?: string;
   /** The path of the GET whose ETag `If-Match` on this route means. The default is the route's own path. */
   represents?: string;
   /**

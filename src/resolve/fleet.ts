@@ -40,7 +40,7 @@ export class Fleet {
     this.store = readOnlyStore(reposDir, cacheBytes);
     this.database.changes.subscribe({
       onChange: (kind, name) => {
-        if (kind === 'certificates' || kind === 'scopes') return;
+        if (kind !== 'configurations' && kind !== 'composites' && kind !== 'parameters') return;
         this.store.invalidate({ kind, name });
         this.moved?.add(`${kind}/${name}`);
       },

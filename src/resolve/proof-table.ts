@@ -2,6 +2,7 @@
 
 import type { Evidence } from '../db/node-tables.ts';
 import type { RunningRow } from '../db/read-running.ts';
+import { firstIndex } from '../lib/binary-search.ts';
 import { PROOF_REASONS, type ProofReason, proofReason } from './proof-reasons.ts';
 
 /** What one node is offered to which the configuration or composite is assigned. */
@@ -39,8 +40,6 @@ export interface ProofFilter {
 
 /** Which part of a list is asked for. */
 export interface Part {
-  /** Only nodes behind this fqdn; null for all. */
-  after: string | null;
   skip: number;
   take: number;
 }
@@ -62,7 +61,11 @@ type Tally = VersionProof['nodes'] & { reasons: Map<ProofReason, number> };
 const COUNTED = { Declared: 'declared', Served: 'served', Told: 'told' } as const;
 const NOTHING_KNOWN: RunningRow = { checksum: null, evidence: null, since: null, answered: null, runs: null };
 
+let made = 0;
+
 export class ProofTable {
+  /** No other table of this thread has it. */
+  readonly id: number;
   /** By version, those alone that a node is offered or runs. */
   readonly versions: ReadonlyMap<string, VersionUse>;
   private readonly nodes: readonly Judged[];
@@ -75,6 +78,8 @@ export class ProofTable {
    * @param running what is known of them, by their ids
    */
   constructor(nodes: readonly OfferedNode[], running: ReadonlyMap<string, RunningRow>) {
+    made += 1;
+    this.id = made;
     const use = new Map<string, VersionUse>();
     this.nodes = nodes.map((node) => {
       const row = running.get(node.nodeId) ?? NOTHING_KNOWN;
@@ -96,27 +101,39 @@ export class ProofTable {
     return { nodes, reasons };
   }
 
+  /** The number of nodes. */
+  get size(): number {
+    return this.nodes.length;
+  }
+
   /** One part of the nodes that are offered the version, and of those that get an error or nothing, by fqdn. */
-  list(version: string, { evidence, reason: wanted, after, skip, take }: ProofFilter & Part): ProofPage {
+  page(version: string, filter: ProofFilter, { skip, take }: Part): ProofPage {
     const rows: ProofNode[] = [];
     let total = 0;
-    for (const { node, running, reason } of this.nodes) {
-      if (node.offered !== null && node.offered.version !== version) continue;
-      if (evidence !== undefined && running.evidence !== evidence) continue;
-      if (wanted !== undefined && reason !== wanted) continue;
+    for (const judged of this.nodes) {
+      if (!isMeant(judged, version, filter)) continue;
       total += 1;
-      const { nodeId, fqdn } = node;
-      if (total <= skip || rows.length === take || (after !== null && fqdn <= after)) continue;
-      rows.push({
-        nodeId,
-        fqdn,
-        evidence: running.evidence,
-        checksum: running.checksum,
-        since: running.since,
-        reason,
-      });
+      if (total > skip && rows.length < take) rows.push(shown(judged));
     }
     return { rows, total };
+  }
+
+  /**
+   * The next of the same nodes behind an fqdn; null begins with the first.
+   * @param take the most of them
+   */
+  next(
+    version: string,
+    filter: ProofFilter,
+    { after, take }: { after: string | null; take: number },
+  ): ProofNode[] {
+    const rows: ProofNode[] = [];
+    const first = firstIndex(this.nodes, ({ node }) => after === null || node.fqdn > after);
+    for (let at = first; at < this.nodes.length && rows.length < take; at += 1) {
+      const judged = this.nodes[at] as Judged;
+      if (isMeant(judged, version, filter)) rows.push(shown(judged));
+    }
+    return rows;
   }
 
   private count(
@@ -133,6 +150,24 @@ export class ProofTable {
     tally[evidence !== null && checksum === offered.checksum ? COUNTED[evidence] : 'others'] += 1;
     if (reason !== null) tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
   }
+}
+
+function isMeant(
+  { node: { offered }, running, reason }: Judged,
+  version: string,
+  wanted: ProofFilter,
+): boolean {
+  if (offered !== null && offered.version !== version) return false;
+  if (wanted.evidence !== undefined && running.evidence !== wanted.evidence) return false;
+  return wanted.reason === undefined || wanted.reason === reason;
+}
+
+function shown({
+  node: { nodeId, fqdn },
+  running: { evidence, checksum, since },
+  reason,
+}: Judged): ProofNode {
+  return { nodeId, fqdn, evidence, checksum, since, reason };
 }
 
 const newUse = (): VersionUse => ({ offered: 0, declared: 0, served: 0, told: 0 });

@@ -12,6 +12,7 @@ import {
   type OfferedNode,
   type Part,
   type ProofFilter,
+  type ProofNode,
   type ProofPage,
   ProofTable,
   type VersionProof,
@@ -27,26 +28,55 @@ export interface ProofQuestion {
 /** The number of nodes of which something is remembered. Each costs some 500 bytes. */
 const MAX_NODES = 250_000;
 
+export interface ProofSlice {
+  rows: ProofNode[];
+  /** By which the next slice asks for more of the same state, for as long as it is remembered. */
+  table: number;
+}
+
 export function proofTasks(fleet: () => Fleet) {
   let opened: Proofs | null = null;
-  const tableOf = (assigned: Assigned) => {
+  const proofs = () => {
     opened ??= new Proofs(fleet());
-    return opened.of(assigned);
+    return opened;
   };
   return {
     /** By version, those alone that a node is offered or runs. */
     async versionUse(assigned: Assigned): Promise<ReadonlyMap<string, VersionUse>> {
-      return (await tableOf(assigned)).versions;
+      return (await proofs().of(assigned)).versions;
     },
 
     async proof({ assigned, version }: ProofQuestion): Promise<VersionProof> {
-      return (await tableOf(assigned)).proof(version);
+      return (await proofs().of(assigned)).proof(version);
     },
 
-    async proofNodes({ assigned, version, ...wish }: ProofQuestion & ProofFilter & Part): Promise<ProofPage> {
-      return (await tableOf(assigned)).list(version, wish);
+    async proofPage({ assigned, version, filter, part }: ProofQuestion & Wish<Part>): Promise<ProofPage> {
+      return (await proofs().of(assigned)).page(version, filter, part);
+    },
+
+    /** @param input.part.table is that of the slice before; null for the first one */
+    async proofSlice({
+      assigned,
+      version,
+      filter,
+      part,
+    }: ProofQuestion & Wish<SlicePart>): Promise<ProofSlice> {
+      const table = proofs().remembered(part.table) ?? (await proofs().of(assigned));
+      return { rows: table.next(version, filter, part), table: table.id };
     },
   };
+}
+
+interface Wish<P> {
+  filter: ProofFilter;
+  part: P;
+}
+
+interface SlicePart {
+  /** The fqdn of the last node of the slice before. */
+  after: string | null;
+  take: number;
+  table: number | null;
 }
 
 interface Known {
@@ -65,6 +95,11 @@ class Proofs {
     maxSize: MAX_NODES,
     sizeCalculation: ({ offered }) => offered.length + 1,
   });
+  /** The last tables, for whoever reads a whole list slice by slice. */
+  private readonly tables = new LRUCache<number, ProofTable>({
+    maxSize: MAX_NODES,
+    sizeCalculation: ({ size }) => size + 1,
+  });
 
   constructor(fleet: Fleet) {
     this.fleet = fleet;
@@ -76,9 +111,15 @@ class Proofs {
     const { running } = this.fleet.database;
     // It is read before the rows, so that a commit in between is noticed by the next question.
     const { generation } = running;
-    if (known.table?.generation !== generation)
-      known.table = { made: new ProofTable(known.offered, running.read(assigned)), generation };
-    return known.table.made;
+    if (known.table?.generation === generation) return known.table.made;
+    const made = new ProofTable(known.offered, running.read(assigned));
+    this.tables.set(made.id, made);
+    known.table = { made, generation };
+    return made;
+  }
+
+  remembered(id: number | null): ProofTable | null {
+    return (id !== null && this.tables.get(id)) || null;
   }
 
   private async knownOf(assigned: Assigned): Promise<Known> {

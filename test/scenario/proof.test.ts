@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, MAIN, publish } from '../support/configurations.ts';
+import { cellsOf, parseCsv } from '../support/csv.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
@@ -117,6 +118,21 @@ describe('the proof of a version', function () {
         400,
         'validation_failed',
       );
+  });
+
+  it('sends the whole list as CSV, whatever the page', async () => {
+    const path = `${proofPath('web', '1.0.0')}/nodes`;
+    const csv = hawser.admin.with({ Accept: 'text/csv' });
+    for (const query of ['', '?evidence=Declared']) {
+      const rows = await rowsOf(query);
+      const reply = await csv.get(`${path}${query || '?take=1&skip=2'}`);
+      expect(reply.headers['content-type']).to.match(/^text\/csv/);
+      expect(parseCsv(reply.text)).to.deep.equal([
+        ['nodeId', 'fqdn', 'evidence', 'checksum', 'since', 'reason'],
+        ...rows.map(cellsOf),
+      ]);
+    }
+    await expectProblem(csv.get(`${proofPath('web', '7.0.0')}/nodes`), 404, 'not_found');
   });
 
   it('knows no draft and no other version', async () => {

@@ -104,7 +104,13 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
   });
 }
 
+const NEEDED: Record<string, string> = {
+  '/api/v1/fleet/reports': '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00',
+  '/api/v1/search': '?q=web',
+};
+
 /** The query without which the route answers 400; empty for most. */
 export function neededQuery({ path }: Route): string {
-  return path.includes('/compare') ? '?to=1.0.0' : '';
+  if (path.includes('/compare')) return '?to=1.0.0';
+  return NEEDED[path] ?? '';
 }

@@ -7,6 +7,8 @@ import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Threads } from '../../lib/threads.ts';
 import type { FleetTasks } from '../../resolve/fleet-tasks.ts';
+import type { ProofNode } from '../../resolve/proof-table.ts';
+import type { ProofSlice } from '../../resolve/proof-tasks.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import { GRANT_KINDS, notFoundIfDeleted, type ResourceKind } from '../../versions/rows.ts';
@@ -33,6 +35,9 @@ const SPECS = {
   },
 };
 
+/** Rows of a list that is sent whole, for each question. */
+const SLICE = 250;
+
 const ABOUT =
   'The caller also needs Read on it. A declaration is the word of whoever holds the key of the node, and no ' +
   'attestation of the machine.';
@@ -49,7 +54,7 @@ export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
       answer: { description: 'The proof', schema: ProofView },
       problems: READING_REPOSITORIES,
       async handle({ principal, params }) {
-        const { tag, ...question } = await findPublished(tools, kind, principal, params);
+        const { tag, question } = await findPublished(tools, kind, principal, params);
         const { assigned, version } = question;
         const proof = await questions.run(principal.userId, 'proof', question);
         return { configurationName: assigned.name, version, tag, ...proof };
@@ -62,13 +67,35 @@ export function proofRoutes(tools: ProofTools, kind: ResourceKind): Route[] {
       query: ProofNodeFilter,
       answer: { description: 'The nodes', schema: ProofNodeView },
       problems: READING_REPOSITORIES,
-      async rows({ principal, params, query }) {
-        const { tag: _tag, ...question } = await findPublished(tools, kind, principal, params);
-        return questions.run(principal.userId, 'proofNodes', { ...question, ...query, after: null });
+      async rows({ principal, params, query: { take, skip, ...filter } }) {
+        const { question } = await findPublished(tools, kind, principal, params);
+        const wish = { ...question, filter, part: { take, skip } };
+        return questions.run(principal.userId, 'proofPage', wish);
       },
-      show: ({ since, ...node }) => ({ ...node, since: toOptionalTimestamp(since) }),
+      async whole({ principal, params, query: { evidence, reason } }) {
+        const { question } = await findPublished(tools, kind, principal, params);
+        const wish = { ...question, filter: { evidence, reason } };
+        return slicesOf((part) => questions.run(principal.userId, 'proofSlice', { ...wish, part }));
+      },
+      show: (node) => ({ ...node, since: toOptionalTimestamp(node.since) }),
     }),
   ];
+}
+
+type Slices = (part: { after: string | null; table: number | null; take: number }) => Promise<ProofSlice>;
+
+/** All nodes as they were at the first slice, which is there before anything is sent. */
+async function slicesOf(read: Slices): Promise<AsyncGenerator<readonly ProofNode[]>> {
+  return from(read, await read({ after: null, table: null, take: SLICE }));
+}
+
+async function* from(read: Slices, first: ProofSlice): AsyncGenerator<readonly ProofNode[]> {
+  for (let { rows, table } = first; ; ) {
+    yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < SLICE) return;
+    ({ rows, table } = await read({ after: last.fqdn, table, take: SLICE }));
+  }
 }
 
 /** @throws HawserError not_found where the caller may not read it, without such a version, and for a draft */
@@ -84,6 +111,6 @@ async function findPublished(
     const ref = (await store.versions(repository)).get(version);
     if (ref?.status !== 'Published') throw notFound('No such published version');
     const tag = toTag(ref, await store.details(repository, ref));
-    return { assigned: { kind, id: resource.id, name: resource.name }, version, tag };
+    return { question: { assigned: { kind, id: resource.id, name: resource.name }, version }, tag };
   });
 }

@@ -66,6 +66,38 @@ export class ProblemList {
     return { rows: await this.withCounts(rows, caller), total };
   }
 
+  /**
+   * The ids of all nodes that match, in the order of the list. `take` and `skip` are not looked at. It goes through the
+   * fleet in slices, between which polls are answered.
+   * @param caller is the one in whose turn documents are read
+   */
+  async matchingIds(filter: Filter, rule: StalenessRule, caller: string): Promise<readonly string[]> {
+    const { hasParameterProblems, ...others } = filter;
+    if (hasParameterProblems !== undefined)
+      return this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
+    const { take: _take, skip: _skip, ...conditions } = others;
+    const found: string[] = [];
+    const pace = new Pace();
+    for (let after = ''; ; ) {
+      const slice = await listNames(this.database.read, { after, limit: SLICE });
+      const last = slice.at(-1);
+      if (last === undefined) return found;
+      after = last.fqdn;
+      found.push(...(await selectMatching(this.database.read, idsOf(slice), conditions, rule)));
+      if (pace.isDue) await pace.rest();
+    }
+  }
+
+  /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
+  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
+    for (const ids of slicesOf(await this.matchingIds(filter, rule, caller))) {
+      const rows = await listRows(this.database.read, rule, idList(ids));
+      const listed = await this.withCounts(rows, caller);
+      const byId = new Map(listed.map((each) => [each.node.id, each]));
+      yield ids.flatMap((id) => byId.get(id) ?? []);
+    }
+  }
+
   private async find(
     { take: _take, skip: _skip, ...others }: Filter,
     rule: StalenessRule,

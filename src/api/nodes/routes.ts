@@ -85,6 +85,8 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): 
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ principal, query, facts }) =>
         list.page(query, await stalenessRule(database, facts.now), principal.userId),
+      whole: async ({ principal, query, facts }) =>
+        list.whole(query, await stalenessRule(database, facts.now), principal.userId),
       show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {

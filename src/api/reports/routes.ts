@@ -11,7 +11,14 @@ import type { Threads } from '../../lib/threads.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
-import { findReport, listNodeReports, listReports, type ReportRow } from './queries.ts';
+import {
+  allNodeReports,
+  allReports,
+  findReport,
+  listNodeReports,
+  listReports,
+  type ReportRow,
+} from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter, ReportSummary } from './schemas.ts';
 import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
@@ -131,6 +138,10 @@ function readingRoutes(database: Database): Route[] {
         await requireNode(read, nodeId);
         return listNodeReports(read, nodeId, query);
       },
+      async whole({ params: { nodeId }, query }) {
+        await requireNode(read, nodeId);
+        return allNodeReports(read, nodeId, query);
+      },
       show: toReportSummary,
     }),
     listRoute(database),
@@ -164,6 +175,10 @@ function listRoute(database: Database): Route {
       nodeId === undefined
         ? listReports(database.read, filter)
         : listNodeReports(database.read, nodeId, filter),
+    whole: ({ query: { nodeId, ...filter } }) =>
+      nodeId === undefined
+        ? allReports(database.read, filter)
+        : allNodeReports(database.read, nodeId, filter),
     show: toReportSummary,
   });
 }

@@ -66,9 +66,9 @@ export function queryOf({ query }: Route, components: Components): JsonSchema | 
   return query === undefined ? null : components.convert(query, 'input');
 }
 
-/** Whether the answer is a page of a list. All lists take `take` and `skip`, and nothing else does. */
+/** Whether the answer is a page of a list, with the number of all. Such a list takes `skip`, and nothing else does. */
 export function isPaged(query: JsonSchema | null): boolean {
-  return query !== null && 'take' in propertiesOf(query);
+  return query !== null && 'skip' in propertiesOf(query);
 }
 
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {

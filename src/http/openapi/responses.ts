@@ -22,6 +22,10 @@ export const HEADERS = {
   ETag: header('A strong validator, for If-None-Match here and If-Match on changes', true),
   Location: header('Path of what was made, or of where to go', true),
   TotalCount: header('How many match in all', true, { type: 'integer', minimum: 0 }),
+  TotalCountOfPages: header('How many match in all; not of `text/csv`, which has them all', false, {
+    type: 'integer',
+    minimum: 0,
+  }),
   NextPage: header('`<...>; rel="next"` (RFC 8288) while more follow', false),
   SessionCookie: header('The session, renewed after some use', false),
   Challenge: header('How to send credentials', true),
@@ -75,6 +79,8 @@ export function responsesOf(
   return responses;
 }
 
+const totalOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'TotalCount' : 'TotalCountOfPages');
+
 function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   // RFC 9110 15.4.5: a 304 has the headers that the 200 would have, unless the route says otherwise.
   const { answers } = route;
@@ -83,7 +89,7 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   return {
     'X-Request-Id': shared('RequestId'),
     ...(hasETag(route, isPaged) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
-    ...(isPaged ? { 'X-Total-Count': shared('TotalCount'), Link: shared('NextPage') } : {}),
+    ...(isPaged ? { 'X-Total-Count': shared(totalOf(route)), Link: shared('NextPage') } : {}),
     ...([201, 302, 303].includes(status) ? { Location: shared('Location') } : {}),
     ...(isRenewed ? { 'Set-Cookie': shared('SessionCookie') } : {}),
     ...Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text, true)])),
