@@ -7,13 +7,13 @@ import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
-import { proofRoutes } from './api/crud/proof-routes.ts';
+import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
-import { manifestRoutes } from './api/manifests/routes.ts';
+import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
@@ -125,7 +125,6 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const bundles = new BundleDownloads(cache);
   const readers = { composites, compatibility, comparer, bundles, blame };
   const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
-  const proofTools = { database, store, questions: options.fleetThreads.questions };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
@@ -145,10 +144,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...manifestRoutes({ database, store, composites, maker, bundles }),
-      ...proofRoutes(proofTools, 'configurations'),
-      ...proofRoutes(proofTools, 'composites'),
-      versionUseRoute(proofTools),
+      ...routesOfProof({ ...readers, database, store, maker, questions: options.fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...permissionRoutes(database, 'configuration'),
@@ -168,6 +164,16 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...retentionRoutes(database, options.retention),
     ],
   };
+}
+
+/** Who runs what, and what that was made of. */
+function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
+  return [
+    ...manifestRoutes(tools),
+    ...proofRoutes(tools, 'configurations'),
+    ...proofRoutes(tools, 'composites'),
+    versionUseRoute(tools),
+  ];
 }
 
 /** The middleware, in the order of a request. */

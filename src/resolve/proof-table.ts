@@ -84,8 +84,8 @@ export class ProofTable {
     this.nodes = nodes.map((node) => {
       const row = running.get(node.nodeId) ?? NOTHING_KNOWN;
       const reason = proofReason(node.offered?.checksum ?? null, row);
-      if (node.offered) valueOf(use, node.offered.version, newUse).offered += 1;
-      if (row.runs !== null && row.evidence) valueOf(use, row.runs, newUse)[COUNTED[row.evidence]] += 1;
+      if (node.offered) entryOf(use, node.offered.version, newUse).offered += 1;
+      if (row.runs !== null && row.evidence) entryOf(use, row.runs, newUse)[COUNTED[row.evidence]] += 1;
       this.count(node.offered, row, reason);
       return { node, running: row, reason };
     });
@@ -145,7 +145,7 @@ export class ProofTable {
       this.unresolvable += 1;
       return;
     }
-    const tally = valueOf(this.tallies, offered.version, newTally);
+    const tally = entryOf(this.tallies, offered.version, newTally);
     tally.offered += 1;
     tally[evidence !== null && checksum === offered.checksum ? COUNTED[evidence] : 'others'] += 1;
     if (reason !== null) tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
@@ -173,7 +173,7 @@ function shown({
 const newUse = (): VersionUse => ({ offered: 0, declared: 0, served: 0, told: 0 });
 const newTally = (): Tally => ({ ...newUse(), others: 0, reasons: new Map() });
 
-function valueOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
