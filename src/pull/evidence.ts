@@ -93,7 +93,7 @@ export class EvidenceNotes {
       if (socket.destroyed) return;
       const { checksum } = manifest;
       const at = this.tools.clock.now();
-      const running = { checksum, evidence: 'Served', since: at, replaces: false } as const;
+      const running = { checksum, evidence: 'Served', since: at, last: at, replaces: false } as const;
       this.notes.add(nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
       this.flushAtOnce();
     });
@@ -120,7 +120,9 @@ export class EvidenceNotes {
     const since = this.tools.clock.now();
     const evidence = told === POLL_EVIDENCE.declared ? 'Declared' : 'Told';
     const running =
-      told === POLL_EVIDENCE.answered ? null : ({ checksum, evidence, since, replaces: false } as const);
+      told === POLL_EVIDENCE.answered
+        ? null
+        : ({ checksum, evidence, since, last: since, replaces: false } as const);
     this.notes.add(nodeId, { manifest: running && manifest, running, answered: checksum, served: null });
     if (told === POLL_EVIDENCE.told) this.flushAtOnce();
     else this.flushSoon();
