@@ -90,6 +90,7 @@ class Proofs {
   private readonly fleet: Fleet;
   /** Files are merged once, as long as they are remembered: what an object id stands for never changes. */
   private readonly parameters: ParameterReader;
+  /** Null where they must be read anew, whatever the position. */
   private offers: FleetOffers | null = null;
   private readonly known = new LRUCache<string, Known>({
     maxSize: MAX_NODES,
@@ -127,8 +128,11 @@ class Proofs {
     const key = `${assigned.kind} ${assigned.id}`;
     const known = this.known.get(key);
     if (known?.offers === offers) return known;
-    const made = { offers, offered: await offeredBy(offers, assigned), table: null };
+    const { offered, isLasting } = await offeredBy(offers, assigned);
+    const made = { offers, offered, table: null };
     this.known.set(key, made);
+    // Nothing tells when a disk can be read again, or an object is put back.
+    if (!isLasting) this.offers = null;
     return made;
   }
 
@@ -142,13 +146,17 @@ class Proofs {
   }
 }
 
-/** What each node is offered to which this is assigned, by fqdn. */
-async function offeredBy(offers: FleetOffers, { kind, id }: Assigned): Promise<OfferedNode[]> {
+/** The errors of polls that stay until something is changed. */
+const LASTING = ['no_eligible_version', 'no_configuration_assigned', 'parameter_merge_failed'];
+
+/** What each node is offered to which this is assigned, by fqdn, and whether it stays so until something is changed. */
+async function offeredBy(offers: FleetOffers, { kind, id }: Assigned) {
   const { nodes, assignments } = offers.snapshot;
   const idOf = kind === 'composites' ? ('compositeId' as const) : ('configurationId' as const);
   const isAssigned = assignments.map((assignment) => assignment[idOf] === id);
   const byKey = new Map<string, OfferedNode['offered']>();
   const offered: OfferedNode[] = [];
+  let isLasting = true;
   for (const [at, nodeId] of nodes.nodeIds.entries()) {
     if (!isAssigned[nodes.assignmentOf[at] ?? -1]) continue;
     const key = offers.keyOf(at);
@@ -156,11 +164,12 @@ async function offeredBy(offers: FleetOffers, { kind, id }: Assigned): Promise<O
     if (offer === undefined) {
       const outcome = await offers.outcomeOf(at);
       offer = outcome && 'delivery' in outcome ? shorten(outcome.delivery.manifest) : null;
+      if (outcome && 'error' in outcome && !LASTING.includes(outcome.error.code)) isLasting = false;
       byKey.set(key, offer);
     }
     offered.push({ nodeId, fqdn: nodes.fqdns[at] ?? '', offered: offer });
   }
-  return offered;
+  return { offered, isLasting };
 }
 
 function shorten({ checksum, version }: { checksum: string; version: string }) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -95,6 +95,30 @@ describe('the proof of many nodes', function () {
     });
     const use = await ok(200, hawser.admin.get('/api/v1/fleet/configurations/web/versions'));
     expect(use).to.deep.equal([{ version: '1.0.0', offered: NODES, declared: 0, served: 0, told: 0 }]);
+  });
+});
+
+describe('the proof of a version that cannot be read', function () {
+  this.timeout(120_000);
+  let hawser: Hawser;
+
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+
+  it('comes back by itself when the object is put back, though nothing tells of that', async () => {
+    await publishConfiguration(hawser.admin, 'frail', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await assign(hawser, await hawser.registerNode('a.example.org'), 'frail');
+    const tree = hawser.git('configurations/frail.git', 'rev-parse', 'v1.0.0^{tree}').trim();
+    const folder = join(hawser.reposDir, 'configurations/frail.git/objects', tree.slice(0, 2));
+    const [object, aside] = [join(folder, tree.slice(2)), join(hawser.folder, 'aside')];
+    renameSync(object, aside);
+    const path = proofPath('frail', '1.0.0');
+    for (let times = 0; times < 2; times += 1)
+      expect((await readProof(hawser.admin, path)).reasons).to.deep.equal({ Unresolvable: 1 });
+    renameSync(aside, object);
+    expect((await readProof(hawser.admin, path)).reasons).to.deep.equal({ NeverPolled: 1 });
   });
 });
 
