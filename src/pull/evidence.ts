@@ -27,8 +27,10 @@ import { type NodeNote, NodeNotes } from './node-notes.ts';
 const RETRY_INTERVAL = SECOND;
 /** Milliseconds for which declarations of polls gather, of which a steady fleet makes many after each publish. */
 const GATHERING = 50;
+/** Milliseconds between two writes, while many nodes are told or sent something new. */
+const PAUSE = 20;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
-const BATCH = 250;
+const BATCH = 100;
 
 /** A note, and the manifest of the checksum that it says to be running. */
 interface Note extends RunningNote {
@@ -48,6 +50,8 @@ export class EvidenceNotes {
   private readonly retry: NodeJS.Timeout;
   private gathering: NodeJS.Timeout | null = null;
   private isAtOnce = false;
+  /** When notes were written at once last, as `performance.now()` counts. */
+  private flushedAt = Number.NEGATIVE_INFINITY;
 
   constructor(tools: EvidenceTools) {
     this.tools = tools;
@@ -132,10 +136,14 @@ export class EvidenceNotes {
   private flushAtOnce(): void {
     if (this.isAtOnce) return;
     this.isAtOnce = true;
-    setImmediate(() => {
+    const flush = () => {
       this.isAtOnce = false;
+      this.flushedAt = performance.now();
       void this.notes.flush();
-    });
+    };
+    const since = performance.now() - this.flushedAt;
+    if (since > PAUSE) setImmediate(flush);
+    else setTimeout(flush, PAUSE - since).unref();
   }
 
   private flushSoon(): void {
