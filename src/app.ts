@@ -23,6 +23,9 @@ import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
+import { groupExplainer } from './api/previews/engine.ts';
+import { previewRoutes } from './api/previews/routes.ts';
+import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -81,6 +84,7 @@ export interface AppOptions extends Stores {
   uploadPack: UploadPack;
   blame: GitBlame;
   retention: RetentionRuns;
+  previews: PreviewRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
@@ -95,6 +99,8 @@ export interface AppOptions extends Stores {
   evidence: EvidenceNotes;
 }
 
+const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
+
 /** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { pull, api } = productionRoutes(options);
@@ -106,6 +112,7 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
   const { dataDir } = config;
+  const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
@@ -147,9 +154,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...routesOfProof({ ...readers, database, store, maker, questions: options.fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...permissionRoutes(database, 'configuration'),
-      ...permissionRoutes(database, 'composite'),
-      ...permissionRoutes(database, 'parameters'),
+      ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
@@ -162,6 +167,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
+      ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
     ],
   };
 }

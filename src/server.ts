@@ -2,6 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { previewEngine } from './api/previews/engine.ts';
+import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
@@ -79,6 +81,8 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
   const fleetThreads = openFleetThreads(config);
+  const engine = previewEngine(fleetThreads.previews);
+  const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
@@ -90,6 +94,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     uploadPack,
     blame,
     retention: retention.runs,
+    previews: previews.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
@@ -114,8 +119,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      const { previews, questions } = fleetThreads;
-      await Promise.all([threads, comparingThreads, previews, questions].map((each) => each.close()));
+      // The previews that are under way end with their threads.
+      const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
+      await Promise.all(all.map((each) => each.close()));
       await uploadPack.close();
       await blame.close();
       await retention.close();

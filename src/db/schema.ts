@@ -5,6 +5,7 @@
 
 import type { Generated } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
+import type { PreviewTables } from './preview-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -207,7 +208,7 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables {
+export interface Schema extends NodeTables, PreviewTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;

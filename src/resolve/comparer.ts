@@ -63,14 +63,17 @@ const READS_AT_ONCE = 8;
 const TURN = 5;
 const MAX_COUNTED = 10_000;
 
+/** Carries out comparisons: threads, or what runs in a thread already. */
+export type CompareRunner = Pick<Threads<CompareTasks>, 'run'>;
+
 export class Comparer {
-  private readonly threads: Threads<CompareTasks>;
+  private readonly threads: CompareRunner;
   private readonly turns = new FairQueue(AT_ONCE);
   private readonly turn = new TurnBudget(TURN);
   /** The key has the ids of two contents, which never change. */
   private readonly counted = new LRUCache<string, CountedLines>({ max: MAX_COUNTED });
 
-  constructor(threads: Threads<CompareTasks>) {
+  constructor(threads: CompareRunner) {
     this.threads = threads;
   }
 

@@ -1,6 +1,10 @@
 /** The tasks of the threads that work on the whole fleet. */
 
+import type { Send } from '../lib/threads.ts';
 import { Fleet, type FleetPlace } from './fleet.ts';
+import { groupQuestions } from './group-questions.ts';
+import { makePreview } from './make-preview.ts';
+import type { PreviewInput } from './preview-types.ts';
 import { proofTasks } from './proof-tasks.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
@@ -13,8 +17,9 @@ export function fleetTasks(place: FleetPlace) {
     return opened;
   };
   return {
-    /** The number of nodes. It is how a test sees that the thread works. */
-    countNodes: (_nothing: null) => fleet().database.readFleet().size,
+    /** Sends a `PreviewPiece` at a time. @throws as `makePreview` */
+    makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
+    ...groupQuestions(fleet),
     ...proofTasks(fleet),
   };
 }

@@ -80,7 +80,7 @@ export class GroupDetails {
    * there is no bundle after the changes.
    * @throws HawserError conflict `content_gone`
    */
-  fileDiff(caller: string, text: KeptText, path: string): Promise<Buffer | null> {
+  fileDiff(caller: string, text: KeptText, path: string, context = CONTEXT): Promise<Buffer | null> {
     return orGone(async () => {
       const kept = unpack(text);
       if (kept.after === null) return null;
@@ -90,7 +90,7 @@ export class GroupDetails {
       return this.readers.comparer.fileDiff({ id: caller }, before, after, {
         file,
         head: file,
-        context: CONTEXT,
+        context,
       });
     });
   }
@@ -199,7 +199,8 @@ async function orGone<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof HawserError) || !isGone(error)) throw error;
-    const message = 'A configuration that the preview shows has been deleted since; make the preview anew';
+    const message =
+      'What the preview shows of it has been deleted since, with its configuration; make the preview anew';
     throw conflict('content_gone', message);
   }
 }

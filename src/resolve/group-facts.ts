@@ -7,7 +7,7 @@ import type { FieldError } from '../lib/errors.ts';
 import { gitBlobId } from '../lib/hash.ts';
 import { type Bundle, FileCounter, type FileTotals } from './bundle-files.ts';
 import type { Delivery } from './delivery.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import {
   behind,
   CALLER,
@@ -15,6 +15,7 @@ import {
   pairParts,
   type Side,
   SideMaker,
+  type SidePart,
   type SideReaders,
 } from './group-sides.ts';
 import { type KeptGroup, type KeptSide, mergedPath } from './kept-groups.ts';
@@ -33,14 +34,14 @@ const NO_CHANGES: FileTotals = { added: 0, removed: 0, modified: 0, renamed: 0 }
 
 /** Makes the facts of all groups of one preview. */
 export class GroupFactsMaker {
-  private readonly documents: Documents;
+  private readonly documents: DocumentRunner;
   private readonly counter = new FileCounter();
   private readonly proposals = new Proposals();
   private readonly before: SideMaker;
   private readonly after: SideMaker;
 
   /** @param documents those of the readers, which share what they have read */
-  constructor(before: SideReaders, after: SideReaders, documents: Documents) {
+  constructor(before: SideReaders, after: SideReaders, documents: DocumentRunner) {
     this.documents = documents;
     this.before = new SideMaker(before, documents, this.proposals);
     this.after = new SideMaker(after, documents, this.proposals);
@@ -74,6 +75,7 @@ export class GroupFactsMaker {
     let parameterChanges = 0;
     const problems: FieldError[] = [];
     for (const { before, after, child } of pairs) {
+      if (before && after && isAlike(before, after)) continue;
       const compared = await this.documents.run(CALLER, 'compareSides', {
         beforeDocuments: before?.documents ?? null,
         afterDocuments: after?.documents ?? null,
@@ -88,6 +90,13 @@ export class GroupFactsMaker {
     }
     return { parameterChanges, newProblems: problems };
   }
+}
+
+/** Whether the same files are merged, and checked with the same schema. Many children of a composite do not change. */
+function isAlike(before: SidePart, after: SidePart): boolean {
+  const { files, schema } = before;
+  if (schema?.key !== after.schema?.key || files.length !== after.files.length) return false;
+  return files.every((file, at) => file === after.files[at]);
 }
 
 /** Notes the ids of merged files that are alone at their paths. So they are recognized among files that were renamed. */

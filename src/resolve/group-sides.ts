@@ -3,7 +3,7 @@
 import { escapeToken } from '../domain/value.ts';
 import type { Delivery, DeliveryPart, GivenFile } from './delivery.ts';
 import type { DocumentSource } from './document-source.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import type { KeptFile, KeptPart, KeptSide } from './kept-groups.ts';
 import type { ManifestPart } from './manifest.ts';
 import type { MergedParameters, ParameterReader } from './parameters.ts';
@@ -50,13 +50,13 @@ export const CALLER = 'preview';
 /** Reads what is asked about deliveries of one side. What their plans share is read once. */
 export class SideMaker {
   private readonly readers: SideReaders;
-  private readonly documents: Documents;
+  private readonly documents: DocumentRunner;
   private readonly proposals: Proposals;
   private readonly declared = new Map<ConfigurationPlan, Declared>();
   /** By the plan, and the lower majors of which files are used. */
   private readonly secrets = new Map<ConfigurationPlan, Map<string, SecretNames>>();
 
-  constructor(readers: SideReaders, documents: Documents, proposals: Proposals) {
+  constructor(readers: SideReaders, documents: DocumentRunner, proposals: Proposals) {
     this.readers = readers;
     this.documents = documents;
     this.proposals = proposals;
@@ -124,7 +124,8 @@ export class SideMaker {
     declared: Declared,
     scopes: readonly GivenFile[],
   ): Promise<SecretNames> {
-    const majors = [...fallbackMajors(scopes)].join();
+    const hasFallback = scopes.some(({ isFallback }) => isFallback);
+    const majors = hasFallback ? [...fallbackMajors(scopes)].join() : '';
     const ofPlan = this.secrets.get(plan) ?? new Map<string, SecretNames>();
     this.secrets.set(plan, ofPlan);
     const known = ofPlan.get(majors);

@@ -7,7 +7,7 @@ import type { VersionSource } from '../versions/version-source.ts';
 import { type Bundle, type BundleFile, filesOfBundle } from './bundle-files.ts';
 import { type ComparedFiles, NO_FILES } from './comparer.ts';
 import type { DocumentSource } from './document-source.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import type { KeptPart, KeptRef, KeptSide } from './kept-groups.ts';
 import { besideParameters } from './parameters.ts';
 
@@ -25,7 +25,7 @@ export interface ReadSide {
 export interface BundleReaders {
   /** What is stored, without any proposal. */
   store: VersionSource;
-  documents: Documents;
+  documents: DocumentRunner;
 }
 
 /** The files of what a node gets, as they are compared and shown. */

@@ -10,7 +10,8 @@ import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
-import type { VersionRef } from './types.ts';
+import type { SortedVersions } from './sorted-versions.ts';
+import type { VersionIndex, VersionRef } from './types.ts';
 import type { VersionSource } from './version-source.ts';
 
 export interface DraftRequest<F extends { path: string }> {
@@ -76,6 +77,29 @@ export function refuseReservedPaths(files: readonly { path: string }[]): void {
   const message = `${PARAMETERS_FILE} is where the merged parameters go; rename the file or switch off server-managed parameters`;
   throw conflict('reserved_path', message);
 }
+
+/**
+ * The draft of this name, or undefined without such a version.
+ * @throws HawserError conflict `published_version`
+ */
+export function findDraft(
+  index: VersionIndex,
+  version: string,
+  message = 'A published version never changes',
+): VersionRef | undefined {
+  const ref = index.get(version);
+  if (ref?.status === 'Published') throw conflict('published_version', message);
+  return ref;
+}
+
+/** @throws HawserError conflict `version_exists`, also for a version that differs in build metadata alone */
+export function refuseSameVersion(index: SortedVersions, version: string): void {
+  const same = index.findSame(version);
+  if (same) throw versionExists(same.version);
+}
+
+export const versionExists = (version: string) =>
+  conflict('version_exists', `Version ${version} exists already.`);
 
 /** The rules for publishing a draft of some kind. They give the error of each that it breaks, in their order. */
 export type PublishRules = (draft: VersionRef) => Promise<readonly HawserError[]>;

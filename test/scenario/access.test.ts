@@ -14,6 +14,7 @@ import {
 } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
+import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
 
@@ -96,6 +97,7 @@ describe('access to every route', () => {
       checksum: 'a'.repeat(64),
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
+      ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
     };
   });
   after(() => hawser.close());

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Fleet } from '../../src/resolve/fleet.ts';
 import type { FleetOffers } from '../../src/resolve/fleet-offers.ts';
 import { ParameterReader } from '../../src/resolve/parameters.ts';
+import type { PreviewInput } from '../../src/resolve/preview-types.ts';
 import { readOffers } from '../../src/resolve/read-offers.ts';
 import { openFleetThreads } from '../../src/threads/open.ts';
 import { publishWithChildren } from '../support/composites.ts';
@@ -180,7 +181,13 @@ describe('what a thread knows of the fleet', function () {
 
   it('is read by threads beside the server too', async () => {
     const threads = openFleetThreads(hawser);
-    expect(await threads.questions.run('a', 'countNodes', null)).to.equal(nodes.length);
+    const input: PreviewInput = {
+      proposal: { published: [], files: [], assignments: new Map(), tags: new Map() },
+      readable: { configurations: 'all', composites: 'all', parameters: 'all' },
+      nodeIds: null,
+    };
+    const { counts } = await threads.previews.run('a', 'makePreview', input);
+    expect(counts).to.include({ nodes: nodes.length, unchanged: nodes.length });
     await Promise.all([threads.questions.close(), threads.previews.close()]);
   });
 

@@ -6,6 +6,7 @@ import { publishWithChildren } from './composites.ts';
 import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';
+import { preparePreview } from './previews.ts';
 import { told } from './proof.ts';
 import { prepareScopes } from './scopes.ts';
 
@@ -69,6 +70,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
     if (json.running === null) throw new Error('what the node runs is not written yet');
   });
+  const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/{id}/tokens', account.id],
@@ -87,6 +89,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
       tokenId: accountToken.json.tokenId,
       ...scopes,
       ...parameters,
+      ...previewed,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
     }),
   };

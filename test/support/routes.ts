@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PreviewRuns } from '../../src/api/previews/runs.ts';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
@@ -44,6 +45,10 @@ export async function declaredRoutes(): Promise<Route[]> {
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
         locks,
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
+      }),
+      previews: new PreviewRuns({
+        ...{ database, locks, log, clock: new TestClock(), onMade: () => undefined },
+        engine: { make: () => Promise.reject(new Error('nothing is previewed here')) },
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),

@@ -18,6 +18,8 @@ import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
 
+type Wish = z.output<typeof NewAssignment>;
+
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'> {
   planner: Planner;
 }
@@ -31,28 +33,23 @@ export async function assignConfiguration(
   tools: AssignmentTools,
   { principal, actor }: Caller,
   nodeId: string,
-  wish: z.output<typeof NewAssignment>,
+  wish: Wish,
 ): Promise<void> {
   const { database, planner } = tools;
-  const { configurationName: name, majorVersion = null, prereleaseChannel = null, version = null } = wish;
-  const isComposite = wish.isComposite ?? false;
+  const kind = wish.isComposite ? 'composite' : 'configuration';
   await requireNode(database.read, nodeId);
-  const kind = isComposite ? 'composite' : 'configuration';
-  const target = await grantedResource(database.read, principal, kind, 'Read', { name });
-  const assignment = {
-    configurationId: isComposite ? null : target.id,
-    compositeId: isComposite ? target.id : null,
-    majorVersion,
-    prereleaseChannel,
-    version,
-  };
-  if (!(await planner.isEligible(assignment))) throw notEligible(version);
+  const named = { name: wish.configurationName };
+  const target = await grantedResource(database.read, principal, kind, 'Read', named);
+  const assignment = assignmentOf(wish, target.id);
+  const { majorVersion, prereleaseChannel, version } = assignment;
+  await requireEligible(planner, assignment);
   const change = () =>
     database.write.transaction().execute(async (trx) => {
       const { fqdn, ...before } = await requireAssigned(trx, nodeId);
       if (changedMembers(before, assignment) === null) return;
       await saveAssignment(trx, nodeId, assignment, actor.at);
       const constraint = { majorVersion, prereleaseChannel, version };
+      const isComposite = wish.isComposite ?? false;
       const details = { fqdn, configurationName: target.name, isComposite, ...constraint };
       await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
     });
@@ -63,6 +60,28 @@ export async function assignConfiguration(
     if (breaksReference(error)) throw notFound('The configuration was deleted just now');
     throw error;
   }
+}
+
+/** What is stored of a wish. @param targetId the id of the configuration or composite that it names */
+export function assignmentOf(
+  { isComposite, majorVersion, prereleaseChannel, version }: Omit<Wish, 'configurationName'>,
+  targetId: string,
+): Assignment {
+  return {
+    configurationId: isComposite ? null : targetId,
+    compositeId: isComposite ? targetId : null,
+    majorVersion: majorVersion ?? null,
+    prereleaseChannel: prereleaseChannel ?? null,
+    version: version ?? null,
+  };
+}
+
+/** @throws HawserError conflict `no_eligible_version` where the assignment would give a node nothing */
+export async function requireEligible(
+  planner: Pick<Planner, 'isEligible'>,
+  assignment: Assignment,
+): Promise<void> {
+  if (!(await planner.isEligible(assignment))) throw notEligible(assignment.version);
 }
 
 /** Runs work under the lock of the repository, so that no cleanup deletes the version before the node is pinned to it. */

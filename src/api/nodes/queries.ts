@@ -106,6 +106,16 @@ export async function requireNode(db: Db, nodeId: string): Promise<void> {
   if (row === undefined) throw notFound('No such node');
 }
 
+/** @throws HawserError not_found where any of them is no node */
+export async function requireNodes(db: Db, nodeIds: readonly string[]): Promise<void> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where(sql<SqlBool>`id in ${idList(nodeIds)}`)
+    .execute();
+  if (rows.length < new Set(nodeIds).size) throw notFound('No such node');
+}
+
 /** Nodes with their last check-in and the assigned configuration or composite, as far as there are any. */
 function nodeRows(db: Db) {
   return db

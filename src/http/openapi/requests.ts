@@ -26,6 +26,7 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
     schema: TEXT,
     example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
+  groupId: { description: 'Id of a group of nodes in the preview', schema: TEXT, example: '1' },
   major: { description: 'The major version', schema: { type: 'integer', minimum: 0 } },
   filePath: {
     description: 'Path of the file in the version; slashes stay as they are',

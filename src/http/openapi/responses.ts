@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
-import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
+import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
 import { FieldErrorView } from '../schemas.ts';
 import { securityOf } from './access.ts';
@@ -209,10 +209,10 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = method === 'GET' ? [] : ['cross_site_request'];
   if (access.kind === 'public') return codes;
   codes.push('unauthenticated');
-  if (access.kind === 'metrics') return [...codes, 'not_found'];
+  if (access.kind === 'metrics') return [...codes, NOT_FOUND];
   codes.push('forbidden');
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
-  if (access.kind === 'grant') codes.push('not_found');
+  if (access.kind === 'grant') codes.push(NOT_FOUND);
   if (needsSession(access)) codes.push('session_required');
   if (access.kind === 'user' && access.duringPasswordChange) return codes;
   return [...codes, 'password_change_required'];
@@ -223,7 +223,7 @@ const INVALID = [400, 'validation_failed'] as const;
 function problemsOfInput({ body, query, path, access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = query ? [INVALID] : [];
   // A node that may use its own route exists, so nothing in the path can be wrong.
-  if (path.includes('{') && access.kind !== 'node:self') codes.push('not_found');
+  if (path.includes('{') && access.kind !== 'node:self') codes.push(NOT_FOUND);
   if (isConditionalWrite(method)) codes.push('precondition_failed');
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');
