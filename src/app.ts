@@ -8,11 +8,14 @@ import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
+import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
@@ -99,6 +102,8 @@ export interface AppOptions extends Stores {
   evidence: EvidenceNotes;
 }
 
+const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
+
 /** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { pull, api } = productionRoutes(options);
@@ -133,6 +138,7 @@ function makeParts(options: AppOptions) {
       documents,
       comparer,
       planner,
+      maker,
       resolver,
       explainer,
       problemCounts,
@@ -151,7 +157,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
-  const { offeredVersions, compatibility, bundles } = parts;
+  const { offeredVersions, compatibility, bundles, maker } = parts;
   const auth = { database, dataDir: config.dataDir, log, onSignIn };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
@@ -173,11 +179,10 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
+      ...routesOfProof({ ...versionTools, maker, questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...permissionRoutes(database, 'configuration'),
-      ...permissionRoutes(database, 'composite'),
-      ...permissionRoutes(database, 'parameters'),
+      ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
@@ -193,6 +198,16 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
     ],
   };
+}
+
+/** Who runs what, and what that was made of. */
+function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
+  return [
+    ...manifestRoutes(tools),
+    ...proofRoutes(tools, 'configurations'),
+    ...proofRoutes(tools, 'composites'),
+    versionUseRoute(tools),
+  ];
 }
 
 /** The middleware, in the order of a request. */
