@@ -157,7 +157,8 @@ export function placeOfAssignment(distinct: Distinct<Assignment>, assignment: As
 }
 
 export function placeOfScopes(distinct: Distinct<readonly ScopeLink[]>, links: readonly ScopeLink[]): number {
-  let key = '';
-  for (const { scopeTypeId, scopeValue } of links) key += `${scopeTypeId} ${scopeValue ?? ''},`;
-  return distinct.place(key, () => links);
+  // One text, because one that is put together with `+` is kept as all of its parts.
+  const key = links.map(({ precedence, scopeValue }) => `${precedence} ${scopeValue ?? ''}`).join();
+  // The copy has no room for more links.
+  return distinct.place(key, () => links.slice());
 }

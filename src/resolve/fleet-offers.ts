@@ -51,8 +51,9 @@ export interface OfferTools {
   keys: Map<string, number>;
 }
 
-/** The number of recent outcomes that are kept for nodes to share. */
-const MAX_OUTCOMES = 2_000;
+/** The number of recent outcomes, and of recent choices of files, that are kept for nodes to share. */
+const MAX_OUTCOMES = 500;
+const MAX_CHOICES = 5_000;
 const NOTHING_ASSIGNED = 'nothing';
 
 export class FleetOffers {
@@ -60,7 +61,7 @@ export class FleetOffers {
   private readonly tools: OfferTools;
   private readonly planned: readonly Planned[];
   /** By the number that `filesOf` makes of an assignment and a list of scopes. */
-  private readonly shared = new Map<number, ChosenFiles>();
+  private readonly shared = new RecentMap<number, ChosenFiles>(MAX_CHOICES);
   private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
 
   private constructor(snapshot: FleetSnapshot, tools: OfferTools, planned: readonly Planned[]) {

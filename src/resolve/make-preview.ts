@@ -41,6 +41,8 @@ type SendPiece = (piece: PreviewPiece) => Promise<void>;
 const PROGRESS = 250;
 /** So many nodes are put into groups at once. Their files are read at the same time. */
 const NODES_TOGETHER = 64;
+/** Memory for documents, and for merged ones, which are asked for once more soon after they were made. */
+const CACHE_BYTES = { documents: 64 * 1024 * 1024, merged: 4 * 1024 * 1024 };
 const GROUPS_AT_ONCE = 500;
 const NODES_AT_ONCE = 1_000;
 
@@ -64,7 +66,7 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   const { documents } = fleet;
   const proposed = new ProposedVersions(source, proposal);
   // One reader merges the files of both sides, which are mostly the same.
-  const parameters = new ParameterReader(proposed, documents, () => undefined);
+  const parameters = new ParameterReader(proposed, documents, () => undefined, CACHE_BYTES);
   const readers = { parameters, keys: new Map<string, number>() };
   await requireTargets(snapshot, proposed, proposal);
   const before = await readOffers(fleet, moment, readers);

@@ -119,24 +119,34 @@ export class ParameterReader {
   private readonly store: VersionSource;
   private readonly documents: DocumentRunner;
   /** DocumentRunner by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
-  private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
-  });
+  private readonly sources: CountedCache<{ source: DocumentSource | null }>;
   private readonly reading = new Map<string, Promise<DocumentSource | null>>();
-  private readonly outcomes = new CountedCache<MergeOutcome>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: (outcome) => ('merged' in outcome ? outcome.merged.bytes.length : 1_000) + 200,
-  });
+  private readonly outcomes: CountedCache<MergeOutcome>;
   private readonly merging = new Map<string, Promise<MergedParameters | null>>();
 
   private readonly onMerged: (milliseconds: number) => void;
 
-  /** @param onMerged is told how long each merge took that was not in memory */
-  constructor(store: VersionSource, documents: DocumentRunner, onMerged: (milliseconds: number) => void) {
+  /**
+   * @param onMerged is told how long each merge took that was not in memory
+   * @param cacheBytes memory for documents, and for merged ones
+   */
+  constructor(
+    store: VersionSource,
+    documents: DocumentRunner,
+    onMerged: (milliseconds: number) => void,
+    cacheBytes = { documents: CACHE_BYTES, merged: CACHE_BYTES },
+  ) {
     this.store = store;
     this.documents = documents;
     this.onMerged = onMerged;
+    this.sources = new CountedCache({
+      maxSize: cacheBytes.documents,
+      sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
+    });
+    this.outcomes = new CountedCache({
+      maxSize: cacheBytes.merged,
+      sizeCalculation: (outcome) => ('merged' in outcome ? outcome.merged.bytes.length : 1_000) + 200,
+    });
   }
 
   /** The facts of the caches by their names. */

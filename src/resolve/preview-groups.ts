@@ -31,6 +31,7 @@ interface Waiting {
 }
 
 const SAMPLE = 5;
+const NO_NODES: number[] = [];
 /** A node that is in no group, because nothing changes for it. */
 const UNCHANGED = -1;
 /** A node that the caller may not see, or that was not asked for. */
@@ -60,7 +61,7 @@ export class PreviewGroups {
     const waiting: Waiting[] = [];
     for (const at of places) {
       const [old, next] = [before.keyOf(at), after.keyOf(at)];
-      const keys = `${old}>${next}`;
+      const keys = [old, next].join('>');
       const known = old === next ? UNCHANGED : this.byKeys.get(keys);
       if (known === undefined) waiting.push({ at, keys });
       else this.put(at, known);
@@ -94,12 +95,14 @@ export class PreviewGroups {
 
   /** All groups by their numbers, once all nodes are added. */
   list(): Group[] {
-    const groups = this.changes.map((change) => ({ change, nodeCount: 0, sample: [] as number[] }));
+    const groups: (Group & { sample: number[] })[] = [];
+    for (const change of this.changes) groups.push({ change, nodeCount: 0, sample: NO_NODES });
     for (const [at, number] of this.groupOf.entries()) {
       const group = groups[number];
       if (group === undefined) continue;
       group.nodeCount += 1;
-      if (group.sample.length < SAMPLE) group.sample.push(at);
+      // Most samples are of one node. `push` would make room for many.
+      if (group.sample.length < SAMPLE) group.sample = [...group.sample, at];
     }
     return groups;
   }

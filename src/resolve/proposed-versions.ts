@@ -123,6 +123,7 @@ class ProposedSeries {
   private readonly made = new Map<string, { stored: SortedVersions; versions: SortedVersions }>();
 
   over(series: string, stored: SortedVersions): SortedVersions {
+    if (![...this.drafts, ...this.refs].some((each) => each.series === series)) return stored;
     const known = this.made.get(series);
     if (known?.stored === stored) return known.versions;
     const changes = new Map<string, VersionRef>();
