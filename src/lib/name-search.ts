@@ -31,6 +31,7 @@ export class NameSearch {
    */
   forEach({ bytes, starts }: Names, from: number, to: number, onFound: (index: number) => void): void {
     const { pattern } = this;
+    const upTo = bytes.subarray(0, starts[to]);
     let misses = 0;
     for (let index = from; index < to; index += 1) {
       if (this.isIn(bytes, starts[index] as number, starts[index + 1] as number)) {
@@ -41,9 +42,8 @@ export class NameSearch {
       misses += 1;
       if (misses < MISSES) continue;
       misses = 0;
-      const found = bytes.indexOf(pattern, starts[index + 1] as number);
-      const end = starts[to] as number;
-      if (found < 0 || found >= end) return;
+      const found = upTo.indexOf(pattern, starts[index + 1] as number);
+      if (found < 0) return;
       index = nameAt(starts, index, to, found) - 1;
     }
   }

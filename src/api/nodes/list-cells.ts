@@ -1,6 +1,6 @@
 /** The cells of nodes (migration 0016) that a filter takes: their counts give totals, and each has its nodes by name. */
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
 import { Pace } from '../../lib/pace.ts';
@@ -102,13 +102,33 @@ export function inCells(cells: readonly Cell[]): Condition {
   return {
     count: cells.reduce((sum, { count }) => sum + count, 0),
     met: sql`nodes.cell_id in (select value from json_each(${ids}))`,
-    source: { kind: 'ranges', ranges: cells.map(byName) },
+    source: { kind: 'ranges', ranges: rangesOf(cells) },
   };
 }
 
-const byName = ({ id }: Cell): Range => ({
+/** Cells that have few nodes share a range of this many, because each range takes a statement or two. */
+const SHARED = 500;
+
+function rangesOf(cells: readonly Cell[]): Range[] {
+  const ranges: Range[] = cells.filter(({ count }) => count >= SHARED).map(({ id }) => ofCells(sql`= ${id}`));
+  let [ids, shared]: [number[], number] = [[], 0];
+  const share = () => {
+    if (ids.length > 0) ranges.push(ofCells(sql`in (select value from json_each(${JSON.stringify(ids)}))`));
+    [ids, shared] = [[], 0];
+  };
+  for (const { id, count } of cells) {
+    if (count >= SHARED) continue;
+    if (shared + count > SHARED) share();
+    ids.push(id);
+    shared += count;
+  }
+  share();
+  return ranges;
+}
+
+const ofCells = (which: RawBuilder<unknown>): Range => ({
   ...({ table: 'nodes', key: null, isFalling: false } as const),
-  where: sql`cell_id = ${id}`,
+  where: sql`cell_id ${which}`,
 });
 
 /** The names of the first nodes of several cells by name, or of the last ones. */

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import { DAY } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/pace.ts';
-import type { Met, Range, Source } from './list-slices.ts';
+import { countMet, type Met, type Range, type Source } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
 
@@ -47,7 +47,7 @@ export const LIMITS: ListLimits = {
   many: 2_000,
   names: 2_000,
   merged: 5_000,
-  slice: 500,
+  slice: 250,
   counted: 10_000,
 };
 
@@ -138,24 +138,9 @@ async function isExpiring(db: Db, moment: ListMoment): Promise<Condition & { sou
   };
 }
 
-/** How many rows a range has. It is counted in the index alone, in slices. */
-async function countIn(db: Db, { table, where, key }: Range, { pace, limits }: ListMoment) {
-  const column = sql.ref(key ?? '');
-  let total = 0;
-  for (let after: number | null = null; ; ) {
-    const rest: Met = after === null ? where : sql`${where} and ${column} > ${after}`;
-    const { rows: ends } = await sql<{ end: number }>`select ${column} as end from ${sql.table(table)}
-      where ${rest} order by ${column} limit 1 offset ${limits.counted}`.execute(db);
-    const end = ends[0]?.end ?? null;
-    const slice: Met = end === null ? rest : sql`${rest} and ${column} <= ${end}`;
-    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}
-      where ${slice}`.execute(db);
-    total += rows[0]?.count ?? 0;
-    if (end === null) return total;
-    after = end;
-    if (pace.isDue) await pace.rest();
-  }
-}
+/** How many nodes a range has. They are counted in the index alone. */
+const countIn = (db: Db, range: Range, { pace, limits }: ListMoment) =>
+  countMet(db, { kind: 'ranges', ranges: [range] }, [], limits.counted, pace);
 
 /** How many nodes are stale now, and how many have a certificate that ends within 30 days or has ended. */
 export async function countByTime(db: Db, rule: StalenessRule, pace: Pace) {

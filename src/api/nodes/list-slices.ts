@@ -5,6 +5,7 @@
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import type { Pace } from '../../lib/pace.ts';
 
 export type Met = RawBuilder<SqlBool>;
 
@@ -66,6 +67,50 @@ export async function* visit(
     const { rows } = await sql<Visited>`select ${columns(wish)}
       from json_each(${given}) given cross join ${nodes} = given.value`.execute(db);
     yield rows;
+  }
+}
+
+/**
+ * How many nodes of a source meet all conditions. Only numbers leave the database, so this costs less than a visit.
+ * @param most how many nodes are counted at a time
+ */
+export async function countMet(
+  db: Db,
+  source: Source,
+  met: readonly Met[],
+  most: number,
+  pace: Pace,
+): Promise<number> {
+  let total = 0;
+  for await (const names of namesIn(db, source, most)) {
+    const from = met.length === 0 ? names : sql`${names} cross join ${BY_NAME} on nodes.fqdn = names.fqdn`;
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${from}
+      where ${conjunction(met)}`.execute(db);
+    total += rows[0]?.count ?? 0;
+    if (pace.isDue) await pace.rest();
+  }
+  return total;
+}
+
+/** The names of a source as tables, which have so many rows each, and more where many have the same key. */
+async function* namesIn(db: Db, source: Source, most: number): AsyncGenerator<RawBuilder<unknown>> {
+  if (source.kind !== 'ranges') {
+    for (let at = 0; at < source.values.length; at += most)
+      yield sql`(select value as fqdn from json_each(${JSON.stringify(source.values.slice(at, at + most))})) names`;
+    return;
+  }
+  for (const { table, where, key } of source.ranges) {
+    const column = sql.ref(key ?? 'fqdn');
+    for (let after: string | number | null = null; ; ) {
+      const rest: Met = after === null ? where : sql`${where} and ${column} > ${after}`;
+      const { rows } = await sql<{ end: string | number }>`select ${column} as end from ${sql.table(table)}
+        where ${rest} order by ${column} limit 1 offset ${most}`.execute(db);
+      const end: string | number | null = rows[0]?.end ?? null;
+      const slice: Met = end === null ? rest : sql`${rest} and ${column} <= ${end}`;
+      yield sql`(select fqdn from ${sql.table(table)} where ${slice}) names`;
+      if (end === null) break;
+      after = end;
+    }
   }
 }
 

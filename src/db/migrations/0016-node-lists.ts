@@ -96,7 +96,7 @@ const CELLS = [
   `insert into node_cells (${KEY.join(', ')}, count)
     select ${KEY.join(', ')}, count(*) from node_places group by ${KEY.join(', ')}`,
   `update nodes set number = nodes.rowid, cell_id = place.cell_id from (
-      select p.node, cell.id as cell_id from node_places p join node_cells cell
+      select p.node, cell.id as cell_id from node_places p cross join node_cells cell
       on ${KEY.map((name) => `cell.${name} = p.${name}`).join(' and ')}) place
     where nodes.rowid = place.node`,
   'drop table node_places',
