@@ -1,6 +1,6 @@
 /** `/api/v1/nodes/bulk`: one thing done to many nodes. */
 
-import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { type Principal, requirePermission } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
@@ -8,7 +8,7 @@ import { type BulkTools, doInBulk, PERMISSION_OF } from './bulk.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 
 export function bulkRoute(tools: BulkTools): Route {
-  const access = { kind: 'user', byAction: PERMISSION_OF } as const;
+  const access = { kind: 'action', permissions: PERMISSION_OF } as const;
   return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
     ...operation('changeNodesInBulk', 'Do one thing to many nodes'),
     method: 'POST',
@@ -22,7 +22,7 @@ export function bulkRoute(tools: BulkTools): Route {
       'deed goes on to its end, even if the client goes away; repeat it to see what is left.',
     body: { kind: 'json', schema: BulkDeed, refuse: requireRights },
     answer: { description: 'All nodes have been looked at', schema: BulkResult },
-    problems: ['not_found', 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+    problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
     handle({ caller, body }) {
       // The rights may have changed while the body came.
       requireRights(body, caller.principal);
