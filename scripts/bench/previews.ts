@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { SECOND } from '../../src/lib/clock.ts';
 import { machineTime, PollProbe, type PollSummary, summarize } from '../../test/support/poll-probe.ts';
+import { cpuSecondsOf } from './cpu.ts';
 import { forgetPeak, memoryOf } from './memory.ts';
 import { makePreviewSite, NEXT_FILE, NEXT_VERSION, type PreviewSite } from './preview-site.ts';
 import { expect } from './probe.ts';
@@ -28,6 +29,8 @@ export interface PreviewMeasurement {
   nodes: number;
   groups: number;
   seconds: number;
+  /** CPU time of the server in seconds. Unlike the time above, it depends little on what else the machine does. */
+  cpu: number;
   /** Waits of the polls before the preview and during it. */
   idle: PollSummary;
   during: PollSummary;
@@ -88,9 +91,11 @@ async function measurePreview(
     await sleep(idleMs);
     forgetPeak(server.pid);
     const before = memoryOf(server.pid).now;
+    const cpuBefore = cpuSecondsOf(server.pid);
     const start = machineTime();
     const preview = await makePreview(site, change);
     const end = machineTime();
+    const cpu = cpuSecondsOf(server.pid) - cpuBefore;
     const polls = await probe.look();
     const idle = summarize(polls.filter((poll) => poll.start < start));
     const during = summarize(polls.filter((poll) => poll.start >= start && poll.start < end));
@@ -107,7 +112,19 @@ async function measurePreview(
       disk: disk > TARGETS.disk,
     };
     const missed = Object.entries(faults).flatMap(([name, isMissed]) => (isMissed ? [name] : []));
-    return { what, nodes, groups: preview.groupCount, seconds, idle, during, ratio, memory, disk, missed };
+    return {
+      what,
+      nodes,
+      groups: preview.groupCount,
+      seconds,
+      cpu,
+      idle,
+      during,
+      ratio,
+      memory,
+      disk,
+      missed,
+    };
   } finally {
     probe.kill();
   }
@@ -147,19 +164,8 @@ function bytesOnDisk(folder: string, previewId: string): number {
 }
 
 const COLUMNS = [
-  ...[
-    'preview of',
-    '',
-    'nodes',
-    'groups',
-    'seconds',
-    'at most',
-    'p99 ms before',
-    'during',
-    'ratio',
-    'at most',
-  ],
-  ...['longest ms', 'own ms', 'MB grown', 'at most', 'MB on disk', 'at most'],
+  ...['preview of', '', 'nodes', 'groups', 'seconds', 'at most', 'CPU s', 'p99 ms before', 'during'],
+  ...['ratio', 'at most', 'longest ms', 'own ms', 'MB grown', 'at most', 'MB on disk', 'at most'],
 ];
 
 export function formatPreviews(rows: readonly PreviewMeasurement[]): string {
@@ -168,6 +174,7 @@ export function formatPreviews(rows: readonly PreviewMeasurement[]): string {
     row.what,
     row.missed.length === 0 ? 'met' : `MISSED: ${row.missed.join(', ')}`,
     ...[String(row.nodes), String(row.groups), row.seconds.toFixed(1), String(TARGETS.seconds)],
+    row.cpu.toFixed(1),
     ...[row.idle.p99.toFixed(2), row.during.p99.toFixed(2), `${row.ratio.toFixed(2)} x`, `${TARGETS.p99} x`],
     ...[row.during.longest.toFixed(0), row.during.ownDelay.toFixed(0)],
     ...[megabytes(row.memory), megabytes(TARGETS.memory), megabytes(row.disk), megabytes(TARGETS.disk)],

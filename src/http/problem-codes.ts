@@ -157,6 +157,7 @@ const OF_VERSIONS = {
     child_exists: 'The configuration is a child of this version already.',
     entry_point_missing:
       'The file is the entry point, without which there is no version. Replace the draft instead.',
+    content_gone: 'What the preview shows was deleted since with its configuration. Make the preview anew.',
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
     no_children: 'A composite version without children cannot be published.',

@@ -44,7 +44,10 @@ type ProvenanceRequest = Omit<ProvenanceInput, 'documents' | 'definitions'> & {
   schema: DocumentSource | null;
 };
 
-/** Memory in bytes for parsed documents, and the same for definitions. A parsed document takes several times its text. */
+/**
+ * Memory in bytes for parsed documents, for definitions, for counted documents and for steps of merging, each. A parsed
+ * document takes several times its text.
+ */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const WEIGHT_OF_PARSED = 8;
 /** The greatest length of each list in a report. Longer lists would help nobody. */
@@ -54,12 +57,13 @@ const NO_PARAMETERS: ParameterDefinitions = new Map();
 
 export type DocumentTasks = ReturnType<typeof documentTasks>;
 
-export function documentTasks() {
-  const documents = new ParsedCache(readSource);
-  const definitions = new ParsedCache((source) => readParameterDefinitions(documents.get(source)));
+export function documentTasks(cacheBytes = CACHE_BYTES) {
+  const documents = new ParsedCache(readSource, cacheBytes);
+  const define = (source: DocumentSource) => readParameterDefinitions(documents.get(source));
+  const definitions = new ParsedCache(define, cacheBytes);
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
-  const merging = new StepwiseMerging(documents);
+  const merging = new StepwiseMerging(documents, cacheBytes);
   return {
     ...groupTasks({
       read: (source) => documents.get(source),
@@ -122,16 +126,16 @@ export function documentTasks() {
   };
 }
 
+const sizeCalculation = ({ bytes }: { bytes: number }) => bytes * WEIGHT_OF_PARSED + 200;
+
 /** Results of reading sources, by the keys of the sources. */
 class ParsedCache<V> {
   private readonly read: (source: DocumentSource) => V;
-  private readonly cache = new LRUCache<string, { value: V; bytes: number }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
-  });
+  private readonly cache: LRUCache<string, { value: V; bytes: number }>;
 
-  constructor(read: (source: DocumentSource) => V) {
+  constructor(read: (source: DocumentSource) => V, maxSize: number) {
     this.read = read;
+    this.cache = new LRUCache<string, { value: V; bytes: number }>({ maxSize, sizeCalculation });
   }
 
   get(source: DocumentSource): V {
@@ -156,14 +160,14 @@ class StepwiseMerging {
   private readonly documents: ParsedCache<Mapping>;
   private readonly counted: ParsedCache<CountedMapping>;
   /** Null stands for documents that cannot be merged by themselves. A later one may replace what is too much. */
-  private readonly steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
-  });
+  private readonly steps: LRUCache<string, { step: CountedMapping | null; bytes: number }>;
 
-  constructor(documents: ParsedCache<Mapping>) {
+  constructor(documents: ParsedCache<Mapping>, maxSize: number) {
     this.documents = documents;
-    this.counted = new ParsedCache((source) => count(documents.get(source)));
+    this.counted = new ParsedCache((source) => count(documents.get(source)), maxSize);
+    this.steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
+      ...{ maxSize, sizeCalculation },
+    });
   }
 
   /** @throws HawserError conflict `parameter_merge_failed` */

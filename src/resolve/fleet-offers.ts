@@ -10,6 +10,7 @@ import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
 import { RecentMap } from '../lib/recent-map.ts';
+import type { VersionRef } from '../versions/store.ts';
 import type { CompositeReader } from './composites.ts';
 import type { DeliveryError, GivenFile, Outcome } from './delivery.ts';
 import { keyOfManifest, type ManifestMaker, partsOf } from './manifest-maker.ts';
@@ -85,6 +86,17 @@ export class FleetOffers {
     const planned = this.plannedFor(at);
     if (planned === null) return NOTHING_ASSIGNED;
     return 'error' in planned.plan ? `!${planned.plan.error.code}` : this.filesOf(at, planned).key;
+  }
+
+  /** The files that are merged for the node at this place, each with the name of its configuration. */
+  filesFor(at: number): { name: string; file: VersionRef }[] {
+    const planned = this.plannedFor(at);
+    if (planned === null || 'error' in planned.plan) return [];
+    const { parts } = planned.plan;
+    const { scopes } = this.filesOf(at, planned);
+    return parts.flatMap(({ plan: { name } }, part) =>
+      (scopes[part] ?? []).map(({ file }) => ({ name, file })),
+    );
   }
 
   /** What the node at this place gets. @throws what is no HawserError */

@@ -80,7 +80,7 @@ export class GroupDetails {
    * there is no bundle after the changes.
    * @throws HawserError conflict `content_gone`
    */
-  fileDiff(caller: string, text: KeptText, path: string): Promise<Buffer | null> {
+  fileDiff(caller: string, text: KeptText, path: string, context = CONTEXT): Promise<Buffer | null> {
     return orGone(async () => {
       const kept = unpack(text);
       if (kept.after === null) return null;
@@ -90,7 +90,7 @@ export class GroupDetails {
       return this.readers.comparer.fileDiff({ id: caller }, before, after, {
         file,
         head: file,
-        context: CONTEXT,
+        context,
       });
     });
   }

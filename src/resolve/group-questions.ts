@@ -23,7 +23,7 @@ export function groupQuestions(fleet: () => Fleet) {
       details().details(asked.caller, asked.kept, asked.withMerged),
 
     groupFile: (asked: { caller: string; kept: KeptText; file: { path: string; context: number } }) =>
-      details().fileDiff(asked.caller, asked.kept, asked.file.path),
+      details().fileDiff(asked.caller, asked.kept, asked.file.path, asked.file.context),
   };
 }
 

@@ -124,7 +124,8 @@ export class SideMaker {
     declared: Declared,
     scopes: readonly GivenFile[],
   ): Promise<SecretNames> {
-    const majors = [...fallbackMajors(scopes)].join();
+    const hasFallback = scopes.some(({ isFallback }) => isFallback);
+    const majors = hasFallback ? [...fallbackMajors(scopes)].join() : '';
     const ofPlan = this.secrets.get(plan) ?? new Map<string, SecretNames>();
     this.secrets.set(plan, ofPlan);
     const known = ofPlan.get(majors);

@@ -120,14 +120,22 @@ function filesOfLeaves(
   const narrowed = documents.map((document): Mapping => {
     const block = document.get(PARAMETERS);
     if (block === undefined) return new Map();
-    const kept = isMapping(block) ? new Map([...block].filter(([name]) => names.has(name))) : block;
-    return new Map([[PARAMETERS, kept]]);
+    return new Map([[PARAMETERS, isMapping(block) ? only(block, names) : block]]);
   });
   const found = new Map<string, string>();
   // Without the other parameters the block may be empty, and so a leaf, which it is not in truth.
   for (const [path, { source }] of mergeMappings(narrowed).provenance)
     if (isSecretAt(path, 'all')) found.set(path, files[source] as string);
   return found;
+}
+
+function only(block: Mapping, names: ReadonlySet<string>): Mapping {
+  const kept = new Map<string, Value>();
+  for (const name of names) {
+    const value = block.get(name);
+    if (value !== undefined) kept.set(name, value);
+  }
+  return kept;
 }
 
 function countBetween(old: Value | undefined, next: Value | undefined): number {

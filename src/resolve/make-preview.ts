@@ -1,21 +1,24 @@
 /** Makes a preview: what each node gets now, what it would get after some changes, and how these differ. */
 
+import { internal } from '../lib/errors.ts';
 import type { Send } from '../lib/threads.ts';
 import type { VersionSource } from '../versions/version-source.ts';
+import type { Delivery } from './delivery.ts';
 import type { Fleet, Moment } from './fleet.ts';
 import type { AssignedNames, FleetOffers } from './fleet-offers.ts';
-import { GroupFactsMaker } from './group-facts.ts';
+import { type GroupFacts, GroupFactsMaker } from './group-facts.ts';
 import { packGroups } from './kept-groups.ts';
 import { ParameterReader } from './parameters.ts';
-import { PreviewGroups, toShownGroup } from './preview-groups.ts';
+import { type Group, PreviewGroups } from './preview-groups.ts';
 import type {
-  PreviewCounts,
+  OfferedVersion,
   PreviewInput,
   PreviewNode,
   PreviewPiece,
   PreviewResult,
   Readable,
   ReadableNames,
+  ShownGroup,
 } from './preview-types.ts';
 import type { Proposal } from './proposal.ts';
 import { ProposedVersions } from './proposed-versions.ts';
@@ -28,26 +31,32 @@ interface Sides {
   before: FleetOffers;
   after: FleetOffers;
   facts: GroupFactsMaker;
+  /** Reads the files of both sides. */
+  parameters: ParameterReader;
 }
+
+type SendPiece = (piece: PreviewPiece) => Promise<void>;
 
 /** Milliseconds between two messages of how far it is. */
 const PROGRESS = 250;
+/** So many nodes are put into groups at once. Their files are read at the same time. */
+const NODES_TOGETHER = 64;
 const GROUPS_AT_ONCE = 500;
 const NODES_AT_ONCE = 1_000;
 
 /**
  * @returns when all pieces were taken
- * @throws HawserError not_found if something is gone that the changes name, and what reading versions throws. Then no
- *   piece but counts was sent
+ * @throws HawserError not_found if something is gone that the changes name, and what reading versions throws
  */
 export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send): Promise<PreviewResult> {
   const sides = await fleet.atOneMoment((moment) => readSides(fleet, moment, input.proposal));
-  const groups = new PreviewGroups(sides, sides.facts);
-  const sendPiece = (piece: PreviewPiece) => send(piece);
-  await addNodes(groups, sides, input, (counts) => sendPiece({ kind: 'counts', counts: { ...counts } }));
-  const ids = await sendGroups(groups, sides, sendPiece);
-  await sendNodes(groups, sides, ids, sendPiece);
-  return { counts: groups.counts, groupCount: groups.groups.length };
+  const groups = new PreviewGroups(sides);
+  await addNodes(groups, sides, input, send);
+  const all = groups.list();
+  const order = all.map((_group, number) => number).sort((a, b) => compareGroups(all[a], all[b]));
+  await sendGroups(groups, sides, { all, order }, send);
+  await sendNodes(groups, sides, { all, order }, send);
+  return { counts: groups.counts, groupCount: all.length };
 }
 
 async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Promise<Sides> {
@@ -64,7 +73,8 @@ async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Prom
   const sideOf = (versions: VersionSource) => {
     return { schemas: new SchemaReader(versions, parameters, documents), parameters };
   };
-  return { before, after, facts: new GroupFactsMaker(sideOf(source), sideOf(proposed), documents) };
+  const facts = new GroupFactsMaker(sideOf(source), sideOf(proposed), documents);
+  return { before, after, facts, parameters };
 }
 
 /** Puts all nodes that are asked for, and that the caller may see, into groups. */
@@ -72,24 +82,40 @@ async function addNodes(
   groups: PreviewGroups,
   sides: Sides,
   { readable, nodeIds }: PreviewInput,
-  report: (counts: PreviewCounts) => Promise<void>,
+  send: SendPiece,
 ): Promise<void> {
   const { snapshot } = sides.before;
-  const wanted = nodeIds && [...new Set(nodeIds.map((id) => snapshot.placeOf(id)))].sort((a, b) => a - b);
+  const wanted = nodeIds && [...new Set(nodeIds.map((id) => snapshot.placeOf(id)))];
   const visible = visibleNodes(sides, readable, wanted ?? snapshot.nodes.nodeIds.keys());
   const { counts } = groups;
   counts.nodes = visible.length;
   counts.notVisible = (wanted?.length ?? snapshot.size) - visible.length;
-  await report(counts);
-  let reported = performance.now();
-  for (const at of visible) {
-    const added = wanted ? groups.addAlone(at) : groups.add(at);
-    // Most nodes are added at once, and waiting costs more than that.
-    if (added instanceof Promise) await added;
-    if (performance.now() - reported < PROGRESS) continue;
-    await report(counts);
-    reported = performance.now();
+  const report = () => send({ kind: 'counts', counts: { ...counts } });
+  await report();
+  if (wanted) for (const at of visible) await groups.addAlone(at);
+  else {
+    let reported = performance.now();
+    for (let from = 0; from < visible.length; from += NODES_TOGETHER) {
+      const places = visible.subarray(from, from + NODES_TOGETHER);
+      await groups.add(places, (added) => readFiles(sides, added));
+      if (performance.now() - reported < PROGRESS) continue;
+      await report();
+      reported = performance.now();
+    }
   }
+}
+
+/** Reads the files of some nodes at the same time, because each of them waits for the disk several times. */
+async function readFiles({ before, after, parameters }: Sides, places: readonly number[]): Promise<void> {
+  const reading: Promise<unknown>[] = [];
+  for (const at of places) {
+    for (const { name, file } of [...before.filesFor(at), ...after.filesFor(at)]) {
+      const source = parameters.source(name, file);
+      if (source instanceof Promise) reading.push(source);
+    }
+  }
+  // What cannot be read is an error of the nodes that need it.
+  await Promise.allSettled(reading);
 }
 
 /** The places of the nodes of which the caller may read everything, before and after. */
@@ -113,50 +139,80 @@ function mayRead({ configurations, composites, parameters }: Readable, names: As
   return names.configurations.every((name) => has(configurations, name) && has(parameters, name));
 }
 
-/**
- * Sends the groups, those of most nodes first, then those whose first node comes first.
- * @returns the id of each group
- */
-async function sendGroups(
-  { groups }: PreviewGroups,
-  { before, facts }: Sides,
-  send: (piece: PreviewPiece) => Promise<void>,
-): Promise<Int32Array> {
-  const { nodes } = before.snapshot;
-  const order = groups
-    .map((group, index) => ({ group, index }))
-    .sort((a, b) => b.group.nodeCount - a.group.nodeCount || firstOf(a.group) - firstOf(b.group));
-  const ids = new Int32Array(groups.length);
-  for (const [place, { index }] of order.entries()) ids[index] = place + 1;
-  for (let from = 0; from < order.length; from += GROUPS_AT_ONCE) {
-    const chunk = order.slice(from, from + GROUPS_AT_ONCE).map(({ group }) => group);
-    const shown = chunk.map((group) => ({ shown: JSON.stringify(toShownGroup(group, nodes)) }));
-    await send({
-      kind: 'groups',
-      groups: shown,
-      packed: packGroups(chunk.map(({ facts: { kept } }) => kept)),
-    });
-  }
-  await send({ kind: 'files', files: facts.keptFiles() });
-  return ids;
+/** All groups by their numbers, and the numbers in the order of the answers. */
+interface Ordered {
+  all: readonly Group[];
+  order: readonly number[];
 }
 
-const firstOf = ({ sample: [first = 0] }: { sample: number[] }) => first;
+/** Those of most nodes come first, then those whose first node comes first. */
+function compareGroups(a: Group | undefined, b: Group | undefined): number {
+  const firstOf = (group: Group | undefined) => group?.sample[0] ?? 0;
+  return (b?.nodeCount ?? 0) - (a?.nodeCount ?? 0) || firstOf(a) - firstOf(b);
+}
+
+/**
+ * Sends what there is to tell of each group. It is made of what the group's first node gets, which is made once more: to
+ * keep it for every group would take more memory than a preview may have.
+ */
+async function sendGroups(
+  groups: PreviewGroups,
+  { before, facts }: Sides,
+  { all, order }: Ordered,
+  send: SendPiece,
+): Promise<void> {
+  for (let from = 0; from < order.length; from += GROUPS_AT_ONCE) {
+    const shown: { shown: string }[] = [];
+    const kept: GroupFacts['kept'][] = [];
+    for (const number of order.slice(from, from + GROUPS_AT_ONCE)) {
+      const group = all[number] as Group;
+      const difference = await groups.differenceAt(group.sample[0] as number);
+      if (difference.change !== group.change)
+        throw internal('repository_damaged', 'What a group of nodes gets cannot be read any more');
+      const told = await facts.factsOf(difference.before, difference.after);
+      const { kept: ofGroup, ...rest } = told;
+      kept.push(ofGroup);
+      const { nodeIds, fqdns } = before.snapshot.nodes;
+      const { nodeCount, sample, change } = group;
+      const { error } = difference;
+      shown.push({
+        shown: JSON.stringify({
+          nodeCount,
+          sampleNodes: sample.map((at) => ({ nodeId: nodeIds[at] as string, fqdn: fqdns[at] as string })),
+          ...{ change, before: offered(difference.before), after: offered(difference.after), ...rest },
+          ...{ code: error?.code ?? null, message: error?.message ?? null },
+        } satisfies ShownGroup),
+      });
+    }
+    await send({ kind: 'groups', groups: shown, packed: packGroups(kept) });
+  }
+  await send({ kind: 'files', files: facts.keptFiles() });
+}
+
+function offered(delivery: Delivery | null): OfferedVersion | null {
+  if (delivery === null) return null;
+  const { configurationName, version, checksum } = delivery.manifest;
+  return { configurationName, version, checksum };
+}
 
 async function sendNodes(
   groups: PreviewGroups,
   { before }: Sides,
-  ids: Int32Array,
-  send: (piece: PreviewPiece) => Promise<void>,
+  { all, order }: Ordered,
+  send: SendPiece,
 ): Promise<void> {
+  const ids = new Int32Array(all.length);
+  for (const [place, number] of order.entries()) ids[number] = place + 1;
   const { nodeIds, fqdns } = before.snapshot.nodes;
   let nodes: PreviewNode[] = [];
   for (const [at, nodeId] of nodeIds.entries()) {
-    const index = groups.indexOf(at);
-    if (index === undefined) continue;
-    const group = index === null ? null : groups.groups[index];
-    const groupId = index === null ? null : (ids[index] as number);
-    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change: group?.change ?? 'Unchanged' });
+    const number = groups.numberOf(at);
+    if (number === undefined) continue;
+    const [groupId, change] =
+      number === null
+        ? ([null, 'Unchanged'] as const)
+        : ([ids[number] as number, (all[number] as Group).change] as const);
+    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change });
     if (nodes.length < NODES_AT_ONCE) continue;
     await send({ kind: 'nodes', nodes });
     nodes = [];

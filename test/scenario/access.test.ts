@@ -14,6 +14,7 @@ import {
 } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
+import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
 
@@ -95,6 +96,7 @@ describe('access to every route', () => {
       ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
+      ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
     };
   });
   after(() => hawser.close());

@@ -5,6 +5,7 @@ import type { Reply } from './client.ts';
 import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';
+import { preparePreview } from './previews.ts';
 import { prepareScopes } from './scopes.ts';
 
 export interface AccessWorld {
@@ -61,6 +62,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
     const { json } = await admin.get(`/api/v1/nodes/${node.nodeId}`);
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
   });
+  const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/{id}/tokens', account.id],
@@ -77,6 +79,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
       tokenId: accountToken.json.tokenId,
       ...scopes,
       ...parameters,
+      ...previewed,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
     }),
   };

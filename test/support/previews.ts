@@ -58,3 +58,16 @@ export const groupOf = (client: Client, { id }: { id: string }, groupId: string)
 
 export const nodesOf = (client: Client, { id }: { id: string }, query = '') =>
   ok(200, client.get(`${PREVIEWS}/${id}/nodes${query}`));
+
+/**
+ * Makes a preview of assigning a configuration to a node.
+ * @returns the path parameters that name it and its only group
+ */
+export async function preparePreview(
+  client: Client,
+  nodeId: string,
+  configurationName: string,
+): Promise<Record<string, string>> {
+  const { id } = await preview(client, [{ kind: 'Assign', nodeIds: [nodeId], configurationName }], [nodeId]);
+  return { [`${PREVIEWS}/{id}`]: id, groupId: '1' };
+}

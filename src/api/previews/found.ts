@@ -3,7 +3,7 @@
 import type { Db } from '../../db/open.ts';
 import type { KeptText } from '../../resolve/group-details.ts';
 import type { PageQuery } from '../crud/rows.ts';
-import { CHANGES, type KeptNode } from './piece-writer.ts';
+import { CHANGES, type KeptNode, type PieceKind } from './piece-writer.ts';
 import { listPieces, type PieceRow, readPiece } from './queries.ts';
 
 type PieceFacts = Omit<PieceRow, 'preview_id' | 'kind' | 'content'>;
@@ -64,28 +64,32 @@ export class FoundGroups {
     return groups;
   }
 
-  /** The group, and where it is kept; undefined where there is none. */
-  async find(groupId: string): Promise<{ group: FoundGroup; position: number; at: number } | undefined> {
+  /** Undefined where there is no such group. */
+  async find(groupId: string): Promise<FoundGroup | undefined> {
     if (!/^[1-9]\d{0,9}$/.test(groupId)) return undefined;
-    let at = Number(groupId) - 1;
-    for (const { position, count } of await listPieces(this.db, this.id, 'groups')) {
-      if (at >= count) {
-        at -= count;
-        continue;
-      }
-      const group = (await this.read(position))[at];
-      return group && { group: withId(Number(groupId), group), position, at };
-    }
-    return undefined;
+    const place = await this.placeOf('groups', Number(groupId));
+    const group = place && (await this.read(place.position))[place.at];
+    return group && withId(Number(groupId), group);
   }
 
   /** What the details of a group are made of. */
-  async keptGroup({ position, at }: { position: number; at: number }): Promise<KeptText> {
+  async keptText({ id }: FoundGroup): Promise<KeptText> {
+    const { position = -1, at = -1 } = (await this.placeOf('packed', Number(id))) ?? {};
+    const piece = (await readPiece(this.db, this.id, 'packed', position)) ?? '';
     const files: string[] = [];
     for (const part of await listPieces(this.db, this.id, 'files'))
       files.push((await readPiece(this.db, this.id, 'files', part.position)) ?? '');
-    const piece = (await readPiece(this.db, this.id, 'packed', position)) ?? '';
     return { piece, at, files: files.join('') };
+  }
+
+  /** The piece that holds a group, and the place in it, from 0. */
+  private async placeOf(kind: PieceKind, groupId: number) {
+    let at = groupId - 1;
+    for (const { position, count } of await listPieces(this.db, this.id, kind)) {
+      if (at < count) return { position, at };
+      at -= count;
+    }
+    return undefined;
   }
 
   private async read(position: number): Promise<Omit<FoundGroup, 'id'>[]> {
@@ -130,9 +134,9 @@ export class FoundNodes {
   private async pageOfGroup(groupId: string, { take, skip }: PageQuery): Promise<Found> {
     const found = await new FoundGroups(this.db, this.id).find(groupId);
     const { change } = this.filter;
-    if (found === undefined || (change !== undefined && change !== found.group.change))
+    if (found === undefined || (change !== undefined && change !== found.change))
       return { rows: [], total: 0 };
-    const { nodeCount: total, sampleNodes, change: ofGroup } = found.group;
+    const { nodeCount: total, sampleNodes, change: ofGroup } = found;
     if (total <= SAMPLES) {
       const all = sampleNodes.map((node) => ({ ...node, groupId, change: ofGroup as FoundNode['change'] }));
       return { rows: all.slice(skip, skip + take), total };

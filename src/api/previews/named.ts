@@ -2,6 +2,7 @@
 
 import type { Db } from '../../db/open.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
+import { HawserError, notFound } from '../../lib/errors.ts';
 import type { Readable, ReadableNames } from '../../resolve/preview-types.ts';
 import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
@@ -68,6 +69,23 @@ export async function findGone(db: Db, named: readonly Named[]): Promise<Named |
     if (row === undefined) return each;
   }
   return undefined;
+}
+
+/**
+ * Runs work on what somebody else may be deleting at the same time.
+ * @throws HawserError not_found where a repository is missing because its resource has gone; or what `work` throws
+ */
+export async function notFoundIfGone<T>(db: Db, named: readonly Named[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HawserError) || error.code !== 'repository_missing') throw error;
+    const gone = await findGone(db, named);
+    if (gone === undefined) throw error;
+    throw notFound(
+      `No ${gone.on === 'composite' ? 'composite configuration' : 'configuration'} of this name`,
+    );
+  }
 }
 
 /** Whether the caller may read all of it. What has gone is for those who may read every configuration. */

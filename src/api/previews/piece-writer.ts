@@ -34,8 +34,9 @@ export class PieceWriter {
         return updateCounts(this.db, this.id, toColumns(piece.counts));
       case 'groups': {
         const { groups, packed } = piece;
-        await this.insert('groups', `[${groups.map(({ shown }) => shown).join()}]`, { count: groups.length });
-        return this.insert('packed', packed);
+        for (const texts of gathered(groups.map(({ shown }) => shown)))
+          await this.insert('groups', `[${texts.join()}]`, { count: texts.length });
+        return this.insert('packed', packed, { count: groups.length });
       }
       case 'nodes':
         return this.insert('nodes', JSON.stringify(piece.nodes.map(toKeptNode)), tally(piece.nodes));
@@ -56,7 +57,6 @@ export class PieceWriter {
   }
 }
 
-/** The packed groups stand under the same positions as the groups. */
 export type PieceKind = 'groups' | 'packed' | 'nodes' | 'files';
 
 type Tally = Pick<PieceRow, 'count'> & Partial<Pick<PieceRow, 'changed' | 'unresolvable'>>;
@@ -74,6 +74,21 @@ const toKeptNode = ({ nodeId, fqdn, groupId, change }: PreviewNode): KeptNode =>
   groupId,
   CHANGES.indexOf(change),
 ];
+
+/** Puts texts together, as many as are not longer than one piece, and at least one. */
+function* gathered(texts: readonly string[]): Generator<string[]> {
+  let together: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    if (together.length > 0 && length + text.length > LONGEST) {
+      yield together;
+      [together, length] = [[], 0];
+    }
+    together.push(text);
+    length += text.length;
+  }
+  if (together.length > 0) yield together;
+}
 
 /** Cuts a text into pieces, none of which ends in the middle of a character. */
 function* cut(text: string): Generator<string> {

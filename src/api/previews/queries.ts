@@ -8,7 +8,7 @@ export type PreviewRow = Selectable<PreviewsTable>;
 export type PieceRow = Selectable<PreviewPiecesTable>;
 
 /** Why a preview failed that nobody goes on with. */
-export const INTERRUPTED = 'The server ended while the preview was made; ask for it again';
+export const INTERRUPTED = 'The server ended while the preview was made; ask for it again.';
 
 /** How many nodes a preview has counted. */
 export type CountColumns = Pick<

@@ -17,7 +17,7 @@ import { NewPreview } from './change-schemas.ts';
 import type { GroupExplainer } from './engine.ts';
 import { type FoundGroup, FoundGroups, FoundNodes } from './found.ts';
 import { judgeChanges, requireWatched } from './judging.ts';
-import { mayRead, type Named, readReadable, requireNamed } from './named.ts';
+import { mayRead, type Named, notFoundIfGone, readReadable, requireNamed } from './named.ts';
 import { Proposing, type ProposingTools } from './proposing.ts';
 import { findPreview, type PreviewRow } from './queries.ts';
 import type { PreviewRuns } from './runs.ts';
@@ -79,7 +79,9 @@ function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
     problems: [...REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
     async handle({ principal, body: { changes, nodeIds = null } }): Promise<Answer> {
       const { named, resources } = await requireNamed(database.read, principal, changes);
-      const proposal = await judgeChanges(new Proposing(tools, { principal, resources }), changes);
+      const proposing = new Proposing(tools, { principal, resources });
+      const judge = () => judgeChanges(proposing, changes);
+      const proposal = await notFoundIfGone(database.read, named, judge);
       if (nodeIds !== null) await requireWatched(database.read, nodeIds);
       const readable = await readReadable(database.read, principal);
       const input = { proposal, readable, nodeIds };
@@ -117,7 +119,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       summary: 'Read what changes for a group of nodes',
       params: GROUP,
       answers: { 200: { description: 'The group', schema: GroupDetailsView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { row, group, kept } = await requireGroup(tools, call);
         const isNarrowed = row.is_narrowed === 1;
@@ -131,7 +133,7 @@ function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
       params: GROUP.extend({ filePath: z.string() }),
       query: z.object({ context: Context }),
       answers: { 200: { description: 'What is different afterwards', schema: FileDiffView } },
-      problems: READING_REPOSITORIES,
+      problems: ['content_gone', ...READING_REPOSITORIES],
       async handle(call) {
         const { kept } = await requireGroup(tools, call);
         const path = existingPath(call.params.filePath);
@@ -198,9 +200,9 @@ async function requireGroup(
 ): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
   const row = await requirePreview(tools, call);
   const groups = new FoundGroups(tools.database.read, row.id);
-  const found = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
-  if (found === undefined) throw notFound('The preview has no such group');
-  return { row, group: found.group, kept: await groups.keptGroup(found) };
+  const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
+  if (group === undefined) throw notFound('The preview has no such group');
+  return { row, group, kept: await groups.keptText(group) };
 }
 
 const noPreview = () => notFound('No such preview');

@@ -61,6 +61,9 @@ export class PreviewRuns {
   /** Ends that could not be written, by the ids of their previews. */
   private readonly unwritten = new Map<string, End>();
   private readonly ending = new AbortController();
+  private readonly ended = new Promise<null>((resolve) => {
+    this.ending.signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
   private ownLock: Release | null = null;
   private making = 0;
 
@@ -166,13 +169,8 @@ export class PreviewRuns {
 
   /** Waits for the place, unless the server ends first. */
   private async inPlace(place: Promise<Release>, work: () => Promise<End>): Promise<End> {
-    const { signal } = this.ending;
-    const ended = new Promise<null>((resolve) => {
-      if (signal.aborted) resolve(null);
-      signal.addEventListener('abort', () => resolve(null), { once: true });
-    });
-    const release = await Promise.race([place, ended]);
-    if (release === null || signal.aborted) {
+    const release = await Promise.race([place, this.ended]);
+    if (release === null || this.ending.signal.aborted) {
       void place.then((late) => late());
       return this.failure(INTERRUPTED);
     }

@@ -54,6 +54,7 @@ const TAGS: Record<string, string> = {
   Users: 'Users and service accounts',
   Groups: 'Groups, their members and roles, and mappings from identity providers',
   Roles: 'Roles: named sets of permissions',
+  Previews: 'What changes would do, group by group and node by node, without making them',
   Settings: 'Settings of the server that can be changed while it runs',
   Retention: 'What is deleted when, by hand or on schedule',
   Audit: 'Who changed what',

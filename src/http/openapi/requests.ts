@@ -21,6 +21,7 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   principalType: { description: 'In any case', schema: { type: 'string', enum: ['User', 'Group'] } },
   name: { description: 'Name of the configuration or composite, exactly', schema: TEXT, example: 'web' },
   version: { description: 'The version, exactly', schema: TEXT, example: '1.2.0' },
+  groupId: { description: 'Id of a group of nodes in the preview', schema: TEXT, example: '1' },
   major: { description: 'The major version', schema: { type: 'integer', minimum: 0 } },
   filePath: {
     description: 'Path of the file in the version; slashes stay as they are',
