@@ -199,7 +199,8 @@ async function orGone<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof HawserError) || !isGone(error)) throw error;
-    const message = 'A configuration that the preview shows has been deleted since; make the preview anew';
+    const message =
+      'What the preview shows of it has been deleted since, with its configuration; make the preview anew';
     throw conflict('content_gone', message);
   }
 }

@@ -15,6 +15,7 @@ import {
   pairParts,
   type Side,
   SideMaker,
+  type SidePart,
   type SideReaders,
 } from './group-sides.ts';
 import { type KeptGroup, type KeptSide, mergedPath } from './kept-groups.ts';
@@ -74,6 +75,7 @@ export class GroupFactsMaker {
     let parameterChanges = 0;
     const problems: FieldError[] = [];
     for (const { before, after, child } of pairs) {
+      if (before && after && isAlike(before, after)) continue;
       const compared = await this.documents.run(CALLER, 'compareSides', {
         beforeDocuments: before?.documents ?? null,
         afterDocuments: after?.documents ?? null,
@@ -88,6 +90,13 @@ export class GroupFactsMaker {
     }
     return { parameterChanges, newProblems: problems };
   }
+}
+
+/** Whether the same files are merged, and checked with the same schema. Many children of a composite do not change. */
+function isAlike(before: SidePart, after: SidePart): boolean {
+  const { files, schema } = before;
+  if (schema?.key !== after.schema?.key || files.length !== after.files.length) return false;
+  return files.every((file, at) => file === after.files[at]);
 }
 
 /** Notes the ids of merged files that are alone at their paths. So they are recognized among files that were renamed. */

@@ -110,7 +110,7 @@ export function packGroups(groups: readonly KeptGroup[]): string {
     const { name, tag, merged } = part;
     return [
       plans.at(`${name} ${tag.oid}`, part),
-      secrets.at(part.secrets === 'all' ? '' : JSON.stringify([...part.secrets].sort()), part.secrets),
+      secrets.at(keyOfSecrets(part.secrets), part.secrets),
       merged && [merged.sha256, merged.size, merged.oid],
       part.files.map((file) => files.at(`${name} ${file.ref.oid} ${file.proposed ?? ''}`, { ...file, name })),
     ];
@@ -155,6 +155,16 @@ export function unpackGroup(text: string, at: number): KeptGroup | undefined {
   };
   const group = groups[at];
   return group && { before: unpackSide(group[0]), after: unpackSide(group[1]) };
+}
+
+/** Thousands of groups share one set, and it never changes. */
+const secretKeys = new WeakMap<ReadonlySet<string>, string>();
+
+function keyOfSecrets(secrets: SecretNames): string {
+  if (secrets === 'all') return secrets;
+  const known = secretKeys.get(secrets) ?? JSON.stringify([...secrets].sort());
+  secretKeys.set(secrets, known);
+  return known;
 }
 
 /** Rows that are written once for each key. */

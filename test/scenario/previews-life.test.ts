@@ -9,6 +9,7 @@ import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurati
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type Holder, holdDatabase } from '../support/held-database.ts';
 import { assign } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { askFor, groupsOf, nodesOf, PREVIEWS, preview, publishing } from '../support/previews.ts';
@@ -162,6 +163,24 @@ describe('the life of a preview, and who may read it', function () {
       expect(failed.state).to.equal('Failed');
       expect(failed.error).to.match(/^The server ended .*\.$/);
     });
+  });
+
+  it('is Failed as soon as that can be written, where another program held the database', async () => {
+    let id = '';
+    let holder: Holder | undefined;
+    await whileNothingIsMade(async () => {
+      id = (await ok(202, askFor(admin, [publishing('web', '1.1.0')]))).id;
+      holder = await holdDatabase(hawser.dataDir);
+    });
+    await eventually(
+      async () => expect(hawser.log()).to.include('the end of a preview could not be written'),
+      30_000,
+    );
+    expect((await ok(200, read(admin, id))).state).to.equal('Running');
+    await holder?.release();
+    const failed = await ok(200, read(admin, id));
+    expect(failed.state).to.equal('Failed');
+    expect(failed.error).to.match(/\.$/);
   });
 
   it('is Failed when the server ends, and what is Done can be read afterwards', async () => {

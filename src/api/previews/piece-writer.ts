@@ -9,8 +9,8 @@ export type KeptNode = readonly [nodeId: string, fqdn: string, groupId: number |
 
 export const CHANGES = ['Changed', 'Unchanged', 'Unresolvable'] as const;
 
-/** A longer text is kept in several pieces. So many characters are written in a millisecond or two. */
-const LONGEST = 256 * 1024;
+/** A longer text is kept in several pieces. So many characters are written in a millisecond. */
+const LONGEST = 128 * 1024;
 
 export function toColumns({ notVisible, ...counts }: PreviewCounts): CountColumns {
   return { ...counts, not_visible: notVisible };
