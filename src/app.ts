@@ -1,14 +1,19 @@
 /** The HTTP application: the order of middleware, and which routes are mounted. */
 
 import Koa from 'koa';
+import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
+import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
@@ -29,6 +34,7 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
@@ -54,6 +60,7 @@ import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
+import type { EvidenceNotes } from './pull/evidence.ts';
 import { pullRoutes } from './pull/routes.ts';
 import type { CompareTasks } from './resolve/compare-tasks.ts';
 import { Comparer } from './resolve/comparer.ts';
@@ -89,7 +96,10 @@ export interface AppOptions extends Stores {
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
+  evidence: EvidenceNotes;
 }
+
+const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
 
 /** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
@@ -125,7 +135,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
-    pull: pullRoutes(resolver, bundles),
+    pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes(database, metrics, options.readOtherMetrics),
@@ -141,23 +151,35 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
+      ...routesOfProof({ ...readers, database, store, maker, questions: options.fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...permissionRoutes(database, 'configuration'),
-      ...permissionRoutes(database, 'composite'),
-      ...permissionRoutes(database, 'parameters'),
+      ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
       permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
-      ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
+      ...reportRoutes({ ...options, onCommit: onGroupCommit }),
+      fleetReportRoute(database),
+      activityRoute(database),
+      searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
     ],
   };
+}
+
+/** Who runs what, and what that was made of. */
+function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
+  return [
+    ...manifestRoutes(tools),
+    ...proofRoutes(tools, 'configurations'),
+    ...proofRoutes(tools, 'composites'),
+    versionUseRoute(tools),
+  ];
 }
 
 /** The middleware, in the order of a request. */

@@ -17,6 +17,7 @@ import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
+import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
@@ -71,6 +72,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const { config, clock, log, part } = options;
   const isLeader = part?.isLeader ?? true;
   const checkIns = new CheckIns(database, log);
+  const evidence = new EvidenceNotes({ ...stores, clock, log });
   const { reposDir: root, searchPath } = config;
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
   await uploadPack.open();
@@ -100,6 +102,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
+    evidence,
   });
   const { proxies } = config;
   const ticketKeys = part && { ticketKeys: part.ticketKeys };
@@ -123,6 +126,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
       await blame.close();
       await retention.close();
       await schedules?.ended();
+      await evidence.close();
       await checkIns.close();
       await bundleFiles.close();
       await closeStores(stores);

@@ -32,10 +32,33 @@ export interface NodeTagsTable {
   scope_type_id: string;
   scope_value_id: string;
   assigned_at: number;
+  /** The name of the node, which a trigger sets. */
+  fqdn: Generated<string | null>;
+}
+
+/** The number of nodes that have all of this in common. Triggers keep it. Nothing is null here. */
+export interface NodeCellsTable {
+  id: Generated<number>;
+  /** The id of the configuration or composite that is assigned; empty where nothing is. */
+  target_id: string;
+  is_composite: number;
+  /** -1 where the assignment names none. */
+  major_version: number;
+  /** Empty where the assignment names none, as is the version. */
+  prerelease_channel: string;
+  version: string;
+  status: string;
+  lcm_status: string;
+  /** Empty while it is not known what the nodes run. */
+  evidence: Evidence | '';
+  /** Whether the nodes have ever called. */
+  has_called: number;
+  count: number;
 }
 
 /** How the server knows what a node runs, the weakest first. */
-export type Evidence = 'Told' | 'Served' | 'Declared';
+export const EVIDENCE = ['Told', 'Served', 'Declared'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
 
 /** What a node runs, as far as the server knows. A row is written only when it changes. */
 export interface NodeRunningTable {
@@ -79,9 +102,19 @@ export interface NodeTables {
     desired_configuration_mode_interval: string | null;
     desired_report_compliance: number | null;
     created_at: number;
+    /** A later node has a higher number, and no two ever have the same. A trigger sets it. */
+    number: Generated<number>;
+    /** The row of `node_cells` that counts the node. Triggers set it. */
+    cell_id: Generated<number>;
   };
   /** This is apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
-  node_check_ins: { node_id: string; last_check_in: number };
+  node_check_ins: {
+    node_id: string;
+    last_check_in: number;
+    /** The node's name and reported interval, which triggers set. */
+    fqdn: Generated<string | null>;
+    interval_ms: Generated<number | null>;
+  };
   node_certificates: NodeCertificatesTable;
   status_events: StatusEventsTable;
   assignments: {
@@ -97,8 +130,13 @@ export interface NodeTables {
   node_tags: NodeTagsTable;
   /** Triggers keep these counts. */
   node_counts: { status: string; lcm_status: string; count: number };
+  node_cells: NodeCellsTable;
+  /** Triggers keep these counts. */
+  tag_counts: { scope_value_id: string; count: number };
   node_running: NodeRunningTable;
   /** Triggers keep these counts. */
   evidence_counts: { evidence: Evidence; count: number };
   manifests: ManifestsTable;
+  /** How many nodes run each checksum and how many reports name it. Triggers keep these counts. */
+  checksum_uses: { checksum: string; uses: number };
 }

@@ -7,6 +7,7 @@ import type { FleetSnapshot } from './fleet-snapshot.ts';
 import { DATABASE_FILE, openReader } from './open.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { readFleet } from './read-fleet.ts';
+import { RunningReader } from './read-running.ts';
 import type { Schema } from './schema.ts';
 
 export interface ReadingDatabase {
@@ -16,6 +17,8 @@ export interface ReadingDatabase {
   changes: ChangeFeed;
   /** Reads all nodes in a transaction of their own. */
   readFleet(): FleetSnapshot;
+  /** Reads what nodes run. */
+  running: RunningReader;
   close(): void;
 }
 
@@ -26,6 +29,7 @@ export function openForReading(dataDir: string): ReadingDatabase {
     read: new Kysely<Schema>({ dialect: new SqliteDialect({ database: new PreparedStatements(handle) }) }),
     changes: new ChangeFeed(handle),
     readFleet: () => readFleet(handle),
+    running: new RunningReader(handle),
     close: () => void handle.close(),
   };
 }

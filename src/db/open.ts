@@ -15,6 +15,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
+import { NodeNames } from './node-names.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, Writer } from './writer.ts';
@@ -38,9 +39,13 @@ export interface Database {
   writeUnflushed: Kysely<Schema>;
   /** Resolves once all that was committed is on the disk, also by `writeUnflushed`. */
   flush(): Promise<void>;
+  /** Like `writeNow` and `writeUnflushed` at once. It is for notes that are shown as soon as they are written. */
+  noteUnflushed: Kysely<Schema>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
+  /** Finds parts of nodes' names. */
+  nodeNames: NodeNames;
   /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
   /**
@@ -90,19 +95,23 @@ export async function openDatabase(
   const write = writing(PATIENCE);
   const writeNow = writing(0);
   const writeUnflushed = writing(PATIENCE, false);
+  const noteUnflushed = writing(0, false);
   await migrate(write);
   const lookupHandle = openReader(file);
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
+  const nodeNames = new NodeNames(lookupHandle, changes);
   const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
     writeNow,
     writeUnflushed,
+    noteUnflushed,
     flush: async () => void (await raiseGeneration(write)),
     read,
     nodeLookup,
+    nodeNames,
     changes,
     async requireWritable() {
       try {
@@ -117,6 +126,7 @@ export async function openDatabase(
       await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      await noteUnflushed.destroy();
       await writeUnflushed.destroy();
       await writeNow.destroy();
       await write.destroy();

@@ -26,7 +26,6 @@ import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { putNodeId } from './node-in-path.ts';
-import { parseQuery } from './query.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -97,6 +96,7 @@ export class Dispatcher {
     return andThen(this.answer(ctx, route), (answer) => {
       respond(ctx, withRenewedSession(answer, state.principal));
       this.noteAnswered(ctx);
+      route.answered?.(ctx, answer);
     });
   }
 
@@ -253,7 +253,7 @@ export class Dispatcher {
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
       // The query may be a part of the name of the resource, such as the value of a scope.
-      const query = membersOf(route.query, parseQuery(ctx.querystring));
+      const query = membersOf(route.query, queryOf(ctx, route));
       const address = readAddress(route, ctx.params, query);
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };

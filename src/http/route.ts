@@ -9,7 +9,7 @@ import type { HawserError } from '../lib/errors.ts';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
-import type { Facts } from './facts.ts';
+import type { FactSource, Facts } from './facts.ts';
 import type { ProblemName } from './problem-codes.ts';
 import { listQuery } from './query.ts';
 import type { Upload } from './uploads.ts';
@@ -110,6 +110,9 @@ export interface AnswerSpec {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A call whose answer is on its way. */
+export type AnsweredCall = FactSource;
+
 /** Facts about the request that a few handlers need beside its parsed parts. */
 export type RequestFacts = Pick<Facts, keyof Facts>;
 
@@ -156,6 +159,11 @@ interface RouteDescription {
    * @param bodyBytes as the headers say; 0 where they do not
    */
   admit?(subject: AnySubject, now: number, bodyBytes: number): void;
+  /**
+   * Called once the answer is on its way; it must not wait nor throw. The status is that of the response, which is 304
+   * where the caller has what the answer holds.
+   */
+  answered?(call: AnsweredCall, answer: Answer): void;
 }
 
 export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {

@@ -5,6 +5,7 @@ import { Fleet, type FleetPlace } from './fleet.ts';
 import { groupQuestions } from './group-questions.ts';
 import { makePreview } from './make-preview.ts';
 import type { PreviewInput } from './preview-types.ts';
+import { proofTasks } from './proof-tasks.ts';
 
 export type FleetTasks = ReturnType<typeof fleetTasks>;
 
@@ -19,5 +20,6 @@ export function fleetTasks(place: FleetPlace) {
     /** Sends a `PreviewPiece` at a time. @throws as `makePreview` */
     makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
     ...groupQuestions(fleet),
+    ...proofTasks(fleet),
   };
 }

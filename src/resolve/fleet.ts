@@ -1,6 +1,6 @@
 /** What threads know of the whole fleet. They read the database and the repositories beside the server, and write nothing. */
 
-import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
+import type { FleetSnapshot, SnapshotPosition } from '../db/fleet-snapshot.ts';
 import { openForReading, type ReadingDatabase } from '../db/open-reading.ts';
 import { HawserError } from '../lib/errors.ts';
 import { readOnlyStore } from '../versions/inspection.ts';
@@ -40,7 +40,7 @@ export class Fleet {
     this.store = readOnlyStore(reposDir, cacheBytes);
     this.database.changes.subscribe({
       onChange: (kind, name) => {
-        if (kind === 'certificates' || kind === 'scopes') return;
+        if (kind !== 'configurations' && kind !== 'composites' && kind !== 'parameters') return;
         this.store.invalidate({ kind, name });
         this.moved?.add(`${kind}/${name}`);
       },
@@ -68,6 +68,13 @@ export class Fleet {
       if (moved !== null && !source.looks.some((key) => moved.has(key))) return outcome();
     }
     throw new HawserError('unavailable', 'unavailable', 'The repositories change too often to be read');
+  }
+
+  /** The state of the database now, to tell whether a snapshot is still true. */
+  position(): SnapshotPosition {
+    this.catchUp();
+    const { generation, lastChange } = this.database.changes;
+    return { generation, lastChange };
   }
 
   async close(): Promise<void> {

@@ -124,7 +124,7 @@ export function keyOfManifest(plan: Plan, selections: readonly Selection[]): str
 
 function ofComposite({ name, tag, entryPoint }: CompositePlan, manifests: readonly Manifest[]): Manifest {
   const document = printIncludeDocument(entryPoint, manifests.map(toInclude));
-  return compositeManifest({ name, version: tag.version, entryPoint, document }, manifests);
+  return compositeManifest({ name, tag, entryPoint, document }, manifests);
 }
 
 function toInclude({ configurationName, entryPoint, parametersFile }: Manifest) {

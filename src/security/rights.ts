@@ -128,6 +128,27 @@ export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantK
   return mayUseGrants(principal, on) ? granted : granted.where('resource_id', 'is', null);
 }
 
+/** All resources of a kind, or those with these ids. Parameters have the id of their configuration. */
+export type Readable = Readonly<Record<GrantKind, 'all' | readonly string[]>>;
+
+/** What of each kind the user may read now. Whoever may read all of a kind may read what is written of deleted ones too. */
+export async function readableResources(db: Db, principal: UserPrincipal): Promise<Readable> {
+  const granted = await grantedToUser(db, principal.userId);
+  const readable = (on: GrantKind, ids: Iterable<string>) =>
+    [...ids].filter((id) => levelWith(granted, principal, on, id) !== null);
+  const { configuration, composite, parameters } = granted;
+  const canReadAll = (on: GrantKind) => mayOverride(principal, on);
+  // A grant on parameters bounds a token, but every grant includes Read.
+  const hasAllParameters = canReadAll('parameters') || canReadAll('configuration');
+  return {
+    configuration: canReadAll('configuration') ? 'all' : readable('configuration', configuration.keys()),
+    composite: canReadAll('composite') ? 'all' : readable('composite', composite.keys()),
+    parameters: hasAllParameters
+      ? 'all'
+      : readable('parameters', new Set([...configuration.keys(), ...parameters.keys()])),
+  };
+}
+
 /**
  * The user's own grants and those of the user's groups.
  * @param resourceIds only the grants on these resources; default: all

@@ -94,6 +94,7 @@ describe('access to every route', () => {
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
       ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
+      checksum: 'a'.repeat(64),
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
       ...(await preparePreview(hawser.admin, node.nodeId, 'web')),

@@ -16,6 +16,7 @@ import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
@@ -32,6 +33,7 @@ export async function declaredRoutes(): Promise<Route[]> {
     ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
     onRefsMoved: async () => undefined,
   });
+  const evidence = new EvidenceNotes({ database, store, log, clock: new TestClock() });
   try {
     const options: AppOptions = {
       ...{ database, store, log, clock: new TestClock() },
@@ -57,10 +59,12 @@ export async function declaredRoutes(): Promise<Route[]> {
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
+      evidence,
     };
     const { pull, api } = allRoutes(options);
     return [...pull, ...api];
   } finally {
+    await evidence.close();
     await store.close();
     await database.close();
     rmSync(folder, { recursive: true, force: true });
@@ -107,7 +111,13 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
   });
 }
 
+const NEEDED: Record<string, string> = {
+  '/api/v1/fleet/reports': '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00',
+  '/api/v1/search': '?q=web',
+};
+
 /** The query without which the route answers 400; empty for most. */
 export function neededQuery({ path }: Route): string {
-  return path.includes('/compare') ? '?to=1.0.0' : '';
+  if (path.includes('/compare')) return '?to=1.0.0';
+  return NEEDED[path] ?? '';
 }

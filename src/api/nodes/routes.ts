@@ -19,6 +19,7 @@ import { ProblemList } from './problem-list.ts';
 import { findNode, requireNode, type StalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import { removeNode } from './removal.ts';
+import { readRunning } from './running.ts';
 import {
   NewTag,
   NodeDetails,
@@ -111,6 +112,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
             assignment &&
             toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
           tags: tags.map(toNodeTag),
+          running: await readRunning(read, nodeId),
           parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
         };
       },

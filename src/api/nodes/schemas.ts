@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
 import { AssignmentView } from './assignment-schemas.ts';
+import { RUNNING_EXAMPLE, Running } from './running.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const SUMMARY = {
@@ -221,6 +222,7 @@ export const NodeDetails = z
     }),
     assignment: AssignmentView.nullable(),
     tags: z.array(NodeTag),
+    running: Running.nullable().meta({ description: 'What the node runs; null while nothing is known' }),
     parameterProblems: z
       .int()
       .meta({ description: 'Faults of the merged parameters; which ones, `parameters/resolution` says' }),
@@ -247,6 +249,7 @@ export const NodeDetails = z
           pinnedToWithdrawn: false,
         },
         tags: [TAG],
+        running: RUNNING_EXAMPLE,
       },
     ],
   });

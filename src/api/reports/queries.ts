@@ -6,8 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportCountsTable, ReportsTable } from '../../db/schema.ts';
-import { HOUR, MINUTE } from '../../lib/clock.ts';
+import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
 import {
   behind,
   newestFirst,
@@ -21,25 +20,31 @@ import {
   within,
 } from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';
+import {
+  ALL_TIMES,
+  type CountedOutcome,
+  countOutcomesWithin,
+  NOT_SAID,
+  type Outcome,
+  type Span,
+} from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';
 
 /** What the summary of a report shows. */
 export type ReportRow = Pick<
   ReportsTable,
   'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & { fqdn: string };
+> & {
+  fqdn: string;
+  /** What the node ran; null where that is not known. */
+  checksum: string | null;
+  source: ReportChecksumsTable['source'] | null;
+};
 
 /** A report with its place in the lists. */
 type PlacedReport = ReportRow & Place;
 
 type Filter = z.output<typeof NodeReportFilter>;
-type Outcome = Pick<ReportCountsTable, 'operation' | 'in_desired_state' | 'had_errors'>;
-
-/** `report_counts` counts by spans of these lengths, from coarse to fine, and by one span of all times. */
-const REPORT_SPANS = [HOUR, MINUTE] as const;
-const ALL_TIMES = 0;
-/** The value of `in_desired_state` in `report_counts` for reports that do not say it. */
-const NOT_SAID = -1;
 /** The midnight after the last day that a time of the API can name. */
 const END_OF_TIME = Date.UTC(10_000, 0);
 
@@ -48,6 +53,7 @@ function reportRows(db: Db) {
   return db
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
+    .leftJoin('report_checksums', 'report_checksums.report_seq', 'reports.seq')
     .select([
       'reports.seq',
       'reports.id',
@@ -57,6 +63,8 @@ function reportRows(db: Db) {
       'reports.operation',
       'reports.in_desired_state',
       'reports.had_errors',
+      'report_checksums.checksum',
+      'report_checksums.source',
     ]);
 }
 
@@ -87,10 +95,9 @@ function reportsOfNode(db: Db, nodeId: string, filter: Filter) {
 export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRow>> {
   const found = await countOutcomes(db, filter);
   const rows = await readReports(db, found, filter);
-  const total =
-    filter.from === undefined && filter.to === undefined
-      ? found.reduce((sum, { count }) => sum + count, 0)
-      : await countWithin(db, found, toRange(filter));
+  const isOpen = filter.from === undefined && filter.to === undefined;
+  const counted = isOpen ? found : await countWithin(db, found, filter);
+  const total = counted.reduce((sum, { count }) => sum + count, 0);
   return { rows, total };
 }
 
@@ -119,6 +126,25 @@ async function readReports(
   return newestFirst(reportRows(db).where('reports.seq', 'in', shown)).execute();
 }
 
+/**
+ * How many reports there are of each verdict, in each of these spans of time. Each report counts once: as an error where
+ * it had errors, else by what it says of the desired state.
+ */
+export async function countVerdicts(db: Db, spans: readonly Span[]) {
+  const counts = await countOutcomesWithin(db, spans);
+  return counts.map((outcomes) => {
+    const sum = (matches: (outcome: Outcome) => boolean) =>
+      outcomes.filter(matches).reduce((all, { count }) => all + count, 0);
+    const said = (state: number) => sum((one) => one.had_errors === 0 && one.in_desired_state === state);
+    return {
+      compliant: said(1),
+      nonCompliant: said(0),
+      unknown: said(NOT_SAID),
+      errors: sum(({ had_errors }) => had_errors === 1),
+    };
+  });
+}
+
 /** Lists the outcomes that the filter admits and that at least one report has, with their counts over all times. */
 function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter) {
   return whereGiven(db.selectFrom('report_counts').where('span', '=', ALL_TIMES), {
@@ -130,67 +156,21 @@ function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter)
     .execute();
 }
 
-/** A range of time in epoch milliseconds, without its `end`. */
-interface Range {
-  start: number;
-  end: number;
-}
-
-function toRange({ from = 0, to = END_OF_TIME - 1 }: Period): Range {
-  return { start: from, end: to + 1 };
-}
-
-/**
- * Adds up the counts of whole hours. What is left before and after them is added from the counts of whole minutes, and
- * what is left of those is counted from the reports themselves.
- */
+/** Counts the reports of a period that have one of these outcomes. */
 async function countWithin(
   db: Db,
   outcomes: readonly Outcome[],
-  { start, end }: Range,
-  [span, ...finer]: readonly number[] = REPORT_SPANS,
-): Promise<number> {
-  if (start >= end) return 0;
-  if (span === undefined) return countEach(db, outcomes, { from: start, to: end - 1 });
-  const [first, last] = [Math.ceil(start / span), Math.floor(end / span)];
-  if (first >= last) return countWithin(db, outcomes, { start, end }, finer);
-  const before = { start, end: first * span };
-  const after = { start: last * span, end };
-  return (
-    (await countPeriods(db, outcomes, { span, first, last })) +
-    (await countWithin(db, outcomes, before, finer)) +
-    (await countWithin(db, outcomes, after, finer))
-  );
+  { from = 0, to = END_OF_TIME - 1 }: Period,
+): Promise<CountedOutcome[]> {
+  const [counts = []] = await countOutcomesWithin(db, [{ start: from, end: to + 1 }]);
+  const isAdmitted = (one: Outcome) => outcomes.some((other) => isSame(one, other));
+  return counts.filter(isAdmitted);
 }
 
-async function countPeriods(
-  db: Db,
-  outcomes: readonly Outcome[],
-  { span, first, last }: { span: number; first: number; last: number },
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('report_counts')
-    .select((of) => of.fn.sum<number | null>('count').as('count'))
-    .where('span', '=', span)
-    .where('period', '>=', first)
-    .where('period', '<', last)
-    .where((where) => where.or(outcomes.map((outcome) => where.and({ ...outcomeOf(outcome) }))))
-    .executeTakeFirstOrThrow();
-  return count ?? 0;
-}
-
-async function countEach(db: Db, outcomes: readonly Outcome[], period: Period): Promise<number> {
-  const [first, ...others] = outcomes.map((outcome) =>
-    withOutcome(db, outcome, period).select((of) => of.fn.countAll<number>().as('count')),
-  );
-  if (first === undefined) return 0;
-  const counts = await others.reduce((all, one) => all.unionAll(one), first).execute();
-  return counts.reduce((sum, { count }) => sum + count, 0);
-}
-
-function outcomeOf({ operation, in_desired_state, had_errors }: Outcome): Outcome {
-  return { operation, in_desired_state, had_errors };
-}
+const isSame = (one: Outcome, other: Outcome) =>
+  one.operation === other.operation &&
+  one.in_desired_state === other.in_desired_state &&
+  one.had_errors === other.had_errors;
 
 function withOutcome(db: Db, { operation, in_desired_state, had_errors }: Outcome, period: Period) {
   return whereGiven(reportsWithin(db, period), {
