@@ -17,6 +17,7 @@ export type Access =
   | { kind: 'metrics' }
   | UserAccess
   | PermissionAccess
+  | ActionAccess
   | GrantAccess
   /** The node whose id is `{nodeId}` in the path, with its certificate. */
   | { kind: 'node:self' }
@@ -41,6 +42,13 @@ interface PermissionAccess {
   session?: true;
 }
 
+/** A user with the permission of what the body asks for. It is checked when the body is there, by the body's `refuse`. */
+interface ActionAccess {
+  kind: 'action';
+  /** The permissions by the actions that a body may ask for. */
+  permissions: Readonly<Record<string, Permission>>;
+}
+
 /** Any signed-in user. */
 interface UserAccess {
   kind: 'user';
@@ -50,8 +58,6 @@ interface UserAccess {
   anyScopes?: true;
   /** Also while the user must change the password. */
   duringPasswordChange?: true;
-  /** For a body that says what is done: the permission that each action needs. The route's body checks it. */
-  byAction?: Readonly<Record<string, Permission>>;
 }
 
 /** A grant on the configuration, composite or parameters that `{name}` in the path names. */

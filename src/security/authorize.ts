@@ -55,6 +55,7 @@ async function authorizeUser(
   switch (access.kind) {
     case 'user':
     case 'permission':
+    case 'action':
       return { principal };
     case 'grant': {
       const { on, level, by } = access;

@@ -81,12 +81,13 @@ export function describeAccess(access: Access): string {
         access.session ? 'session' : null,
         access.anyScopes ? 'any scopes' : null,
         access.duringPasswordChange ? 'during password change' : null,
-        access.byAction ? [...new Set(Object.values(access.byAction))].join(' or ') : null,
       ].filter((mark) => mark !== null);
       return marks.length === 0 ? 'user' : `user (${marks.join(', ')})`;
     }
     case 'permission':
       return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
+    case 'action':
+      return `${[...new Set(Object.values(access.permissions))].join(' or ')} (by action)`;
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':

@@ -8,7 +8,7 @@ import { type BulkTools, doInBulk, PERMISSION_OF } from './bulk.ts';
 import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
 
 export function bulkRoute(tools: BulkTools): Route {
-  const access = { kind: 'user', byAction: PERMISSION_OF } as const;
+  const access = { kind: 'action', permissions: PERMISSION_OF } as const;
   return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
     ...operation('changeNodesInBulk', 'Do one thing to many nodes'),
     method: 'POST',

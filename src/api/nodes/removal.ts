@@ -1,12 +1,11 @@
 /** Deletes a node. Its reports and events may be many, so they go first, in slices. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/open.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { deleteNodeRow, requireNode } from './queries.ts';
-import { endOfSlice } from './slices.ts';
+import { endOfSlice, giveWay } from './slices.ts';
 
 /** The tables of which a node may have many rows, and their keys, which rise with the order of writing. */
 const RECORDS = [
@@ -27,7 +26,7 @@ export async function removeNode(
   nodeId: string,
 ): Promise<void> {
   const slice = () => write.transaction().execute((trx) => removeWithin(trx, actor, nodeId, endOfSlice()));
-  while ((await slice()) === null) await nextTurn();
+  while ((await slice()) === null) await giveWay();
 }
 
 /**

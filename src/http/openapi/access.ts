@@ -57,9 +57,9 @@ export function securityOf({ access, caller }: Route): Partial<Record<SchemeName
 }
 
 /** Actions of the same permission are named together. */
-function describeActions(byAction: Readonly<Record<string, Permission>>): string {
-  const needed = [...new Set(Object.values(byAction))].map((permission) => {
-    const actions = Object.keys(byAction).filter((action) => byAction[action] === permission);
+function describeActions(permissions: Readonly<Record<string, Permission>>): string {
+  const needed = [...new Set(Object.values(permissions))].map((permission) => {
+    const actions = Object.keys(permissions).filter((action) => permissions[action] === permission);
     return `\`${permission}\` for ${actions.join(', ')}`;
   });
   return `Needs the permission of the action: ${needed.join('; ')}.`;
@@ -83,7 +83,6 @@ export function describeAccess(access: Access): string {
     case 'metrics':
       return 'Needs the token of `HAWSER_METRICS_TOKEN`; without one configured, nothing is here.';
     case 'user':
-      if (access.byAction !== undefined) return describeActions(access.byAction);
       return `${access.session ? 'Needs a session; tokens are refused.' : 'Open to any signed-in user.'}${
         access.anyScopes ? ' A token needs no scope for it.' : ''
       }${access.duringPasswordChange ? ' Open also while the password must be changed.' : ''}`;
@@ -92,6 +91,8 @@ export function describeAccess(access: Access): string {
         `Needs the permission ${permissionsOf(access).map(quoted).join(' or ')}` +
         `${access.session ? ' and a session; tokens are refused' : ''}.`
       );
+    case 'action':
+      return describeActions(access.permissions);
     case 'grant': {
       const { scope, override } = GRANT_RULES[access.on];
       return (
