@@ -129,6 +129,22 @@ describe('the fleet at a glance', () => {
     expect([detail.offeredVersion, detail.assignment.resolvedVersion]).to.deep.equal(['1.1.0', '1.1.0']);
   });
 
+  it('shows what nodes run and how that is known, and finds them by it', async () => {
+    await publishConfiguration(hawser.admin, 'base', { '1.0.0': { 'main.dsc.yaml': 'x' } });
+    const told = await hawser.registerNode('told.example.org');
+    await hawser.registerNode('silent.example.org');
+    await assign(told, 'base');
+    await ok(200, told.client.get(`${NODES}/${told.nodeId}/configuration/checksum`));
+    // Written at the close.
+    await hawser.restart();
+    const nodes = await ok(200, hawser.admin.get(NODES));
+    const running = nodes.map((node: { running: object | null }) => node.running);
+    expect(running).to.deep.equal([null, { version: '1.0.0', evidence: 'Told' }]);
+    expect(await names('evidence=Told')).to.deep.equal(['told']);
+    expect(await names('evidence=told&configurationName=base&version=1.0.0')).to.deep.equal(['told']);
+    expect(await names('evidence=Declared')).to.deep.equal([]);
+  });
+
   it('wants nodes.read', async () => {
     const stranger = await makeUser(hawser, { username: 'stranger', permissions: ['nodes.write'] });
     expect((await stranger.get(SUMMARY)).status).to.equal(403);
