@@ -153,7 +153,7 @@ function makeParts(options: AppOptions) {
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, locks, log, config, metrics } = options;
-  const { questions } = options.fleetThreads;
+  const { fleetThreads } = options;
   const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const { versionTools, parameterTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
@@ -179,7 +179,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...routesOfProof({ ...versionTools, maker, questions }),
+      ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
@@ -195,7 +195,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
-      ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
+      ...previewRoutes({
+        ...options,
+        documents,
+        runs: options.previews,
+        groups: groupExplainer(fleetThreads),
+      }),
     ],
   };
 }
