@@ -102,7 +102,6 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
   const { dataDir } = config;
-  const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
@@ -155,7 +154,12 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
-      ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),
+      ...previewRoutes({
+        ...options,
+        documents,
+        runs: options.previews,
+        groups: groupExplainer(options.fleetThreads),
+      }),
     ],
   };
 }

@@ -38,9 +38,11 @@ export function previewEngine(threads: Threads<FleetTasks>): PreviewEngine {
   };
 }
 
-export function groupExplainer(threads: Threads<FleetTasks>): GroupExplainer {
+/** @param fleet the threads for questions, whose callers wait for no preview */
+export function groupExplainer(fleet: { questions: Threads<FleetTasks> }): GroupExplainer {
   return {
-    details: (caller, kept, withMerged) => threads.run(caller, 'groupDetails', { caller, kept, withMerged }),
-    fileDiff: (caller, kept, file) => threads.run(caller, 'groupFile', { caller, kept, file }),
+    details: (caller, kept, withMerged) =>
+      fleet.questions.run(caller, 'groupDetails', { caller, kept, withMerged }),
+    fileDiff: (caller, kept, file) => fleet.questions.run(caller, 'groupFile', { caller, kept, file }),
   };
 }

@@ -37,16 +37,14 @@ export async function requireWatched(db: Db, nodeIds: readonly string[]): Promis
   }
 }
 
-function refusalAt(path: string, error: unknown): unknown {
-  if (!(error instanceof HawserError) || !REFUSALS.has(error.kind)) return error;
-  const { message, data } = error;
-  const code = error.kind === 'not_found' ? 'not_found' : error.code;
+function refusalAt(path: string, thrown: unknown): unknown {
+  if (!(thrown instanceof HawserError) || !REFUSALS.has(thrown.kind)) return thrown;
+  const { message, data } = thrown;
+  const error = thrown.kind === 'not_found' ? conflict('not_found', message) : thrown;
   const given = (data['errors'] ?? []) as readonly FieldError[];
   const errors =
     given.length === 0
-      ? [{ path, message, code }]
+      ? [{ path, message, code: error.code }]
       : given.map((fault) => ({ ...fault, path: path + fault.path }));
-  const named = { ...data, errors };
-  if (error.kind === 'invalid') return new HawserError('invalid', code, message, { data: named });
-  return conflict(code, message, named);
+  return new HawserError(error.kind, error.code, message, { data: { ...data, errors } });
 }
