@@ -5,10 +5,12 @@ import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
+import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
@@ -69,6 +71,7 @@ import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
 import { ManifestMaker } from './resolve/manifest-maker.ts';
+import { OfferedVersions } from './resolve/offered-versions.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
@@ -111,7 +114,6 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
 
 function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
-  const { dataDir } = config;
   const { questions } = options.fleetThreads;
   const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
   const composites = new CompositeReader(store);
@@ -124,8 +126,9 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
+  const offeredVersions = new OfferedVersions(store, composites);
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
-  const auth = { database, dataDir, log, onSignIn };
+  const auth = { database, dataDir: config.dataDir, log, onSignIn };
   const parameterTools = { database, store, parameters, schemas, documents, locks };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
@@ -142,16 +145,18 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...tokenRoutes(database),
-      ...userRoutes({ database, dataDir, log }),
+      ...userRoutes(auth),
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
+      fleetSummaryRoute(database),
+      ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
+      authorityRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
-      ...routesOfProof({ ...readers, database, store, maker, questions: options.fleetThreads.questions }),
+      ...routesOfProof({ ...readers, database, store, maker, questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
       ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
@@ -162,9 +167,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...groupRoutes(database),
       ...roleRoutes(database),
       ...reportRoutes({ ...options, onCommit: onGroupCommit }),
-      fleetReportRoute(database),
-      activityRoute(database),
-      searchRoute(database),
+      ...[fleetReportRoute(database), activityRoute(database), searchRoute(database)],
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
       ...previewRoutes({ ...options, documents, runs: options.previews, groups: groupExplainer(questions) }),

@@ -6,20 +6,20 @@
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import pLimit from 'p-limit';
 import { firstIndex } from '../lib/binary-search.ts';
-import { NameSearch } from '../lib/name-search.ts';
+import { NameSearch, type Names } from '../lib/name-search.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 export interface FoundNames {
   total: number;
-  /** The numbers of the nodes; null where there are more than were asked for. */
-  numbers: readonly number[] | null;
+  /** The names; null where there are more than were asked for. */
+  names: readonly string[] | null;
 }
 
 /** Names that are read at a time. This takes some 2 ms. */
 const READ = 4_000;
 /** Names that are looked at before it is asked whether others should go first. */
-const LOOKED_AT = 20_000;
+const LOOKED_AT = 5_000;
 /** The memory grows by this part, so that it is not copied for each new name. */
 const GROWTH = 1.1;
 /** No host name has as many bytes. */
@@ -58,11 +58,11 @@ export class NodeNames {
 
   /**
    * Finds the nodes whose name has this part, in any case.
-   * @param most how many numbers are wanted
+   * @param most how many names are wanted
    */
   async find(part: string, most: number): Promise<FoundNames> {
     const pattern = Buffer.from(part.toLowerCase());
-    if (pattern.length > MAX_PART) return { total: 0, numbers: [] };
+    if (pattern.length > MAX_PART) return { total: 0, names: [] };
     return this.turn(async () => {
       await this.readNew();
       const of = `${this.numbers[this.count - 1]} ${this.count} ${this.gone}`;
@@ -76,19 +76,19 @@ export class NodeNames {
 
   private async search(search: NameSearch, most: number): Promise<FoundNames> {
     // New arrays replace these ones if names are forgotten meanwhile.
-    const { numbers, count } = this;
-    const names = { bytes: this.bytes, starts: this.starts };
-    const found: number[] = [];
+    const { count } = this;
+    const all = { bytes: this.bytes, starts: this.starts };
+    const found: string[] = [];
     let total = 0;
     const pace = new Pace();
     for (let from = 0; from < count; from += LOOKED_AT) {
-      search.forEach(names, from, Math.min(from + LOOKED_AT, count), (index) => {
+      search.forEach(all, from, Math.min(from + LOOKED_AT, count), (index) => {
         total += 1;
-        if (total <= most) found.push(numbers[index] as number);
+        if (total <= most) found.push(nameOf(all, index));
       });
       if (pace.isDue) await pace.rest();
     }
-    return { total, numbers: total > most ? null : found };
+    return { total, names: total > most ? null : found };
   }
 
   private async readNew(): Promise<void> {
@@ -151,4 +151,8 @@ export class NodeNames {
     this.count = 0;
     this.gone = 0;
   }
+}
+
+function nameOf({ bytes, starts }: Names, index: number): string {
+  return bytes.toString('latin1', starts[index], (starts[index + 1] as number) - 1);
 }

@@ -56,6 +56,9 @@ export interface NodeCellsTable {
   count: number;
 }
 
+export const NODE_STATUSES = ['Unknown', 'Compliant', 'NonCompliant', 'Error'] as const;
+export const LCM_STATUSES = ['Unknown', 'Idle', 'Downloading', 'Testing', 'Remediating', 'Error'] as const;
+
 /** How the server knows what a node runs, the weakest first. */
 export const EVIDENCE = ['Told', 'Served', 'Declared'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
@@ -106,6 +109,8 @@ export interface NodeTables {
     number: Generated<number>;
     /** The row of `node_cells` that counts the node. Triggers set it. */
     cell_id: Generated<number>;
+    /** When the current certificate ends. A trigger sets it. */
+    certificate_end: Generated<number | null>;
   };
   /** This is apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
   node_check_ins: {

@@ -9,7 +9,7 @@ import { type NodeNote, NodeNotes } from './node-notes.ts';
 
 const FLUSH_INTERVAL = SECOND;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
-const BATCH = 500;
+const BATCH = 250;
 
 export class CheckIns {
   private readonly notes: NodeNotes<number>;

@@ -108,6 +108,16 @@ export function levelWith(
   return own === null ? fallback : lowerLevel(own, fallback);
 }
 
+/** The levels that the user holds on these resources, of any kind. */
+export async function heldLevels(
+  db: Db,
+  principal: UserPrincipal,
+  ids: readonly string[],
+): Promise<(on: GrantKind, resourceId: string) => GrantLevel | null> {
+  const granted = await grantedToUser(db, principal.userId, ids);
+  return (on, resourceId) => levelWith(granted, principal, on, resourceId);
+}
+
 function mayOverride(rights: Rights, on: GrantKind): boolean {
   return rights.permissions.has(GRANT_RULES[on].override);
 }

@@ -61,6 +61,8 @@ describe('a list as CSV', () => {
     await expectSameAsJson(NODES, 3);
     await expectSameAsJson(`${NODES}?fqdn=web&status=noncompliant`, 2);
     await expectSameAsJson(`${NODES}/?hasParameterProblems=false&fqdn=01`, 2);
+    await expectSameAsJson(`${NODES}?sort=-fqdn`, 3);
+    await expectSameAsJson(`${NODES}?sort=lastCheckIn&unassigned=true`, 3);
     await expectSameAsJson(REPORTS, 7);
     await expectSameAsJson(`${REPORTS}?inDesiredState=false`, 3);
     await expectSameAsJson(`${REPORTS}?nodeId=${node0().nodeId}`, 3);

@@ -5,10 +5,10 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { readServerSettings } from '../settings/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
 import type { BulkTools } from './bulk.ts';
@@ -16,7 +16,7 @@ import { bulkRoute } from './bulk-routes.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { findNode, requireNode, type StalenessRule } from './queries.ts';
+import { findNode, requireNode, stalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
 import { removeNode } from './removal.ts';
 import { readRunning } from './running.ts';
@@ -37,11 +37,12 @@ const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
   problemCounts: ProblemCounts;
+  offeredVersions: OfferedVersions;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
-  const list = new ProblemList(database, options.problemCounts);
+  const list = new ProblemList(database, options.problemCounts, options.offeredVersions);
   const matchingIds: BulkTools['matchingIds'] = async (conditions, { principal, actor }) =>
     list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
@@ -85,14 +86,17 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
   const nodes = permitted(database, TAGS, 'nodes.read');
   return [
     nodes.list('/api/v1/nodes', {
-      ...operation('listNodes', 'List nodes by name'),
+      ...operation('listNodes', 'List nodes, by name or as `sort` says'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ principal, query, facts }) =>
         list.page(query, await stalenessRule(database, facts.now), principal.userId),
       whole: async ({ principal, query, facts }) =>
         list.whole(query, await stalenessRule(database, facts.now), principal.userId),
-      show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
+      show: ({ node, offeredVersion, parameterProblems }) => ({
+        ...toNodeSummary(node, offeredVersion),
+        parameterProblems,
+      }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
       ...operation('getNode', 'Read a node'),
@@ -106,7 +110,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
         return {
-          ...toNodeSummary(row),
+          ...toNodeSummary(row, await list.offeredVersion(row)),
           certificate: toCertificate(await listCertificates(read, nodeId), now),
           assignment:
             assignment &&
@@ -118,11 +122,6 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
       },
     }),
   ];
-}
-
-async function stalenessRule(database: Database, now: number): Promise<StalenessRule> {
-  const { stalenessMultiplier } = await readServerSettings(database.read);
-  return { now, stalenessMultiplier };
 }
 
 function deleteRoute(database: Database): Route {

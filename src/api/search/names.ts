@@ -49,9 +49,9 @@ export async function findParts(
   const wanted = named.toKey(text);
   const isWithin = sql<SqlBool>`instr(${sql.ref(named.key)}, ${wanted}) > 1`;
   if (named.table !== 'nodes') return goThrough(read, named, isWithin, take);
-  const { numbers } = await nodeNames.find(wanted, MOST_NODES);
-  if (numbers === null) return goThrough(read, named, isWithin, take);
-  const isFound = sql`number in (select value from json_each(${JSON.stringify(numbers)}))`;
+  const { names } = await nodeNames.find(wanted, MOST_NODES);
+  if (names === null) return goThrough(read, named, isWithin, take);
+  const isFound = sql`fqdn in (select value from json_each(${JSON.stringify(names)}))`;
   return rowsOf(read, named, sql`${isFound} and ${isWithin}`, take);
 }
 

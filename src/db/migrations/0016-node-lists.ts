@@ -51,7 +51,7 @@ function move(node: string, changed: Columns): string {
   return `update node_cells set count = count - 1 where id = ${own};
     insert into node_cells (${KEY.join(', ')}, count) select ${list(other)}, 1 from node_cells own where own.id = ${own}
       on conflict (${KEY.join(', ')}) do update set count = count + 1;
-    update nodes set cell_id = (select cell.id from node_cells own join node_cells cell on ${equal(other)}
+    update nodes set cell_id = (select cell.id from node_cells own cross join node_cells cell on ${equal(other)}
       where own.id = nodes.cell_id) where id = ${node};
     delete from node_cells where count = 0;`;
 }
@@ -72,6 +72,7 @@ const NEW_CELL: Columns = { ...UNASSIGNED, ...statuses('new'), evidence: `''`, h
 const CELLS = [
   'alter table nodes add column number integer',
   'alter table nodes add column cell_id integer',
+  'alter table nodes add column certificate_end bigint',
   `create table node_cells (
     id integer primary key,
     target_id text not null,
@@ -99,10 +100,15 @@ const CELLS = [
       on ${KEY.map((name) => `cell.${name} = p.${name}`).join(' and ')}) place
     where nodes.rowid = place.node`,
   'drop table node_places',
+  `update nodes set certificate_end = c.not_after from node_certificates c
+    where c.node_id = nodes.id and c.state = 'current'`,
   'drop index nodes_by_status',
   'drop index nodes_by_lcm_status',
   'create index nodes_by_cell on nodes (cell_id, fqdn)',
   'create unique index nodes_by_number on nodes (number)',
+  // All that most conditions need of nodes, by name, so that whoever goes along the names reads few pages.
+  'create index nodes_in_lists on nodes (fqdn, cell_id, certificate_end, id)',
+  'create index nodes_by_certificate on nodes (certificate_end, fqdn)',
   'create index nodes_by_creation on nodes (created_at, fqdn)',
   'create index nodes_by_interval on nodes (configuration_mode_interval_ms)',
   trigger(
@@ -160,6 +166,26 @@ const CALLS = [
   ),
 ];
 
+const copyEnd = (row: 'new' | 'old') =>
+  `update nodes set certificate_end =
+      (select not_after from node_certificates where node_id = ${row}.node_id and state = 'current')
+    where id = ${row}.node_id;`;
+
+/** The end of a node's certificate stands with the node. */
+const CERTIFICATES = [
+  trigger(
+    'nodes_certificate_insert',
+    `insert on node_certificates when new.state = 'current'`,
+    copyEnd('new'),
+  ),
+  trigger('nodes_certificate_update', 'update on node_certificates', copyEnd('old') + copyEnd('new')),
+  trigger(
+    'nodes_certificate_delete',
+    `delete on node_certificates when old.state = 'current'`,
+    copyEnd('old'),
+  ),
+];
+
 const count = (row: 'new' | 'old', by: 1 | -1) =>
   `insert into tag_counts (scope_value_id, count) values (${row}.scope_value_id, ${by})
     on conflict do update set count = count + ${by};`;
@@ -206,6 +232,7 @@ const TAGS = [
 
 export const nodeListsMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of [...CELLS, ...CALLS, ...TAGS]) await sql.raw(statement).execute(db);
+    for (const statement of [...CELLS, ...CALLS, ...CERTIFICATES, ...TAGS])
+      await sql.raw(statement).execute(db);
   },
 };
