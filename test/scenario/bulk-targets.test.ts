@@ -59,6 +59,8 @@ describe('the nodes of a bulk deed', () => {
     ['lcmStatus=idle', { lcmStatus: 'idle' }, ['web-01']],
     ['status=Unknown&lcmStatus=Unknown', { status: 'Unknown', lcmStatus: 'Unknown' }, ['db-01', 'web-02']],
     ['configurationName=web', { configurationName: 'web' }, ['web-02']],
+    ['unassigned=true', { unassigned: true }, ['db-01', 'web-01']],
+    ['version=1.0.0', { version: '1.0.0' }, ['web-02']],
     ['stale=false', { stale: false }, ['db-01', 'web-01', 'web-02']],
     ['stale=true', { stale: true, fqdn: null }, []],
     ['hasParameterProblems=false', { hasParameterProblems: false }, ['db-01', 'web-01', 'web-02']],

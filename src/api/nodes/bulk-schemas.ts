@@ -5,6 +5,7 @@ import { refuseControlCharacters } from '../../http/query.ts';
 import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
 import { isId } from '../../lib/ids.ts';
 import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
+import type { NodeConditions } from './problem-list.ts';
 import { LcmConfigChange, NewTag, NodeFilter } from './schemas.ts';
 
 /** The most nodes of one deed. */
@@ -15,9 +16,6 @@ const ACTIONS = ['Assign', 'Unassign', 'Tag', 'Untag', 'SetLcmConfig', 'Delete']
 export type BulkAction = (typeof ACTIONS)[number];
 
 export const Action = choice(...ACTIONS);
-
-/** The members of the node list's query that say which nodes are meant, as it gives them to the list. */
-export type NodeConditions = Omit<z.output<typeof NodeFilter>, (typeof NO_CONDITIONS)[number]>;
 
 const NO_CONDITIONS = ['take', 'skip', 'sort'] as const;
 

@@ -15,8 +15,9 @@ import {
   unassignConfiguration,
   whileItStays,
 } from './assignment.ts';
-import type { BulkAction, BulkOrder, BulkResult, NodeConditions } from './bulk-schemas.ts';
+import type { BulkAction, BulkOrder, BulkResult } from './bulk-schemas.ts';
 import { changeLcmConfig } from './lcm-settings.ts';
+import type { NodeConditions } from './problem-list.ts';
 import { requireNode } from './queries.ts';
 import { removeWithin } from './removal.ts';
 import { inSlices } from './slices.ts';
