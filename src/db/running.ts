@@ -12,6 +12,8 @@ export interface Running {
   evidence: Evidence;
   /** Epoch milliseconds. */
   since: number;
+  /** When evidence of this checksum came last, weaker too. */
+  last: number;
   /** Whether evidence of another checksum came before it, so that it stands even if the row names the same one. */
   replaces: boolean;
 }
@@ -48,15 +50,15 @@ export function joinNotes(before: RunningNote, then: RunningNote): RunningNote {
 function joinRunning(before: Running | null, then: Running | null): Running | null {
   if (before === null || then === null) return then ?? before;
   if (then.replaces || before.checksum !== then.checksum) return { ...then, replaces: true };
-  if (EVIDENCE.indexOf(then.evidence) <= EVIDENCE.indexOf(before.evidence)) return before;
-  return { ...then, replaces: before.replaces };
+  const isStronger = EVIDENCE.indexOf(then.evidence) > EVIDENCE.indexOf(before.evidence);
+  return { ...(isStronger ? then : before), last: then.last, replaces: before.replaces };
 }
 
 /**
  * Writes what the notes change. Rows that stay as they are are not written, and nodes that were deleted are skipped.
  *
- * Evidence that is older than that of the row has come too late and changes nothing, unless it is of the same checksum. A
- * row from the future does not count: the clock was set back since.
+ * Another process may have written later evidence meanwhile. Evidence that is older has come too late then and changes
+ * nothing, unless it is of the same checksum. A row from the future does not count: the clock was set back since.
  */
 export async function writeRunning(
   trx: Db,
@@ -67,13 +69,14 @@ export async function writeRunning(
     running?.checksum ?? null,
     running?.evidence ?? null,
     running?.since ?? null,
+    running?.last ?? null,
     Number(running?.replaces ?? false),
     answered,
     served?.checksum ?? null,
   ]);
   await sql`with noted as (
       select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, c.value ->> 3 as since,
-        c.value ->> 4 as replaces, c.value ->> 5 as answered, c.value ->> 6 as served
+        c.value ->> 4 as last, c.value ->> 5 as replaces, c.value ->> 6 as answered, c.value ->> 7 as served
       from json_each(${JSON.stringify(values)}) c join nodes n on n.id = c.value ->> 0),
     judged as (
       select noted.*, r.checksum as old_checksum, r.evidence as old_evidence, r.since as old_since,
@@ -81,11 +84,14 @@ export async function writeRunning(
         noted.checksum is not null and (r.checksum is null or iif(
           noted.checksum = r.checksum and not noted.replaces,
           ${strengthOf('noted.evidence')} > ${strengthOf('r.evidence')},
-          noted.since >= r.since or r.since > noted.since + ${MINUTE})) as stands
+          noted.last >= r.since or r.since > noted.last + ${MINUTE})) as stands
       from noted left join node_running r on r.node_id = noted.id)
     insert into node_running (node_id, checksum, evidence, since, answered_checksum, served_checksum)
     select id, iif(stands, checksum, old_checksum), iif(stands, evidence, old_evidence),
-      iif(stands, since, old_since), coalesce(answered, old_answered), coalesce(served, old_served)
+      case when not stands then old_since
+        when checksum is not old_checksum and since < old_since and last >= old_since then last
+        else since end,
+      coalesce(answered, old_answered), coalesce(served, old_served)
     from judged
     where stands or coalesce(answered, old_answered) is not old_answered
       or coalesce(served, old_served) is not old_served

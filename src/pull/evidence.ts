@@ -27,8 +27,12 @@ import { type NodeNote, NodeNotes } from './node-notes.ts';
 const RETRY_INTERVAL = SECOND;
 /** Milliseconds for which declarations of polls gather, of which a steady fleet makes many after each publish. */
 const GATHERING = 50;
+/** Milliseconds between two writes, while many nodes are told or sent something new. */
+const PAUSE = 20;
 /** With this many rows a statement holds the event loop for a few milliseconds at most. */
-const BATCH = 250;
+const BATCH = 100;
+/** Milliseconds between two batches. A wave of polls after a publish makes more than one, and goes first. */
+const REST = 10;
 
 /** A note, and the manifest of the checksum that it says to be running. */
 interface Note extends RunningNote {
@@ -48,12 +52,15 @@ export class EvidenceNotes {
   private readonly retry: NodeJS.Timeout;
   private gathering: NodeJS.Timeout | null = null;
   private isAtOnce = false;
+  /** When notes were written at once last, as `performance.now()` counts. */
+  private flushedAt = Number.NEGATIVE_INFINITY;
 
   constructor(tools: EvidenceTools) {
     this.tools = tools;
     this.notes = new NodeNotes(tools.log, {
       onFailure: 'what nodes run could not be written; it is kept until it can be',
       batch: BATCH,
+      rest: REST,
       join: (before, then) => ({
         ...joinNotes(before, then),
         manifest: then.running === null ? before.manifest : then.manifest,
@@ -93,7 +100,7 @@ export class EvidenceNotes {
       if (socket.destroyed) return;
       const { checksum } = manifest;
       const at = this.tools.clock.now();
-      const running = { checksum, evidence: 'Served', since: at, replaces: false } as const;
+      const running = { checksum, evidence: 'Served', since: at, last: at, replaces: false } as const;
       this.notes.add(nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
       this.flushAtOnce();
     });
@@ -101,7 +108,7 @@ export class EvidenceNotes {
 
   /** Writes what is noted of a node, so that what it says next comes after it; undefined where nothing is noted. */
   settle(nodeId: string): Promise<void> | undefined {
-    return this.notes.of(nodeId) === undefined ? undefined : this.notes.flush();
+    return this.notes.settle(nodeId);
   }
 
   /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
@@ -120,7 +127,9 @@ export class EvidenceNotes {
     const since = this.tools.clock.now();
     const evidence = told === POLL_EVIDENCE.declared ? 'Declared' : 'Told';
     const running =
-      told === POLL_EVIDENCE.answered ? null : ({ checksum, evidence, since, replaces: false } as const);
+      told === POLL_EVIDENCE.answered
+        ? null
+        : ({ checksum, evidence, since, last: since, replaces: false } as const);
     this.notes.add(nodeId, { manifest: running && manifest, running, answered: checksum, served: null });
     if (told === POLL_EVIDENCE.told) this.flushAtOnce();
     else this.flushSoon();
@@ -130,10 +139,14 @@ export class EvidenceNotes {
   private flushAtOnce(): void {
     if (this.isAtOnce) return;
     this.isAtOnce = true;
-    setImmediate(() => {
+    const flush = () => {
       this.isAtOnce = false;
+      this.flushedAt = performance.now();
       void this.notes.flush();
-    });
+    };
+    const since = performance.now() - this.flushedAt;
+    if (since > PAUSE) setImmediate(flush);
+    else setTimeout(flush, PAUSE - since).unref();
   }
 
   private flushSoon(): void {

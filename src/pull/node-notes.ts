@@ -1,6 +1,6 @@
 /** Notes of nodes in memory, at most one of each node, that are written in batches. After a failure they are kept. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../lib/log.ts';
 
 /** A note with the id of its node. */
@@ -11,6 +11,8 @@ export interface NodeNotesOptions<N> {
   onFailure: string;
   /** How many are written at once, so that a batch holds the event loop for a few milliseconds at most. */
   batch: number;
+  /** Milliseconds between two batches, so that a wave of calls goes before its notes. By default other work goes first once. */
+  rest?: number;
   /** What a note and a later one of the same node are together. */
   join(before: N, then: N): N;
   /** Writes some of them. It fails without having written any. */
@@ -23,6 +25,7 @@ export class NodeNotes<N> {
   private readonly noted = new Map<string, N>();
   /** Those that are being written. */
   private taken: readonly NodeNote<N>[] = [];
+  private writing: Promise<boolean> = Promise.resolve(true);
   private flushing: Promise<void> = Promise.resolve();
   /** Whether the log says already that they cannot be written. */
   private isFailing = false;
@@ -56,22 +59,43 @@ export class NodeNotes<N> {
     return this.flushing;
   }
 
+  /** Writes what is noted of a node before the rest; undefined where nothing is. */
+  settle(nodeId: string): Promise<void> | undefined {
+    return this.of(nodeId) === undefined ? undefined : this.writeOne(nodeId);
+  }
+
+  private async writeOne(nodeId: string): Promise<void> {
+    if (this.taken.some(([id]) => id === nodeId)) await this.writing;
+    const note = this.noted.get(nodeId);
+    if (note === undefined) return;
+    this.noted.delete(nodeId);
+    await this.tryWrite([[nodeId, note]], false);
+  }
+
   private async write(isLast: boolean): Promise<void> {
-    for (let left = this.noted.size; left > 0; left -= this.options.batch) {
+    const { batch, rest = 0 } = this.options;
+    for (let left = this.noted.size; left > 0; left -= batch) {
       this.taken = this.take();
-      try {
-        await this.options.write(this.taken, isLast);
-        this.isFailing = false;
-      } catch (error) {
-        this.putBack(this.taken);
-        if (!this.isFailing) this.log.warn({ err: error }, this.options.onFailure);
-        this.isFailing = true;
-        return;
-      } finally {
-        this.taken = [];
-      }
+      this.writing = this.tryWrite(this.taken, isLast);
+      const isWritten = await this.writing;
+      this.taken = [];
+      if (!isWritten) return;
       // Lets requests through between two batches.
-      await nextTurn();
+      if (rest === 0 || isLast) await nextTurn();
+      else if (this.noted.size > 0) await sleep(rest);
+    }
+  }
+
+  private async tryWrite(notes: readonly NodeNote<N>[], isLast: boolean): Promise<boolean> {
+    try {
+      await this.options.write(notes, isLast);
+      this.isFailing = false;
+      return true;
+    } catch (error) {
+      this.putBack(notes);
+      if (!this.isFailing) this.log.warn({ err: error }, this.options.onFailure);
+      this.isFailing = true;
+      return false;
     }
   }
 

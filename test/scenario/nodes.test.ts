@@ -180,7 +180,7 @@ describe('operators list and read nodes', () => {
   it('shows certificate, assignment and tags in the detail, which has an ETag', async () => {
     const reply = await hawser.admin.get(`${NODES}/${web.nodeId}/`);
     expect(reply.status).to.equal(200);
-    expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags');
+    expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags', 'running');
     expect(reply.json.certificate).to.have.all.keys(
       'thumbprint',
       'subject',

@@ -90,7 +90,8 @@ async function noteDeclared(trx: Db, reports: readonly ReceivedReport[]): Promis
   const notes = new Map<string, RunningNote>();
   for (const { row, checksum } of reports) {
     if (checksum === null) continue;
-    const running = { checksum, evidence: 'Declared', since: row.timestamp, replaces: false } as const;
+    const { timestamp: since } = row;
+    const running = { checksum, evidence: 'Declared', since, last: since, replaces: false } as const;
     const note = { running, answered: null, served: null };
     const before = notes.get(row.node_id);
     notes.set(row.node_id, before === undefined ? note : joinNotes(before, note));
