@@ -175,10 +175,6 @@ export async function listRows(db: Db, rule: StalenessRule, ids: readonly string
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The subquery that gives these ids. */
-export const idList = (ids: readonly string[]) =>
-  sql<string>`(select value from json_each(${JSON.stringify(ids)}))`;
-
 /** The next nodes by fqdn after one of them. An empty name stands before the first one. */
 export function listNames(db: Db, { after, limit }: { after: string; limit: number }) {
   const nodes = db.selectFrom('nodes').select(['id', 'fqdn']).where('fqdn', '>', after);
