@@ -165,9 +165,9 @@ export const BulkResult = z
         failed: [
           {
             nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
-            fqdn: 'web-01.example.com',
-            code: 'scope_type_already_tagged',
-            message: 'The node has a value of this scope type; take that away first',
+            fqdn: null,
+            code: 'not_found',
+            message: 'No such node',
           },
         ],
       },
