@@ -43,8 +43,9 @@ const PROGRESS = 250;
 const NODES_TOGETHER = 64;
 /** Memory for documents, and for merged ones, which are asked for once more soon after they were made. */
 const CACHE_BYTES = { documents: 64 * 1024 * 1024, merged: 4 * 1024 * 1024 };
-const GROUPS_AT_ONCE = 500;
-const NODES_AT_ONCE = 1_000;
+/** With more in one piece, the main thread would answer no poll for several milliseconds while it writes them. */
+const GROUPS_AT_ONCE = 100;
+const NODES_AT_ONCE = 250;
 
 /**
  * @returns when all pieces were taken

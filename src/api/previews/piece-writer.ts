@@ -1,5 +1,6 @@
 /** Keeps what a preview finds, piece by piece: the form in which its groups and nodes are stored. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db } from '../../db/open.ts';
 import type { PreviewCounts, PreviewNode, PreviewPiece } from '../../resolve/preview-types.ts';
 import { type CountColumns, insertPiece, type PieceRow, updateCounts } from './queries.ts';
@@ -45,7 +46,7 @@ export class PieceWriter {
     }
   }
 
-  private insert(
+  private async insert(
     kind: PieceKind,
     content: string,
     { count, changed = 0, unresolvable = 0 }: Tally = ONE,
@@ -53,7 +54,9 @@ export class PieceWriter {
     const position = this.positions.get(kind) ?? 0;
     this.positions.set(kind, position + 1);
     const row: PieceRow = { preview_id: this.id, kind, position, count, changed, unresolvable, content };
-    return insertPiece(this.db, row);
+    await insertPiece(this.db, row);
+    // Lets polls through between two pieces.
+    await nextTurn();
   }
 }
 
