@@ -31,6 +31,8 @@ export interface ThreadsOptions {
   size: number;
   /** A thread that needs more memory than this, in MiB, ends, and its task fails. The default is Node's. */
   heapMegabytes?: number;
+  /** The memory for objects that have just been made, in MiB. The default is Node's. */
+  youngMegabytes?: number;
   /** What each thread is told at its beginning, as `workerData`. */
   data?: unknown;
 }
@@ -140,9 +142,12 @@ export class Threads<T extends Tasks> {
   }
 
   private open(): Thread {
-    const { entry, heapMegabytes, data } = this.options;
-    const limits = heapMegabytes && { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } };
-    const worker = new Worker(entry, { ...limits, name: 'hawser', workerData: data });
+    const { entry, heapMegabytes, youngMegabytes, data } = this.options;
+    const resourceLimits = {
+      ...(heapMegabytes && { maxOldGenerationSizeMb: heapMegabytes }),
+      ...(youngMegabytes && { maxYoungGenerationSizeMb: youngMegabytes }),
+    };
+    const worker = new Worker(entry, { resourceLimits, name: 'hawser', workerData: data });
     const thread: Thread = { worker, job: null, lastCaller: '' };
     worker.on('message', (said: Said) => {
       if ('piece' in said) return void takePiece(thread, said.piece);
