@@ -43,6 +43,8 @@ export interface KnownNode {
    */
   notedEtag: string | null;
   notedAs: PollEvidence;
+  /** The checksum of the bundle of which it is noted that the node got it whole. It is forgotten with the two above. */
+  notedServed: string | null;
 }
 
 /** What a poll tells: nothing, with what it was answered, that the node was told it, or that the node has it. */
@@ -227,8 +229,10 @@ function toKnownNode(row: Row): KnownNode {
   return withGeneration(known, generation);
 }
 
+type Unmarked = Omit<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
+
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
-function withGeneration(node: Omit<KnownNode, 'notedEtag' | 'notedAs'>, generation: number): KnownNode {
+function withGeneration(node: Unmarked, generation: number): KnownNode {
   const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
   return {
     nodeId,
@@ -239,6 +243,7 @@ function withGeneration(node: Omit<KnownNode, 'notedEtag' | 'notedAs'>, generati
     scopes,
     notedEtag: null,
     notedAs: POLL_EVIDENCE.none,
+    notedServed: null,
   };
 }
 

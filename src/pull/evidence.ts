@@ -92,16 +92,18 @@ export class EvidenceNotes {
   sending(call: AnsweredCall, manifest: Manifest, digest: string): void {
     const { principal } = call.state;
     if (principal?.kind !== 'node' || call.method === 'HEAD' || call.res.statusCode !== 200) return;
-    const { nodeId } = principal.node;
+    const { node } = principal;
+    const { checksum } = manifest;
+    if (node.notedServed === checksum) return;
     const { socket } = call.req;
     // The event comes as well when the client has broken off. This listener goes before Node's own, which may end the
     // connection after the answer.
     call.res.prependOnceListener('finish', () => {
       if (socket.destroyed) return;
-      const { checksum } = manifest;
       const at = this.tools.clock.now();
       const running = { checksum, evidence: 'Served', since: at, last: at, replaces: false } as const;
-      this.notes.add(nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
+      this.notes.add(node.nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
+      node.notedServed = checksum;
       this.flushAtOnce();
     });
   }

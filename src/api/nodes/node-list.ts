@@ -11,7 +11,18 @@ import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import type { Page } from '../crud/rows.ts';
 import { asksCells, type Cell, inCells, listCells, mergeCells, type Offers } from './list-cells.ts';
-import { type Condition, conditionsOf, LIMITS, type ListLimits, type ListMoment } from './list-conditions.ts';
+import {
+  type Condition,
+  conditionsOf,
+  costOf,
+  type From,
+  fewestOf,
+  LIMITS,
+  type ListLimits,
+  type ListMoment,
+  shortRange,
+  WHOLE,
+} from './list-conditions.ts';
 import { type Order, orderOf, type Segment } from './list-orders.ts';
 import {
   ANY,
@@ -169,6 +180,8 @@ export class NodeList {
     const { read } = this.database;
     const { cells, conditions, all } = part;
     const wanted = Math.min(skip + take, total);
+    const short = shortRange(all, part.range, this.limits.counted);
+    if (short) return readPage(read, short, { take: wanted - skip, skip });
     const fewest = fewestOf(all);
     // How many rows each way reads.
     const collected = costOf(fewest) * (all.length > 1 ? LOOK : 1);
@@ -276,23 +289,3 @@ const allOf = (conditions: readonly Condition[], cells: readonly Cell[] | null) 
 /** What is to be asked of nodes that meet one of the conditions. */
 const metBeside = (one: Condition, conditions: readonly Condition[]) =>
   conditions.filter((other) => other !== one).map(({ met }) => met);
-
-/** A condition whose nodes can be gone through. */
-type From = Condition & { source: Source };
-
-/** All nodes. */
-const WHOLE: From = {
-  count: Number.POSITIVE_INFINITY,
-  met: ANY,
-  source: { kind: 'ranges', ranges: [{ table: 'nodes', where: ANY, key: null, isFalling: false }] },
-};
-
-const costOf = (condition: Condition | undefined) =>
-  condition?.source ? condition.count : Number.POSITIVE_INFINITY;
-
-const hasSource = (condition: Condition): condition is From => condition.source !== undefined;
-
-/** The condition that fewest nodes meet, of those whose nodes can be gone through. */
-function fewestOf(conditions: readonly Condition[]): From | undefined {
-  return conditions.filter(hasSource).sort((a, b) => a.count - b.count)[0];
-}

@@ -20,14 +20,7 @@ import {
   within,
 } from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';
-import {
-  ALL_TIMES,
-  type CountedOutcome,
-  countOutcomesWithin,
-  NOT_SAID,
-  type Outcome,
-  type Span,
-} from './counts.ts';
+import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';
 
 /** What the summary of a report shows. */
@@ -96,8 +89,10 @@ export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRo
   const found = await countOutcomes(db, filter);
   const rows = await readReports(db, found, filter);
   const isOpen = filter.from === undefined && filter.to === undefined;
-  const counted = isOpen ? found : await countWithin(db, found, filter);
-  const total = counted.reduce((sum, { count }) => sum + count, 0);
+  const { from: start = 0, to = END_OF_TIME - 1 } = filter;
+  const total = isOpen
+    ? found.reduce((sum, { count }) => sum + count, 0)
+    : await countWithin(db, found, { start, end: to + 1 });
   return { rows, total };
 }
 
@@ -155,22 +150,6 @@ function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter)
     .select(['operation', 'in_desired_state', 'had_errors', 'count'])
     .execute();
 }
-
-/** Counts the reports of a period that have one of these outcomes. */
-async function countWithin(
-  db: Db,
-  outcomes: readonly Outcome[],
-  { from = 0, to = END_OF_TIME - 1 }: Period,
-): Promise<CountedOutcome[]> {
-  const [counts = []] = await countOutcomesWithin(db, [{ start: from, end: to + 1 }]);
-  const isAdmitted = (one: Outcome) => outcomes.some((other) => isSame(one, other));
-  return counts.filter(isAdmitted);
-}
-
-const isSame = (one: Outcome, other: Outcome) =>
-  one.operation === other.operation &&
-  one.in_desired_state === other.in_desired_state &&
-  one.had_errors === other.had_errors;
 
 function withOutcome(db: Db, { operation, in_desired_state, had_errors }: Outcome, period: Period) {
   return whereGiven(reportsWithin(db, period), {
