@@ -96,6 +96,7 @@ async function compile(name) {
       main: join(ROOT, 'src/main.ts'),
       'agent/main': join(ROOT, 'src/agent/main.ts'),
       thread: join(ROOT, 'src/threads/thread.ts'),
+      'fleet-thread': join(ROOT, 'src/threads/fleet-thread.ts'),
       'comparing-thread': join(ROOT, 'src/threads/comparing-thread.ts'),
       'checkpoint-thread': join(ROOT, 'src/db/checkpoint-thread.ts'),
     },

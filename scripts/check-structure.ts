@@ -25,6 +25,7 @@ const RANKS: Record<string, number> = {
   bundles: 6.5,
   pull: 7,
   api: 7,
+  'api/previews': 7.5,
   operations: 7,
   'app.ts': 8,
   'server.ts': 8,
@@ -65,10 +66,12 @@ function readSources(): SourceFile[] {
     });
 }
 
-/** First part of the path: the room a file belongs to. What all segments of `api` share is a room beneath them. */
+/** The folders of `api` that are rooms of their own: what all segments share, and what asks the rules of the others. */
+const ROOMS_OF_API = ['api/crud', 'api/previews'];
+
+/** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {
-  if (path.startsWith('api/crud/')) return 'api/crud';
-  return path.split('/')[0] ?? path;
+  return ROOMS_OF_API.find((room) => path.startsWith(`${room}/`)) ?? path.split('/')[0] ?? path;
 }
 
 /** The folder inside which imports of the same rank are allowed. Each URL segment of `api` is a folder of its own. */

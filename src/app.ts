@@ -1,14 +1,21 @@
 /** The HTTP application: the order of middleware, and which routes are mounted. */
 
 import Koa from 'koa';
+import { activityRoute } from './api/activity/routes.ts';
 import { auditRoutes } from './api/audit/routes.ts';
 import { loginPageRoutes } from './api/auth/login-routes.ts';
 import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
+import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
+import { fleetReportRoute } from './api/fleet/report-routes.ts';
+import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
+import { versionUseRoute } from './api/fleet/version-use-route.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
+import { type ManifestTools, manifestRoutes } from './api/manifests/routes.ts';
 import { metricsRoutes } from './api/metrics/routes.ts';
 import { lcmRoutes } from './api/nodes/lcm-routes.ts';
 import { nodeParameterRoutes } from './api/nodes/parameter-routes.ts';
@@ -18,6 +25,9 @@ import { openApiRoute } from './api/openapi/routes.ts';
 import { parameterRoutes } from './api/parameters/routes.ts';
 import { schemaRoutes } from './api/parameters/schema-routes.ts';
 import { permissionCatalogueRoute, permissionRoutes } from './api/permissions/routes.ts';
+import { groupExplainer } from './api/previews/engine.ts';
+import { previewRoutes } from './api/previews/routes.ts';
+import type { PreviewRuns } from './api/previews/runs.ts';
 import { referenceRoutes } from './api/reference/routes.ts';
 import { registrationKeyRoutes } from './api/registration-keys/routes.ts';
 import { reportRoutes } from './api/reports/routes.ts';
@@ -26,6 +36,7 @@ import type { RetentionRuns } from './api/retention/runs.ts';
 import { roleRoutes } from './api/roles/routes.ts';
 import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
+import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
@@ -51,6 +62,7 @@ import { sha256Hex } from './lib/hash.ts';
 import type { Log } from './lib/log.ts';
 import type { MetricsOfProcess } from './lib/metrics/metrics.ts';
 import type { Threads } from './lib/threads.ts';
+import type { EvidenceNotes } from './pull/evidence.ts';
 import { pullRoutes } from './pull/routes.ts';
 import type { CompareTasks } from './resolve/compare-tasks.ts';
 import { Comparer } from './resolve/comparer.ts';
@@ -58,31 +70,39 @@ import { CompatibilityGuard } from './resolve/compatibility.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { Documents } from './resolve/documents.ts';
 import { Explainer } from './resolve/explain.ts';
+import { ManifestMaker } from './resolve/manifest-maker.ts';
+import { OfferedVersions } from './resolve/offered-versions.ts';
 import { ParameterReader } from './resolve/parameters.ts';
 import { Planner } from './resolve/plans.ts';
 import { ProblemCounts } from './resolve/problem-counts.ts';
+import { registryOf } from './resolve/registry.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
 import type { Stores } from './stores.ts';
-import type { ThreadTasks } from './threads/open.ts';
+import type { FleetThreads, ThreadTasks } from './threads/open.ts';
 
 export interface AppOptions extends Stores {
   config: Config;
   uploadPack: UploadPack;
   blame: GitBlame;
   retention: RetentionRuns;
+  previews: PreviewRuns;
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
+  fleetThreads: FleetThreads;
   /** What the other processes of this server have counted. */
   readOtherMetrics(): Promise<readonly MetricsOfProcess[]>;
   clock: Clock;
   log: Log;
   onNodeSeen(nodeId: string, now: number): void;
+  evidence: EvidenceNotes;
 }
+
+const GRANT_KINDS = ['configuration', 'composite', 'parameters'] as const;
 
 /** All routes. Those of the poll are apart, because they are looked through first. */
 export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
@@ -92,62 +112,107 @@ export function allRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   return { pull, api: [...all, openApiRoute([...pull, ...all])] };
 }
 
-function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
+/** What routes work with. Each is made once for all of them. */
+function makeParts(options: AppOptions) {
   const { database, store, locks, log, config, metrics, blame, bundleFiles: files } = options;
-  const { dataDir } = config;
-  const { onMerged, onResolved, onBundleBuilt, onSignIn, onRegistration, onGroupCommit } = metrics.work;
+  const { onMerged, onResolved, onBundleBuilt } = metrics.work;
   const composites = new CompositeReader(store);
   const documents = new Documents(options.threads);
   const comparer = new Comparer(options.comparingThreads);
   const parameters = new ParameterReader(store, documents, onMerged);
-  const planner = new Planner(database, store, { composites, parameters });
-  const resolver = new Resolver(database, store, { planner, parameters, onResolved });
+  const planner = new Planner(registryOf(database), store, { composites, parameters });
+  const maker = new ManifestMaker(store, parameters);
+  const resolver = new Resolver(database, { planner, maker, onResolved });
   const schemas = new SchemaReader(store, parameters, documents);
   const explainer = new Explainer(database, store, { planner, parameters, schemas, documents });
   const problemCounts = new ProblemCounts(database, { planner, explainer });
+  const offeredVersions = new OfferedVersions(store, composites);
   const compatibility = new CompatibilityGuard(schemas, parameters, documents);
-  const auth = { database, dataDir, log, onSignIn };
-  const parameterTools = { database, store, parameters, schemas, documents, locks };
-  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   const cache = new BundleCache({ maxBytes: config.cacheBytes / 2, files, onBuilt: onBundleBuilt });
   const bundles = new BundleDownloads(cache);
   const readers = { composites, compatibility, comparer, bundles, blame };
-  const versionTools = { database, store, locks, log, limits: config.limits, ...readers };
   metrics.addCaches(() => ({ bundles: cache.facts, bundle_files: files.facts, ...parameters.caches }));
   metrics.addReadings({ manifests: () => resolver.rememberedNodes });
   return {
-    pull: pullRoutes(resolver, bundles),
+    ...{
+      documents,
+      comparer,
+      planner,
+      maker,
+      resolver,
+      explainer,
+      problemCounts,
+      offeredVersions,
+      compatibility,
+      bundles,
+    },
+    versionTools: { database, store, locks, log, limits: config.limits, ...readers },
+    parameterTools: { database, store, parameters, schemas, documents, locks },
+  };
+}
+
+function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } {
+  const { database, store, locks, log, config, metrics } = options;
+  const { fleetThreads } = options;
+  const { onSignIn, onRegistration, onGroupCommit } = metrics.work;
+  const { versionTools, parameterTools, ...parts } = makeParts(options);
+  const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
+  const { offeredVersions, compatibility, bundles, maker } = parts;
+  const auth = { database, dataDir: config.dataDir, log, onSignIn };
+  const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
+  return {
+    pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
     api: [
       ...healthRoutes(database, store, log),
       ...metricsRoutes(database, metrics, options.readOtherMetrics),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
       ...tokenRoutes(database),
-      ...userRoutes({ database, dataDir, log }),
+      ...userRoutes(auth),
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
-      ...nodeRoutes({ ...options, planner, problemCounts, onRegistration }),
+      fleetSummaryRoute(database),
+      ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),
+      authorityRoute(options),
       ...lcmRoutes(database),
       ...nodeParameterRoutes({ database, explainer }),
       ...tagRoutes(database),
+      ...routesOfProof({ ...versionTools, maker, questions: fleetThreads.questions }),
       ...configurationRoutes(versionTools),
       ...compositeRoutes(versionTools),
-      ...permissionRoutes(database, 'configuration'),
-      ...permissionRoutes(database, 'composite'),
-      ...permissionRoutes(database, 'parameters'),
+      ...GRANT_KINDS.flatMap((kind) => permissionRoutes(database, kind)),
       ...parameterRoutes({ ...parameterTools, comparer }),
       ...schemaRoutes({ ...parameterTools, compatibility }),
       ...scopeTypeRoutes(scopes),
       permissionCatalogueRoute(database),
       ...groupRoutes(database),
       ...roleRoutes(database),
-      ...reportRoutes({ database, threads: options.threads, onCommit: onGroupCommit }),
+      ...reportRoutes({ ...options, onCommit: onGroupCommit }),
+      fleetReportRoute(database),
+      activityRoute(database),
+      searchRoute(database),
       ...settingsRoutes(database),
       ...retentionRoutes(database, options.retention),
+      ...previewRoutes({
+        ...options,
+        documents,
+        runs: options.previews,
+        groups: groupExplainer(fleetThreads),
+      }),
     ],
   };
+}
+
+/** Who runs what, and what that was made of. */
+function routesOfProof(tools: ProofTools & ManifestTools): Route[] {
+  return [
+    ...manifestRoutes(tools),
+    ...proofRoutes(tools, 'configurations'),
+    ...proofRoutes(tools, 'composites'),
+    versionUseRoute(tools),
+  ];
 }
 
 /** The middleware, in the order of a request. */

@@ -2,6 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { previewEngine } from './api/previews/engine.ts';
+import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
@@ -15,6 +17,7 @@ import { HOUR, SECOND } from './lib/clock.ts';
 import { HawserError } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
+import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
@@ -26,7 +29,7 @@ import {
   type ServerOptions,
   type Stores,
 } from './stores.ts';
-import { openComparingThreads, openThreads } from './threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from './threads/open.ts';
 
 export interface RunningServer {
   url: string;
@@ -69,6 +72,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const { config, clock, log, part } = options;
   const isLeader = part?.isLeader ?? true;
   const checkIns = new CheckIns(database, log);
+  const evidence = new EvidenceNotes({ ...stores, clock, log });
   const { reposDir: root, searchPath } = config;
   const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
   await uploadPack.open();
@@ -76,6 +80,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
+  const fleetThreads = openFleetThreads(config);
+  const engine = previewEngine(fleetThreads.previews);
+  const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
   const { dataDir, cacheBytes } = config;
   const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
   const handler = createApp({
@@ -83,9 +90,11 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     config,
     threads,
     comparingThreads,
+    fleetThreads,
     uploadPack,
     blame,
     retention: retention.runs,
+    previews: previews.runs,
     authority: material.ca,
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
@@ -93,6 +102,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
+    evidence,
   });
   const { proxies } = config;
   const ticketKeys = part && { ticketKeys: part.ticketKeys };
@@ -109,11 +119,14 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     async close() {
       schedules?.stop();
       await listener.close(CLOSE_GRACE);
-      await Promise.all([threads.close(), comparingThreads.close()]);
+      // The previews that are under way end with their threads.
+      const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
+      await Promise.all(all.map((each) => each.close()));
       await uploadPack.close();
       await blame.close();
       await retention.close();
       await schedules?.ended();
+      await evidence.close();
       await checkIns.close();
       await bundleFiles.close();
       await closeStores(stores);

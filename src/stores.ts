@@ -119,7 +119,8 @@ export async function openStores({
   if (part !== undefined)
     database.changes.subscribe({
       onChange: (kind, name) => {
-        if (kind !== 'certificates' && kind !== 'scopes') store.invalidate({ kind, name });
+        if (kind === 'configurations' || kind === 'composites' || kind === 'parameters')
+          store.invalidate({ kind, name });
       },
       onLost: () => store.invalidate(),
     });

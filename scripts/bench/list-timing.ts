@@ -36,19 +36,32 @@ export function timeList(
   };
 }
 
+/** Milliseconds per request of something that is no list. */
+export function timeAnswer(client: Client, path: string, requests: number): Timing {
+  return async () => {
+    const start = performance.now();
+    let last: Reply | undefined;
+    for (let request = 0; request < requests; request += 1) last = await client.get(path);
+    if (last) expect(last.status === 200, `the answer of ${path}`, last);
+    return (performance.now() - start) / requests;
+  };
+}
+
+/** @param fast so many milliseconds with much data meet the target too */
 export async function compare(
   what: string,
   compared: string,
   pair: Pair,
   effort: Effort,
   target: number | null = SCALE_TARGET,
+  fast = 0,
 ): Promise<ScaleRow> {
   const times = { few: [] as number[], many: [] as number[] };
   await inTurn(manyRounds(effort), async (side, counts) => {
     const ms = await pair[side]();
     if (counts) times[side].push(ms);
   });
-  return scaleRow(what, compared, times, target);
+  return scaleRow(what, compared, times, target, fast);
 }
 
 /** A round is short here, so there are more of them. */

@@ -13,6 +13,7 @@ import { formatAttacks, measureAttacks } from './attacks.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
+import { formatPreviews, measurePreviews } from './previews.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
 import { formatPublishing, measurePublishing } from './publishing.ts';
@@ -59,6 +60,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['publish', part(measurePublishing, formatPublishing)],
   ['review', part(measureReviewing, formatReviewing)],
   ['workers', part(measureWorkers, formatWorkers)],
+  ['previews', part(measurePreviews, formatPreviews)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

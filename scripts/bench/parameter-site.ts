@@ -5,15 +5,14 @@
 
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/db/open.ts';
-import { NODE_SCOPE_TYPE_ID } from '../../src/domain/scopes.ts';
-import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../../test/support/client.ts';
 import type { ClientCertificate } from '../../test/support/client-certificates.ts';
-import { type ConnectingNode, inBatches, makeFleet } from './fleet.ts';
+import { type ConnectingNode, makeFleet } from './fleet.ts';
 import type { CrowdNode } from './messages.ts';
 import { makeParameterRepository, type ScopeContent } from './parameter-repository.ts';
 import { requestText, signIn, visitAll } from './probe.ts';
 import type { Crowd, Processes, ServerProcess } from './processes.ts';
+import { insertScopeTypes } from './scope-rows.ts';
 
 /** The scope types in which nodes are tagged, in the order of merging. */
 const TYPES = ['Region', 'Role', 'Environment'] as const;
@@ -119,44 +118,15 @@ async function insertScopes(
   const rows = await database.read.selectFrom('nodes').select('id').execute();
   // The nodes that connect come first, so that they have as many different values as there are.
   const nodeIds = [...first, ...rows.map(({ id }) => id).filter((id) => !first.has(id))];
-  const ids = new Map<string, string>();
-  await database.write.transaction().execute(async (trx) => {
-    const precedence = TYPES.length + 1;
-    await trx.updateTable('scope_types').set({ precedence }).where('id', '=', NODE_SCOPE_TYPE_ID).execute();
-    for (const [at, name] of TYPES.entries()) {
-      const type = scopeTypeRow(name, at + 1);
-      ids.set(name, type.id);
-      await trx.insertInto('scope_types').values(type).execute();
-      const values = valuesOf(name, environments).map((value) => scopeValueRow(type.id, value));
-      for (const batch of inBatches(values)) await trx.insertInto('scope_values').values(batch).execute();
-      const names = values.map(({ value }) => value);
-      const tags = nodeIds.map((node_id, nodeAt) => ({
-        ...{ node_id, scope_type_id: type.id, assigned_at: type.created_at },
-        scope_value_id: values[valueIndex(name, nodeAt, names)]?.id ?? '',
-      }));
-      for (const batch of inBatches(tags)) await trx.insertInto('node_tags').values(batch).execute();
-    }
+  const types = TYPES.map((name) => {
+    const values = valuesOf(name, environments);
+    return { name, values, placeOf: (nodeAt: number) => valueIndex(name, nodeAt, values) };
   });
-  return ids;
+  return insertScopeTypes(database, types, nodeIds);
 }
 
-function scopeTypeRow(name: string, precedence: number) {
-  const now = Date.now();
-  return {
-    ...{ id: newId(), name, name_key: name.toLowerCase(), description: null, precedence },
-    ...{ is_system: 0, is_enabled: 1, value_mode: 'Unrestricted' as const, created_at: now, updated_at: now },
-  };
-}
-
-function scopeValueRow(scopeTypeId: string, value: string) {
-  const now = Date.now();
-  return {
-    ...{ id: newId(), scope_type_id: scopeTypeId, value, value_key: value, description: null },
-    ...{ created_at: now, updated_at: now },
-  };
-}
-
-async function withDatabase<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
+/** Opens the database of a site on which no server runs yet. */
+export async function withDatabase<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(join(folder, 'data'));
   try {
     return await work(database);

@@ -4,13 +4,16 @@
  */
 
 import { DAY, toTimestamp } from '../../src/lib/clock.ts';
-import { compare, SCALE_TARGET, timeList } from './list-timing.ts';
+import { NEWEST_VERSION } from './fleet.ts';
+import { compare, SCALE_TARGET, timeAnswer, timeList } from './list-timing.ts';
 import { RARE_NODES, RECORDS_OF_ONE, type RecordSite } from './record-site.ts';
 import type { ScaleRow } from './scale.ts';
 import type { Effort } from './scenarios.ts';
 
 const TAKE = 20;
 const DAYS = 30;
+/** An answer within so many milliseconds is fast enough, whatever the ratio. */
+const FAST = 5;
 
 interface List {
   what: string;
@@ -30,8 +33,12 @@ export async function compareRecordLists(
   const rows: ScaleRow[] = [];
   for (const { what, compared, path, items, target } of listsOf(few, many)) {
     const timing = (site: RecordSite) => timeList(site.client, path(site), items, { requests });
-    rows.push(await compare(what, compared, { few: timing(few), many: timing(many) }, effort, target));
+    rows.push(await compare(what, compared, { few: timing(few), many: timing(many) }, effort, target, FAST));
   }
+  const summary = (site: RecordSite) => timeAnswer(site.client, '/api/v1/fleet/summary', requests);
+  const compared = `${few.size.nodes} : ${many.size.nodes} nodes`;
+  const pair = { few: summary(few), many: summary(many) };
+  rows.push(await compare('fleet summary', compared, pair, effort, SCALE_TARGET, FAST));
   return rows;
 }
 
@@ -52,7 +59,20 @@ function nodeLists(few: RecordSite, many: RecordSite): List[] {
     list('fqdn contains, one', (site) => `&fqdn=${site.oneNode}`, 1),
     list('fqdn contains, all', () => '&fqdn=example'),
     list('of a configuration', () => '&configurationName=configuration-0003'),
+    list('of one and a status', () => '&configurationName=configuration-0003&status=Compliant'),
+    list('offered a version', () => `&version=${NEWEST_VERSION}`),
+    list('unassigned', () => '&unassigned=true', 0),
+    list('with evidence', () => '&evidence=Told'),
+    list('with a tag', (site) => `&scopeValueId=${site.tag}`),
     list('not stale', () => '&stale=false'),
+    list('stale', () => '&stale=true'),
+    list('of one, not stale', () => '&configurationName=configuration-0003&stale=false'),
+    list('certificate ends', () => '&certificateExpiring=true'),
+    ...['fqdn', 'lastCheckIn', 'createdAt', 'status'].flatMap((order) => [
+      list(`by ${order}`, () => `&sort=${order}`),
+      list(`by ${order}, falling`, () => `&sort=-${order}`),
+    ]),
+    list('status by last call', () => '&status=Compliant&sort=lastCheckIn'),
   ];
 }
 

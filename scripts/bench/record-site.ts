@@ -4,9 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { DAY } from '../../src/lib/clock.ts';
-import { newOrderedId } from '../../src/lib/ids.ts';
+import { newId, newOrderedId } from '../../src/lib/ids.ts';
 import type { Client } from '../../test/support/client.ts';
-import { makeFleet } from './fleet.ts';
+import { type ConnectingNode, makeFleet, makeIdentities } from './fleet.ts';
+import type { Endpoint } from './messages.ts';
 import { signIn } from './probe.ts';
 import type { Processes } from './processes.ts';
 
@@ -40,7 +41,12 @@ export interface RecordSize {
 }
 
 export interface RecordSite {
+  endpoint: Endpoint;
   client: Client;
+  /** A node that can connect. */
+  polling: ConnectingNode;
+  /** The id of the scope value with which a third of the nodes are tagged. */
+  tag: string;
   size: RecordSize;
   /** The node with `RECORDS_OF_ONE` reports and the same number of events. */
   oneNode: string;
@@ -58,21 +64,37 @@ export async function makeRecordSite(
 ): Promise<RecordSite> {
   mkdirSync(folder);
   const { nodes } = size;
-  const fleet = await makeFleet(folder, template, { configurations: CONFIGURATIONS, nodes }, []);
+  const fleet = await makeFleet(
+    folder,
+    template,
+    { configurations: CONFIGURATIONS, nodes },
+    await makeIdentities(1),
+  );
+  const [polling] = fleet.connecting;
+  if (polling === undefined) throw new Error('no node of the site can connect');
   const [oneNode = '', busyNode = ''] = fleet.oneNodeEach;
   const end = Date.now();
-  fill(join(folder, 'data/hawser.db'), size, [oneNode, busyNode], end);
+  const tag = newId();
+  fill(join(folder, 'data/hawser.db'), size, [oneNode, busyNode], end, tag);
   const { endpoint } = await processes.startHawser(folder);
-  return { client: await signIn(endpoint), size, oneNode, busyNode, end };
+  return { endpoint, client: await signIn(endpoint), polling, tag, size, oneNode, busyNode, end };
 }
 
 /** Uses statements of the SQLite library itself, because the query builder would take minutes for a million rows. */
-function fill(file: string, size: RecordSize, [oneNode, busyNode]: [string, string], end: number): void {
+function fill(
+  file: string,
+  size: RecordSize,
+  [oneNode, busyNode]: [string, string],
+  end: number,
+  tag: string,
+): void {
   const db = new SqliteDatabase(file);
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -262144');
   db.transaction(() => {
     setStatuses(db);
+    spread(db, end);
+    tagThird(db, tag, end);
     const ids = db.prepare<[], string>('select id from nodes order by id').pluck().all();
     const others = ids.filter((id) => id !== oneNode && id !== busyNode);
     const { reports, reportsOfBusy } = size;
@@ -90,6 +112,29 @@ function setStatuses(db: SqliteHandle): void {
   db.exec("update nodes set status = 'Compliant' where rowid % 2 = 0");
   db.exec(`update nodes set status = 'Error', lcm_status = 'Error'
     where id in (select id from nodes order by id limit ${RARE_NODES})`);
+}
+
+/**
+ * Spreads what a real fleet has spread. One node of 25 has not called for a day, one certificate of 30 ends soon, and of
+ * half of the nodes it is known what they were told.
+ */
+function spread(db: SqliteHandle, end: number): void {
+  db.exec(`update nodes set created_at = created_at - number * 7;
+    update node_check_ins set last_check_in = ${end} - rowid * 37 % 600000 - iif(rowid % 25 = 0, ${DAY}, 0);
+    update node_certificates set not_after = ${end} + ${10 * DAY} + rowid where rowid % 30 = 0;
+    insert into node_running (node_id, checksum, evidence, since)
+      select id, number % 100, 'Told', ${end} from nodes where number % 2 = 0;`);
+}
+
+function tagThird(db: SqliteHandle, tag: string, now: number): void {
+  const type = newId();
+  db.prepare(`insert into scope_types
+    (id, name, name_key, precedence, is_system, is_enabled, value_mode, created_at, updated_at)
+    values (?, 'Site', 'site', 9, 0, 1, 'Unrestricted', ?, ?)`).run(type, now, now);
+  db.prepare(`insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
+    values (?, ?, 'berlin', 'berlin', ?, ?)`).run(tag, type, now, now);
+  db.prepare(`insert into node_tags (node_id, scope_type_id, scope_value_id, assigned_at)
+    select id, ?, ?, ? from nodes where number % 3 = 0`).run(type, tag, now);
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import type { Processes } from './processes.ts';
+import { type BulkRow, formatBulk, measureBulk } from './record-bulk.ts';
 import { type CleanupResult, formatCleanup, measureCleanup } from './record-cleanup.ts';
 import { compareRecordLists } from './record-lists.ts';
 import { makeRecordSite, type RecordSize } from './record-site.ts';
@@ -20,6 +21,7 @@ export interface RecordResults {
   lists: ScaleRow[];
   reports: ReportResult;
   cleanup: CleanupResult;
+  bulk: BulkRow[];
 }
 
 /** @param progress is called with what begins */
@@ -40,12 +42,17 @@ export async function measureRecords(
   const lists = await compareRecordLists(fewSite, manySite, effort);
   progress(`measuring: a cleanup of ${many.reports} reports`);
   const cleanup = await measureCleanup(manySite, effort);
+  progress('measuring: bulk deeds');
+  const bulk = await measureBulk(manySite);
   for (const { client } of [fewSite, manySite]) client.close();
-  return { few: FEW, many, lists, reports, cleanup };
+  return { few: FEW, many, lists, reports, cleanup, bulk };
 }
 
-export function formatRecords({ lists, reports, cleanup }: RecordResults): string {
-  return [formatScale('nodes and reports', lists), formatReports(reports), formatCleanup(cleanup)].join(
-    '\n\n',
-  );
+export function formatRecords({ lists, reports, cleanup, bulk }: RecordResults): string {
+  return [
+    formatScale('nodes and reports', lists),
+    formatReports(reports),
+    formatCleanup(cleanup),
+    formatBulk(bulk),
+  ].join('\n\n');
 }

@@ -121,6 +121,7 @@ function makeReport(nodeId: string): ReceivedReport {
       ...{ in_desired_state: 1, had_errors: 0 },
     },
     nodeStatus: 'Compliant',
+    ...{ checksum: null, servedChecksum: null },
   };
 }
 

@@ -78,6 +78,17 @@ export interface Effort {
   /** The size of the fleet in the part on starts. */
   start: FleetSize;
   attacks: AttackAmounts;
+  previews: PreviewAmounts;
+}
+
+/** The amounts of the part on previews. */
+export interface PreviewAmounts {
+  nodes: number;
+  /** The number of values of each of three scope types, on the site with few groups and on the one with many. */
+  fewValues: number;
+  manyValues: number;
+  /** How long polls are measured before each preview. */
+  idleMs: number;
 }
 
 /** The amounts of the part on parameters. */
@@ -133,6 +144,8 @@ export const FULL: Effort = {
   },
   start: { configurations: 1_000, nodes: 100_000 },
   attacks: { isQuick: false, idleMs: 2 * SECOND, rows: () => true },
+  // The nodes have 44 x 44 x 44 combinations of values, which are 85,184.
+  previews: { nodes: 100_000, fewValues: 2, manyValues: 44, idleMs: 10 * SECOND },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -148,4 +161,5 @@ export const QUICK: Effort = {
   },
   start: { configurations: 100, nodes: 2_000 },
   attacks: { isQuick: true, idleMs: SECOND, rows: () => true },
+  previews: { nodes: 2_000, fewValues: 2, manyValues: 12, idleMs: SECOND },
 };

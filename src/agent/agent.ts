@@ -159,7 +159,8 @@ export class Agent {
     );
     if (reportsCompliance) {
       const operation = mode === 'Remediate' ? 'Set' : 'Test';
-      await this.state.saveReport(`{"operation":"${operation}","result":${json}}`);
+      const ran = `"configurationChecksum":"${bundle.checksum}"`;
+      await this.state.saveReport(`{"operation":"${operation}",${ran},"result":${json}}`);
     }
     await this.reportStatus(api, hadErrors ? 'Error' : 'Idle');
     await this.sendReport(api);

@@ -9,7 +9,7 @@ import type { PieceByPiece } from '../http/answer.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
-import type { BundleEntry } from '../resolve/resolver.ts';
+import type { BundleEntry } from '../resolve/manifest-maker.ts';
 import type { BundleFile, BundleFiles } from './bundle-files.ts';
 import { writeZip } from './bundle-zip.ts';
 

@@ -5,7 +5,7 @@ import type { PassThrough } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { piecesOf } from '../http/pieces.ts';
 import { Pace } from '../lib/pace.ts';
-import type { BundleEntry } from '../resolve/resolver.ts';
+import type { BundleEntry } from '../resolve/manifest-maker.ts';
 
 /**
  * This is local midnight, because DOS times in ZIPs are local. So the bytes are the same in every time zone.

@@ -5,12 +5,12 @@
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 
-export type ChangeKind = 'certificates' | 'scopes' | 'configurations' | 'composites' | 'parameters';
+export type ChangeKind = 'certificates' | 'scopes' | 'configurations' | 'composites' | 'parameters' | 'nodes';
 
 export interface ChangeListener {
   /**
    * @param key is a certificate's thumbprint, the id of a scope type or value, or the name of a configuration or composite
-   *   whose refs have moved
+   *   whose refs have moved, or the number of a node that was deleted
    */
   onChange(kind: ChangeKind, key: string): void;
   /** Everything may have changed, because some changes are no longer listed. */

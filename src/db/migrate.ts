@@ -17,6 +17,11 @@ import { accessChangesMigration } from './migrations/0011-access-changes.ts';
 import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
 import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
 import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
+import { runningMigration } from './migrations/0015-running.ts';
+import { nodeListsMigration } from './migrations/0016-node-lists.ts';
+import { previewsMigration } from './migrations/0017-previews.ts';
+import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
+import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import type { Schema } from './schema.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -34,6 +39,11 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0012-scope-changes': scopeChangesMigration,
   '0013-certificate-rotation': certificateRotationMigration,
   '0014-pinned-versions': pinnedVersionsMigration,
+  '0015-running': runningMigration,
+  '0016-node-lists': nodeListsMigration,
+  '0017-previews': previewsMigration,
+  '0018-activity-and-search': activityAndSearchMigration,
+  '0019-running-changes': runningChangesMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -21,6 +21,12 @@ export interface Assignment {
   version: string | null;
 }
 
+/** Two assignments have the same key only if they give the same to any node. */
+export function keyOfAssignment(assignment: Assignment): string {
+  const { configurationId, compositeId, majorVersion, prereleaseChannel, version } = assignment;
+  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}|${version ?? ''}`;
+}
+
 export interface KnownNode {
   nodeId: string;
   /** The time is in epoch milliseconds. */
@@ -31,7 +37,19 @@ export interface KnownNode {
   generation: number;
   /** Null until they are asked for. `scopesOf` gives the scopes of the node. */
   scopes: KnownScopes | null;
+  /**
+   * The ETag of the last poll whose evidence is noted, and what it told. It is forgotten with each generation, and when
+   * another process or a report has written evidence of another checksum.
+   */
+  notedEtag: string | null;
+  notedAs: PollEvidence;
+  /** The checksum of the bundle of which it is noted that the node got it whole. It is forgotten with the two above. */
+  notedServed: string | null;
 }
+
+/** What a poll tells: nothing, with what it was answered, that the node was told it, or that the node has it. */
+export const POLL_EVIDENCE = { none: 0, answered: 1, told: 2, declared: 3 } as const;
+export type PollEvidence = (typeof POLL_EVIDENCE)[keyof typeof POLL_EVIDENCE];
 
 /** A scope that applies to a node: Default, one of its tagged values, or the node itself. */
 export interface ScopeLink {
@@ -207,13 +225,26 @@ function toKnownNode(row: Row): KnownNode {
     configurationId === null && compositeId === null
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel, version };
-  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
+  const known = { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
+  return withGeneration(known, generation);
 }
 
+type Unmarked = Omit<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
+
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
-function withGeneration(node: KnownNode, generation: number): KnownNode {
+function withGeneration(node: Unmarked, generation: number): KnownNode {
   const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
-  return { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes };
+  return {
+    nodeId,
+    certificateNotAfter,
+    pendingNotAfter,
+    assignment,
+    generation,
+    scopes,
+    notedEtag: null,
+    notedAs: POLL_EVIDENCE.none,
+    notedServed: null,
+  };
 }
 
 function toScopeLink([scopeTypeId, scopeTypeName, precedence, scopeValue]: SharedRow): ScopeLink {

@@ -32,6 +32,62 @@ export interface NodeTagsTable {
   scope_type_id: string;
   scope_value_id: string;
   assigned_at: number;
+  /** The name of the node, which a trigger sets. */
+  fqdn: Generated<string | null>;
+}
+
+/** The number of nodes that have all of this in common. Triggers keep it. Nothing is null here. */
+export interface NodeCellsTable {
+  id: Generated<number>;
+  /** The id of the configuration or composite that is assigned; empty where nothing is. */
+  target_id: string;
+  is_composite: number;
+  /** -1 where the assignment names none. */
+  major_version: number;
+  /** Empty where the assignment names none, as is the version. */
+  prerelease_channel: string;
+  version: string;
+  status: string;
+  lcm_status: string;
+  /** Empty while it is not known what the nodes run. */
+  evidence: Evidence | '';
+  /** Whether the nodes have ever called. */
+  has_called: number;
+  count: number;
+}
+
+export const NODE_STATUSES = ['Unknown', 'Compliant', 'NonCompliant', 'Error'] as const;
+export const LCM_STATUSES = ['Unknown', 'Idle', 'Downloading', 'Testing', 'Remediating', 'Error'] as const;
+
+/** How the server knows what a node runs, the weakest first. */
+export const EVIDENCE = ['Told', 'Served', 'Declared'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
+
+/** What a node runs, as far as the server knows. A row is written only when it changes. */
+export interface NodeRunningTable {
+  node_id: string;
+  /** The checksum that the node runs. It, the evidence and its time are null together. */
+  checksum: string | null;
+  evidence: Evidence | null;
+  /** When this evidence of this checksum came. */
+  since: number | null;
+  /** The checksum with which the node's last poll was answered. */
+  answered_checksum: string | null;
+  /** The checksum of the last bundle that went to the node whole. */
+  served_checksum: string | null;
+}
+
+/** What a checksum stands for. A manifest is kept for as long as a node or a report names it. */
+export interface ManifestsTable {
+  checksum: string;
+  configuration_name: string;
+  is_composite: number;
+  version: string;
+  /** JSON: the tag, the entry point and the parts. */
+  content: string;
+  /** The SHA-256 of the ZIP in base64; null until the ZIP was made. */
+  bundle_digest: string | null;
+  first_served_at: number | null;
 }
 
 export interface NodeTables {
@@ -49,9 +105,21 @@ export interface NodeTables {
     desired_configuration_mode_interval: string | null;
     desired_report_compliance: number | null;
     created_at: number;
+    /** A later node has a higher number, and no two ever have the same. A trigger sets it. */
+    number: Generated<number>;
+    /** The row of `node_cells` that counts the node. Triggers set it. */
+    cell_id: Generated<number>;
+    /** When the current certificate ends. A trigger sets it. */
+    certificate_end: Generated<number | null>;
   };
   /** This is apart from `nodes` so that the batched write of check-ins touches narrow rows only. */
-  node_check_ins: { node_id: string; last_check_in: number };
+  node_check_ins: {
+    node_id: string;
+    last_check_in: number;
+    /** The node's name and reported interval, which triggers set. */
+    fqdn: Generated<string | null>;
+    interval_ms: Generated<number | null>;
+  };
   node_certificates: NodeCertificatesTable;
   status_events: StatusEventsTable;
   assignments: {
@@ -67,4 +135,13 @@ export interface NodeTables {
   node_tags: NodeTagsTable;
   /** Triggers keep these counts. */
   node_counts: { status: string; lcm_status: string; count: number };
+  node_cells: NodeCellsTable;
+  /** Triggers keep these counts. */
+  tag_counts: { scope_value_id: string; count: number };
+  node_running: NodeRunningTable;
+  /** Triggers keep these counts. */
+  evidence_counts: { evidence: Evidence; count: number };
+  manifests: ManifestsTable;
+  /** How many nodes run each checksum and how many reports name it. Triggers keep these counts. */
+  checksum_uses: { checksum: string; uses: number };
 }

@@ -15,6 +15,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { NodeLookup } from './node-lookup.ts';
+import { NodeNames } from './node-names.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 import { PATIENCE, Writer } from './writer.ts';
@@ -36,9 +37,15 @@ export interface Database {
    * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
    */
   writeUnflushed: Kysely<Schema>;
+  /** Like `writeNow` and `writeUnflushed` at once. It is for notes that are shown as soon as they are written. */
+  noteUnflushed: Kysely<Schema>;
+  /** Resolves once all that was committed is on the disk, also by `writeUnflushed`. */
+  flush(): Promise<void>;
   /** For all other reads. A statement sees all that was committed before it began. */
   read: Kysely<Schema>;
   nodeLookup: NodeLookup;
+  /** Finds parts of nodes' names. */
+  nodeNames: NodeNames;
   /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
   /**
@@ -88,19 +95,23 @@ export async function openDatabase(
   const write = writing(PATIENCE);
   const writeNow = writing(0);
   const writeUnflushed = writing(PATIENCE, false);
+  const noteUnflushed = writing(0, false);
   await migrate(write);
-  const openReader = () => tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
-  const lookupHandle = openReader();
+  const lookupHandle = openReader(file);
   changes = new ChangeFeed(lookupHandle);
   const nodeLookup = new NodeLookup(lookupHandle, changes);
-  const statements = new PreparedStatements(openReader());
+  const nodeNames = new NodeNames(lookupHandle, changes);
+  const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
     writeNow,
     writeUnflushed,
+    noteUnflushed,
+    flush: async () => void (await raiseGeneration(write)),
     read,
     nodeLookup,
+    nodeNames,
     changes,
     async requireWritable() {
       try {
@@ -115,6 +126,7 @@ export async function openDatabase(
       await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      await noteUnflushed.destroy();
       await writeUnflushed.destroy();
       await writeNow.destroy();
       await write.destroy();
@@ -128,6 +140,11 @@ export async function openDatabase(
  * another process that is just recovering the log after a crash.
  */
 const READERS_PATIENCE = 20;
+
+/** A handle that only reads, of a database that is open for writing elsewhere in this server. */
+export function openReader(file: string): SqliteHandle {
+  return tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
+}
 
 /** @throws HawserError `database_damaged` if there are changes in the log and no database to which they belong */
 function refuseLostDatabase(file: string): void {
@@ -157,6 +174,14 @@ function tune(handle: SqliteHandle, patience: number): SqliteHandle {
   return handle;
 }
 
+/** A write that alters nothing. SQLite would write nothing for an update to the same value; this costs caches a check. */
+function raiseGeneration(write: Kysely<Schema>): Promise<unknown> {
+  return write
+    .updateTable('generation')
+    .set((row) => ({ value: row('value', '+', 1) }))
+    .execute();
+}
+
 /** A statement that ends a write, once it has succeeded. */
 const WRITE = /^\s*(?:commit|insert|update|delete)/i;
 
@@ -180,9 +205,7 @@ class WriteHealth {
 
   async faultOf(write: Kysely<Schema>): Promise<string | null> {
     if (this.fault === null) return null;
-    // SQLite would write nothing for an update to the same value. This one costs each cached answer one check.
-    const probe = write.updateTable('generation').set((row) => ({ value: row('value', '+', 1) }));
-    await probe.execute().catch(() => undefined);
+    await raiseGeneration(write).catch(() => undefined);
     return this.fault;
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Generated } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
+import type { PreviewTables } from './preview-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -186,6 +187,14 @@ export interface ReportsTable {
   result: string;
 }
 
+/** What a node ran when it sent a report. Reports that are older than the table, or of which nothing is known, have no row. */
+export interface ReportChecksumsTable {
+  report_seq: number;
+  checksum: string;
+  /** Whether the report names it, or the last bundle that went to the node whole does. */
+  source: 'Declared' | 'Served';
+}
+
 /** The number of reports of one outcome. Triggers keep these counts. */
 export interface ReportCountsTable {
   /** The length of the counted spans of time in milliseconds; 0 means all times together. */
@@ -199,8 +208,9 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables {
+export interface Schema extends NodeTables, PreviewTables {
   reports: ReportsTable;
+  report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;
   users: UsersTable;
   roles: RolesTable;

@@ -54,6 +54,23 @@ export function changedFiles(before: readonly ListedFile[], after: readonly List
   return differences.filter((each) => each.before !== null || each.after !== null).map(toChangedFile);
 }
 
+/**
+ * One file on both sides, changed or not. A renamed file is found by either of its paths. Null if neither list has it.
+ * @param before by the bytes of their paths, and so are those of `after`
+ */
+export function findOnBothSides(
+  path: string,
+  before: readonly ListedFile[],
+  after: readonly ListedFile[],
+): (Omit<ChangedFile, 'change'> & { change: ChangeKind | 'Unchanged' }) | null {
+  const changed = changedFiles(before, after);
+  const file =
+    changed.find((each) => each.path === path) ?? changed.find((each) => each.previousPath === path);
+  if (file) return file;
+  const same = after.find((each) => each.path === path);
+  return same ? { path, previousPath: null, change: 'Unchanged', before: same, after: same } : null;
+}
+
 /** Walks through both lists at once, because there may be twenty thousand files. */
 function differencesOf(before: readonly ListedFile[], after: readonly ListedFile[]): Difference[] {
   const differences: Difference[] = [];

@@ -25,3 +25,12 @@ export const TLS_FILES = 'TLS files';
 
 /** One of several processes holds this lock during a write transaction. */
 export const DATABASE_WRITES = 'database';
+
+/** A process holds this lock for as long as it lives, so that others can tell whether its previews go on. */
+export const previewMaker = (maker: string) => `previews of ${maker}`;
+
+/** Whoever wants to make a preview holds this lock while it waits for one of the places. */
+export const PREVIEW_TURN = 'preview turn';
+
+/** The places of those previews that are made at the same time in all processes of a server. Nothing is locked before. */
+export const PREVIEW_PLACES = ['preview place 1', 'preview place 2'] as const;

@@ -12,6 +12,7 @@ import { type GitFolder, withLock } from './lock-file.ts';
 import type { ObjectStore } from './objects.ts';
 import type { RefValue } from './ref-reader.ts';
 import { deleteRefs } from './refs.ts';
+import { noteRemoval } from './removals.ts';
 
 const SHALLOW = 'shallow';
 /** So few refs are removed at once that the locks which a killed process leaves do not delay the next one for long. */
@@ -33,6 +34,7 @@ export async function removeRefs(
   refs: readonly RefValue[],
   withdrawals: readonly RefValue[],
 ): Promise<void> {
+  await noteRemoval(folder);
   await endHistoryAt(folder, boundaries);
   await removeSome(folder, refs);
   await removeSome(folder, withdrawals);

@@ -79,7 +79,7 @@ export class BodyReader {
     let share: BodyShare | undefined;
     try {
       share = this.budget.open(senderOf(ctx));
-      const whole = await this.readWhole(spec, req, share);
+      const whole = await this.readPermitted(spec, ctx, share);
       const body = validate(spec.schema, whole, spec.kind === 'form' ? 'form' : 'body');
       if (spec.kind === 'json' || spec.kind === 'form') refuseNulForStorage(body, ctx);
       return { ...NO_BODY, body };
@@ -90,6 +90,16 @@ export class BodyReader {
     } finally {
       share?.close();
     }
+  }
+
+  private async readPermitted(spec: WholeSpec, { req, state }: Exchange, share: BodyShare): Promise<unknown> {
+    const refuse = (body: unknown) => spec.kind === 'json' && spec.refuse?.(body, state.principal ?? null);
+    const whole = await this.readWhole(spec, req, share).catch((error) => {
+      refuse(undefined);
+      throw error;
+    });
+    refuse(whole);
+    return whole;
   }
 
   private async readWhole(spec: WholeSpec, req: IncomingMessage, share: BodyShare): Promise<unknown> {

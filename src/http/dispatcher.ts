@@ -21,11 +21,11 @@ import {
 } from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
 import { endAfterAnswer } from './connections.ts';
+import { queryOf } from './csv.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { putNodeId } from './node-in-path.ts';
-import { parseQuery } from './query.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -96,6 +96,7 @@ export class Dispatcher {
     return andThen(this.answer(ctx, route), (answer) => {
       respond(ctx, withRenewedSession(answer, state.principal));
       this.noteAnswered(ctx);
+      route.answered?.(ctx, answer);
     });
   }
 
@@ -104,7 +105,7 @@ export class Dispatcher {
     return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
-      const { params, query } = readAddress(route, ctx.params, parseQuery(ctx.querystring));
+      const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
       if (route.body === undefined)
         return this.carryOutInTurn({ ctx, route, authorization, params, query, read: NO_BODY, now });
       return andThen(this.bodies.read(route.body, ctx), (read) => {
@@ -252,7 +253,7 @@ export class Dispatcher {
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
       // The query may be a part of the name of the resource, such as the value of a scope.
-      const query = membersOf(route.query, parseQuery(ctx.querystring));
+      const query = membersOf(route.query, queryOf(ctx, route));
       const address = readAddress(route, ctx.params, query);
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };

@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { type Actor, actorOf } from '../security/audit.ts';
 import type { CertificateDescription } from '../security/certificates.ts';
 import type { Principal } from '../security/principal.ts';
-import { notAcceptable } from './acceptable.ts';
+import { notAcceptable, preferredOf } from './acceptable.ts';
 import { clientOf, wouldChain } from './connections.ts';
 
 /** The part of an exchange that this asks. */
@@ -77,9 +77,9 @@ export class Facts {
    * @throws HawserError not_acceptable when the Accept header excludes all of them
    */
   preferred<const T extends string>(...types: readonly [T, ...T[]]): T {
-    const type = this.ctx.accepts(...types);
-    if (type === false) throw notAcceptable(...types);
-    return type as T;
+    const type = preferredOf(this.ctx, types);
+    if (type === null) throw notAcceptable(...types);
+    return type;
   }
 
   /** Gives a header by its lower-case name. */

@@ -43,8 +43,10 @@ const OF_REQUESTS = {
       'The user must change the password before anything else: POST /api/v1/auth/change-password.',
     session_required: 'A personal access token may not do this: sign in with user name and password.',
   }),
-  ...at(404, {
-    not_found: 'There is no such thing, or the caller may not know of it.',
+  ...at([404, 409], {
+    not_found:
+      'There is no such thing, or the caller may not know of it. With 409 a change of a preview names it; `errors` ' +
+      'says which change.',
   }),
   ...at(405, {
     method_not_allowed: 'The path exists, the method on it does not; `Allow` lists those that do.',
@@ -137,6 +139,7 @@ const OF_NODES = {
     certificates_too_old:
       'So long a rotation interval would lock out nodes whose certificates are old; `nodes` says how many. Take a ' +
       'shorter one, or send that number as `acceptNodes`.',
+    count_changed: 'Another number of nodes is meant than was expected. Nothing was done.',
     node_exists:
       'The name is registered with another certificate, and the key does not allow to register it again.',
     scope_type_already_tagged: 'The node has a value of this scope type already.',
@@ -154,6 +157,7 @@ const OF_VERSIONS = {
     child_exists: 'The configuration is a child of this version already.',
     entry_point_missing:
       'The file is the entry point, without which there is no version. Replace the draft instead.',
+    content_gone: 'What the preview shows was deleted since with its configuration. Make the preview anew.',
     draft_changed: 'Another program changed the draft meanwhile. Read it and try again.',
     in_use: 'Something still uses it; the detail says what. Take it from there first.',
     no_children: 'A composite version without children cannot be published.',
@@ -207,6 +211,9 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_PARAMETERS,
   ...OF_GIT,
 };
+
+/** What a route answers for what is not there. */
+export const NOT_FOUND = [404, 'not_found'] as const;
 
 /** Every route that reads repositories can answer these. */
 export const READING_REPOSITORIES = [

@@ -37,7 +37,8 @@ function withoutOthers(schema: ZodType): ZodType {
   return schema.clone({ ...schema.def, in: withoutOthers(schema.in as ZodType) });
 }
 
-function refuseControlCharacters(query: unknown, context: z.RefinementCtx): unknown {
+/** A rule for a schema's object: none of its texts has a control character. @returns the object itself */
+export function refuseControlCharacters(query: unknown, context: z.RefinementCtx): unknown {
   for (const [name, text] of Object.entries(query ?? {})) {
     if (typeof text !== 'string' || !CONTROL_CHARACTER.test(text)) continue;
     const message = 'Must not have a control character';

@@ -9,7 +9,7 @@ import type { HawserError } from '../lib/errors.ts';
 import type { Access, AnySubject, Subject } from '../security/access.ts';
 import type { Principal } from '../security/principal.ts';
 import type { Answer } from './answer.ts';
-import type { Facts } from './facts.ts';
+import type { FactSource, Facts } from './facts.ts';
 import type { ProblemName } from './problem-codes.ts';
 import { listQuery } from './query.ts';
 import type { Upload } from './uploads.ts';
@@ -22,6 +22,13 @@ export interface JsonBody<B> {
   schema: ZodType<B>;
   /** A request without any body counts as one with `{}`. */
   isOptional?: true;
+  /**
+   * Refuses a caller who may not do what the body asks for. It is called before the schema judges the body, so that 403
+   * goes before 400.
+   * @param body as it came; undefined where it cannot be read
+   * @throws HawserError forbidden
+   */
+  refuse?(body: unknown, principal: Principal | null): void;
 }
 
 /** One JSON document that the handler parses, because it may be so large that a thread has to do it. */
@@ -103,6 +110,9 @@ export interface AnswerSpec {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A call whose answer is on its way. */
+export type AnsweredCall = FactSource;
+
 /** Facts about the request that a few handlers need beside its parsed parts. */
 export type RequestFacts = Pick<Facts, keyof Facts>;
 
@@ -137,6 +147,11 @@ interface RouteDescription {
   showFailure?(error: HawserError, principal: Principal | null): Answer;
   /** The level of the log line of a success. The default is debug for GET and info for the rest. */
   logLevel?: 'debug';
+  /**
+   * Set for a list of which all that matches is sent in this media type, if `Accept` asks for it. `take` and `skip` are
+   * not looked at then.
+   */
+  wholeAs?: string;
   /** The path of the GET whose ETag `If-Match` on this route means. The default is the route's own path. */
   represents?: string;
   /**
@@ -144,6 +159,11 @@ interface RouteDescription {
    * @param bodyBytes as the headers say; 0 where they do not
    */
   admit?(subject: AnySubject, now: number, bodyBytes: number): void;
+  /**
+   * Called once the answer is on its way; it must not wait nor throw. The status is that of the response, which is 304
+   * where the caller has what the answer holds.
+   */
+  answered?(call: AnsweredCall, answer: Answer): void;
 }
 
 export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {

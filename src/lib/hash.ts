@@ -8,6 +8,11 @@ export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
+/** The id that Git gives a file with this content. To be called for small contents alone. */
+export function gitBlobId(content: Uint8Array): string {
+  return createHash('sha1').update(`blob ${content.byteLength}\0`).update(content).digest('hex');
+}
+
 /** The digest of the joined parts as lower-case hex digits. Large parts are hashed in blocks. */
 export async function hashInBlocks(
   algorithm: 'sha1' | 'sha256',

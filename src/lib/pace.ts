@@ -2,17 +2,23 @@
 
 import { setImmediate as immediate } from 'node:timers/promises';
 
-/** The number of milliseconds that work may take without an interruption. */
+/** The number of milliseconds that work may usually take without an interruption. */
 const SLICE = 8;
 /** Hashing or copying this many bytes takes less than `SLICE`. */
 const BLOCK = 2 * 1024 * 1024;
 
 export class Pace {
+  private readonly slice: number;
   private begun = performance.now();
+
+  /** @param slice is the number of milliseconds that the work may take without an interruption */
+  constructor(slice = SLICE) {
+    this.slice = slice;
+  }
 
   /** Whether it is time to rest. A loop checks this first, because it costs far less than an `await`. */
   get isDue(): boolean {
-    return performance.now() - this.begun > SLICE;
+    return performance.now() - this.begun > this.slice;
   }
 
   /** Lets other work of the event loop go first. */

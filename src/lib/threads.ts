@@ -7,12 +7,19 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, Worker } from 'node:worker_threads';
+import type { Awaitable } from './awaitable.ts';
 import { HawserError, internal } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
+/**
+ * Sends a part of a task's result to the caller, and waits until the caller has taken it. So what is sent does not pile up.
+ * @throws HawserError what the caller's `onPiece` throws
+ */
+export type Send = (piece: unknown) => Promise<void>;
+
 /** Functions by name. Each takes one value, and what it throws reaches the caller. */
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with inputs of their own
-export type Tasks = Record<string, (input: any) => unknown>;
+export type Tasks = Record<string, (input: any, send: Send) => unknown>;
 
 export type Input<T extends Tasks, N extends keyof T> = Parameters<T[N]>[0];
 export type Output<T extends Tasks, N extends keyof T> = Awaited<ReturnType<T[N]>>;
@@ -24,6 +31,17 @@ export interface ThreadsOptions {
   size: number;
   /** A thread that needs more memory than this, in MiB, ends, and its task fails. The default is Node's. */
   heapMegabytes?: number;
+  /** The memory for objects that have just been made, in MiB. The default is Node's. */
+  youngMegabytes?: number;
+  /** What each thread is told at its beginning, as `workerData`. */
+  data?: unknown;
+}
+
+export interface RunOptions {
+  /** Buffers of the input that are handed over without a copy, and are empty here from then on. */
+  given?: readonly ArrayBuffer[];
+  /** Takes what the task sends, one piece after the other, before the task's result is there. */
+  onPiece?(piece: unknown): Awaitable<void>;
 }
 
 /** An error as it is copied between threads. */
@@ -40,7 +58,14 @@ interface Request {
 
 type Reply = { value: unknown } | { error: CopiedError };
 
+/** What a thread says: the reply to its task, or a piece before it. */
+type Said = Reply | { piece: unknown };
+
+/** What a thread is told: a task, or what became of the piece that it has sent. */
+type Told = Request | { taken: Reply };
+
 interface Job {
+  onPiece: NonNullable<RunOptions['onPiece']>;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -70,7 +95,6 @@ export class Threads<T extends Tasks> {
 
   /**
    * Carries out a task in its caller's turn.
-   * @param given buffers of the input that are handed over without a copy, and are empty here from then on
    * @throws HawserError what the task throws; internal `internal_error` if its thread dies; unavailable
    *   `shutting_down` once the threads are closed
    */
@@ -78,12 +102,12 @@ export class Threads<T extends Tasks> {
     caller: string,
     task: N,
     input: Input<T, N>,
-    given: readonly ArrayBuffer[] = [],
+    options: RunOptions = {},
   ): Promise<Output<T, N>> {
     const leave = await this.turns.take(caller);
     try {
       if (this.isClosed) throw shuttingDown();
-      return (await this.carryOut(caller, { task, input }, given)) as Output<T, N>;
+      return (await this.carryOut(caller, { task, input }, options)) as Output<T, N>;
     } finally {
       leave();
     }
@@ -96,13 +120,17 @@ export class Threads<T extends Tasks> {
     await Promise.all([...this.threads].map(({ worker }) => worker.terminate()));
   }
 
-  private carryOut(caller: string, request: Request, given: readonly ArrayBuffer[]): Promise<unknown> {
+  private carryOut(
+    caller: string,
+    request: Request,
+    { given = [], onPiece = () => undefined }: RunOptions,
+  ): Promise<unknown> {
     const thread = this.freeThread(caller);
     return new Promise((resolve, reject) => {
       // A value that cannot be copied throws here, and never reaches the thread.
       thread.worker.postMessage(request, given);
       thread.worker.ref();
-      thread.job = { resolve, reject };
+      thread.job = { resolve, reject, onPiece };
       thread.lastCaller = caller;
     });
   }
@@ -114,16 +142,20 @@ export class Threads<T extends Tasks> {
   }
 
   private open(): Thread {
-    const { entry, heapMegabytes } = this.options;
-    const limits = heapMegabytes && { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } };
-    const worker = new Worker(entry, { ...limits, name: 'hawser' });
+    const { entry, heapMegabytes, youngMegabytes, data } = this.options;
+    const resourceLimits = {
+      ...(heapMegabytes && { maxOldGenerationSizeMb: heapMegabytes }),
+      ...(youngMegabytes && { maxYoungGenerationSizeMb: youngMegabytes }),
+    };
+    const worker = new Worker(entry, { resourceLimits, name: 'hawser', workerData: data });
     const thread: Thread = { worker, job: null, lastCaller: '' };
-    worker.on('message', (reply: Reply) => {
+    worker.on('message', (said: Said) => {
+      if ('piece' in said) return void takePiece(thread, said.piece);
       const job = takeJob(thread);
       // While it is being ended, the process waits for that.
       if (!this.isClosed) worker.unref();
-      if ('error' in reply) job?.reject(pasteError(reply.error));
-      else job?.resolve(reply.value);
+      if ('error' in said) job?.reject(pasteError(said.error));
+      else job?.resolve(said.value);
     });
     worker.on('error', (error) => this.lose(thread, error));
     worker.on('exit', () => this.lose(thread, null));
@@ -146,6 +178,13 @@ function takeJob(thread: Thread): Job | null {
   return job;
 }
 
+async function takePiece({ worker, job }: Thread, piece: unknown): Promise<void> {
+  const taken = await replyFrom(async () => {
+    await job?.onPiece(piece);
+  });
+  worker.postMessage({ taken });
+}
+
 /**
  * The module that threads begin with. It stands beside the module at `base`, as it was built or as a source that tsx
  * reads. A thread of Node 20 does not take over the loader of its process, so the loader is registered once more.
@@ -163,8 +202,20 @@ export function threadEntry(name: string, base: string): URL {
 export function serveTasks(tasks: Tasks): void {
   const port = parentPort;
   if (port === null) throw new Error('this module is for a thread');
-  port.on('message', async ({ task, input }: Request) => {
-    const reply = await replyOf(tasks, task, input);
+  let waiting: Pick<Job, 'resolve' | 'reject'> | null = null;
+  const send: Send = async (piece) => {
+    await new Promise((resolve, reject) => {
+      waiting = { resolve, reject };
+      port.postMessage({ piece });
+    });
+  };
+  port.on('message', async (told: Told) => {
+    if ('taken' in told) {
+      if ('error' in told.taken) waiting?.reject(pasteError(told.taken.error));
+      else waiting?.resolve(null);
+      return;
+    }
+    const reply = await replyFrom(() => tasks[told.task]?.(told.input, send));
     port.postMessage(reply, 'value' in reply ? handedOver(reply.value) : []);
   });
 }
@@ -175,9 +226,9 @@ function handedOver(value: unknown): ArrayBuffer[] {
   return value.byteLength === value.buffer.byteLength ? [value.buffer] : [];
 }
 
-async function replyOf(tasks: Tasks, task: string, input: unknown): Promise<Reply> {
+async function replyFrom(work: () => unknown): Promise<Reply> {
   try {
-    return { value: await tasks[task]?.(input) };
+    return { value: await work() };
   } catch (error) {
     return { error: copyError(error) };
   }

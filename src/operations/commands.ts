@@ -46,6 +46,19 @@ const doctor: Command = {
   },
 };
 
+const verify: Command = {
+  name: 'verify',
+  help: 'make again from the repositories what a checksum stands for, and compare; exit code 1 where it differs',
+  positionals: ['checksum'],
+  async run({ config, positionals: [checksum = ''] }) {
+    const { verifyChecksum } = await import('./verify.ts');
+    const differences = await verifyChecksum(config, checksum);
+    const lines = differences.length === 0 ? ['match'] : differences;
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    return differences.length === 0 ? 0 : 1;
+  },
+};
+
 const backup: Command = {
   name: 'backup',
   help: 'write everything into one new archive, while the server may go on serving',
@@ -98,7 +111,7 @@ const resetAdminPassword: Command = {
   },
 };
 
-export const OPERATIONS: readonly Command[] = [health, doctor, backup, restore, resetAdminPassword];
+export const OPERATIONS: readonly Command[] = [health, doctor, verify, backup, restore, resetAdminPassword];
 
 /** @throws the connection's error */
 async function askReadiness({ host, port, tls }: Config): Promise<{ ready: boolean; said: string }> {

@@ -13,6 +13,7 @@ import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { internal, notFound } from '../lib/errors.ts';
 import type { Manifest } from '../resolve/manifest.ts';
 import type { AssignedNode, Resolver } from '../resolve/resolver.ts';
+import type { EvidenceNotes } from './evidence.ts';
 
 /** The path that every node polls. */
 export const POLL_PATH = '/api/v1/nodes/{nodeId}/configuration/checksum';
@@ -53,16 +54,24 @@ const PULL = {
   ],
 } as const;
 
-export function pullRoutes(resolver: Resolver, bundles: BundleDownloads): Route[] {
-  return [checksumRoute(resolver), bundleRoute(resolver, bundles), configurationRoute(resolver)];
+export interface PullTools {
+  resolver: Resolver;
+  bundles: BundleDownloads;
+  evidence: EvidenceNotes;
+}
+
+export function pullRoutes(tools: PullTools): Route[] {
+  return [checksumRoute(tools), bundleRoute(tools), configurationRoute(tools)];
 }
 
 function accessTo(resolver: Resolver) {
   return { kind: 'node:self-or-reader', contentOf: (node: KnownNode) => manifestOf(resolver, node) } as const;
 }
 
-function checksumRoute(resolver: Resolver): Route {
+function checksumRoute({ resolver, evidence }: PullTools): Route {
   const answers = new WeakMap<Manifest, Answer>();
+  const manifests = new WeakMap<Answer, Manifest>();
+  const manifestBehind = (answer: Answer) => manifests.get(answer);
   return route({
     ...PULL,
     access: accessTo(resolver),
@@ -80,9 +89,11 @@ function checksumRoute(resolver: Resolver): Route {
         if (known !== undefined) return known;
         const answer = checksumAnswer(manifest);
         answers.set(manifest, answer);
+        manifests.set(answer, manifest);
         return answer;
       });
     },
+    answered: (call, answer) => evidence.polled(call, answer, manifestBehind),
   });
 }
 
@@ -96,7 +107,7 @@ function checksumAnswer({
   return json({ checksum, entryPoint, parametersFile, configurationName, version }, checksum);
 }
 
-function bundleRoute(resolver: Resolver, bundles: BundleDownloads): Route {
+function bundleRoute({ resolver, bundles, evidence }: PullTools): Route {
   const answers = new BundleAnswers();
   return route({
     ...PULL,
@@ -123,12 +134,22 @@ function bundleRoute(resolver: Resolver, bundles: BundleDownloads): Route {
         return andThen(bundles.get(source, principal, facts), (bundle) => answers.of(manifest, bundle));
       });
     },
+    answered(call, answer) {
+      const manifest = answers.manifestOf(answer);
+      if (manifest !== undefined) evidence.sending(call, manifest, digestIn(answer));
+    },
   });
+}
+
+/** The SHA-256 of a ZIP in base64, as its `Repr-Digest` says it. */
+function digestIn({ headers }: Answer): string {
+  return /^sha-256=:(.*):$/.exec(headers['Repr-Digest'] ?? '')?.[1] ?? '';
 }
 
 /** The answers for bundles. Each is made once for all callers that get it. */
 class BundleAnswers {
   private readonly answers = new WeakMap<Bundle, { manifest: Manifest; answer: Answer }>();
+  private readonly manifests = new WeakMap<Answer, Manifest>();
 
   of(manifest: Manifest, bundle: Bundle): Answer {
     const known = this.answers.get(bundle);
@@ -136,7 +157,13 @@ class BundleAnswers {
     if (known?.manifest === manifest) return known.answer;
     const answer = bundleAnswer(manifest, bundle);
     this.answers.set(bundle, { manifest, answer });
+    this.manifests.set(answer, manifest);
     return answer;
+  }
+
+  /** The manifest of the bundle in an answer; undefined for an answer without a bundle. */
+  manifestOf(answer: Answer): Manifest | undefined {
+    return this.manifests.get(answer);
   }
 }
 
@@ -144,7 +171,9 @@ function bundleAnswer({ configurationName, version, checksum }: Manifest, { body
   return zipDownload({ name: configurationName, version, validator: checksum }, { body, digest });
 }
 
-function configurationRoute(resolver: Resolver): Route {
+function configurationRoute({ resolver, evidence }: PullTools): Route {
+  const manifests = new WeakMap<Answer, Manifest>();
+  const manifestBehind = (answer: Answer) => manifests.get(answer);
   return route({
     ...PULL,
     access: accessTo(resolver),
@@ -163,8 +192,11 @@ function configurationRoute(resolver: Resolver): Route {
       const manifest = content ?? (await manifestOf(resolver, node));
       const file = (await resolver.files(manifest)).find(({ path }) => path === manifest.entryPoint);
       if (file === undefined) throw internal('repository_damaged', 'The version lacks its entry point');
-      return download(await file.read(), mediaTypeOf(file.path), manifest.checksum);
+      const answer = download(await file.read(), mediaTypeOf(file.path), manifest.checksum);
+      manifests.set(answer, manifest);
+      return answer;
     },
+    answered: (call, answer) => evidence.polled(call, answer, manifestBehind),
   });
 }
 

@@ -25,6 +25,8 @@ export interface ComparedFiles {
   infos(files: readonly ListedFile[]): Promise<BlobInfo[]>;
   /** The bytes, which are not changed. */
   read(file: ListedFile): Promise<Uint8Array>;
+  /** Names what `read` gives. Default: the file's id, which does not do where something else than the file is shown. */
+  keyOf?(file: ListedFile): string;
 }
 
 /** A list without files, with which a first version is compared. */
@@ -61,14 +63,17 @@ const READS_AT_ONCE = 8;
 const TURN = 5;
 const MAX_COUNTED = 10_000;
 
+/** Carries out comparisons: threads, or what runs in a thread already. */
+export type CompareRunner = Pick<Threads<CompareTasks>, 'run'>;
+
 export class Comparer {
-  private readonly threads: Threads<CompareTasks>;
+  private readonly threads: CompareRunner;
   private readonly turns = new FairQueue(AT_ONCE);
   private readonly turn = new TurnBudget(TURN);
   /** The key has the ids of two contents, which never change. */
   private readonly counted = new LRUCache<string, CountedLines>({ max: MAX_COUNTED });
 
-  constructor(threads: Threads<CompareTasks>) {
+  constructor(threads: CompareRunner) {
     this.threads = threads;
   }
 
@@ -147,7 +152,7 @@ export class Comparer {
     compared: { file: ChangedFile; before: ComparedFiles; after: ComparedFiles; patience: Patience },
   ): Promise<CountedLines> {
     const { file, before, after, patience } = compared;
-    const key = `${file.before?.oid ?? ''} ${file.after?.oid ?? ''}`;
+    const key = `${nameOf(before, file.before)} ${nameOf(after, file.after)}`;
     const known = this.counted.get(key);
     if (known) return known;
     const contents = await contentsOf(file, before, after);
@@ -180,7 +185,7 @@ export class Comparer {
     const given = [before, after].flatMap((bytes) => (bytes ? [bytes.buffer] : []));
     return patience.measure((milliseconds) => {
       const whole = { ...input, before, after, bounds: { milliseconds } };
-      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], given);
+      return this.threads.run(caller.id, name, whole as Parameters<CompareTasks[N]>[0], { given });
     });
   }
 }
@@ -217,6 +222,10 @@ async function contentsOf(
   const old = isSame ? next : file.before && before.read(file.before);
   const [oldBytes, newBytes] = await Promise.all([old, next]);
   return { before: oldBytes, after: newBytes };
+}
+
+function nameOf(side: ComparedFiles, file: ListedFile | null): string {
+  return file ? (side.keyOf?.(file) ?? file.oid) : '';
 }
 
 /** The facts of the files that are there, at their places in the list. */

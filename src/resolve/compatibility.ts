@@ -8,7 +8,7 @@ import { conflict, type HawserError } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from '../versions/parameter-files.ts';
 import type { ParameterScope, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
 import type { SchemaReader, SchemaVersion } from './schemas.ts';
 
@@ -51,9 +51,9 @@ export const NOT_COMPARED: Compatibility = { blockers: [], report: async () => n
 export class CompatibilityGuard {
   private readonly schemas: SchemaReader;
   private readonly parameters: ParameterReader;
-  private readonly documents: Documents;
+  private readonly documents: DocumentRunner;
 
-  constructor(schemas: SchemaReader, parameters: ParameterReader, documents: Documents) {
+  constructor(schemas: SchemaReader, parameters: ParameterReader, documents: DocumentRunner) {
     this.schemas = schemas;
     this.parameters = parameters;
     this.documents = documents;

@@ -9,8 +9,8 @@ import {
 } from '../domain/composite-document.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { internal } from '../lib/errors.ts';
-import type { GitStore } from '../versions/store.ts';
 import type { VersionRef } from '../versions/types.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 
 /** The number of documents that are kept. A child costs some 200 bytes. */
 const MAX_DOCUMENTS = 2_000;
@@ -23,11 +23,11 @@ export interface CompositeVersion {
 }
 
 export class CompositeReader {
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   /** Documents by the ids of their blobs, whose content never changes. */
   private readonly documents = new LRUCache<string, CompositeDocument>({ max: MAX_DOCUMENTS });
 
-  constructor(store: GitStore) {
+  constructor(store: VersionSource) {
     this.store = store;
   }
 

@@ -9,26 +9,18 @@ import { LeafCount } from '../domain/leaves.ts';
 import { mergeOver, mergeUntraced } from '../domain/merge.ts';
 import { checkParameters } from '../domain/parameter-checks.ts';
 import { readParameterDefinitions } from '../domain/parameter-definitions.ts';
-import { type DocumentType, readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
+import { readDocument, requireFewLeaves } from '../domain/parameter-document.ts';
 import { type ParameterDefinitions, toJsonSchema } from '../domain/parameter-schema.ts';
 import type { Mapping } from '../domain/value.ts';
 import { printYaml } from '../domain/yaml-printer.ts';
 import { type FieldError, HawserError, internal, invalidField } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
+import type { DocumentSource } from './document-source.ts';
+import { groupTasks } from './group-tasks.ts';
 import { checkMerged, type ProvenanceInput, printProvenance } from './provenance-text.ts';
 import { secureNames } from './secrets.ts';
 
-/** A document as bytes. */
-export interface DocumentSource {
-  /** Two documents have the same key only if their bytes and their type are the same. */
-  key: string;
-  type: DocumentType;
-  bytes: Uint8Array;
-  /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
-  isStored: boolean;
-  /** What it costs to read, as the number of bytes of a JSON document that costs the same. */
-  weight: number;
-}
+export type { DocumentSource } from './document-source.ts';
 
 /** What a document declares about parameters. */
 export interface Declaration {
@@ -52,7 +44,10 @@ type ProvenanceRequest = Omit<ProvenanceInput, 'documents' | 'definitions'> & {
   schema: DocumentSource | null;
 };
 
-/** Memory in bytes for parsed documents, and the same for definitions. A parsed document takes several times its text. */
+/**
+ * Memory in bytes for parsed documents, for definitions, for counted documents and for steps of merging, each. A parsed
+ * document takes several times its text.
+ */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const WEIGHT_OF_PARSED = 8;
 /** The greatest length of each list in a report. Longer lists would help nobody. */
@@ -62,13 +57,20 @@ const NO_PARAMETERS: ParameterDefinitions = new Map();
 
 export type DocumentTasks = ReturnType<typeof documentTasks>;
 
-export function documentTasks() {
-  const documents = new ParsedCache(readSource);
-  const definitions = new ParsedCache((source) => readParameterDefinitions(documents.get(source)));
+export function documentTasks(cacheBytes = CACHE_BYTES) {
+  const documents = new ParsedCache(readSource, cacheBytes);
+  const define = (source: DocumentSource) => readParameterDefinitions(documents.get(source));
+  const definitions = new ParsedCache(define, cacheBytes);
   const definedBy = (schema: DocumentSource | null) => schema && definitions.get(schema);
   const allOf = (sources: readonly DocumentSource[]) => sources.map((source) => documents.get(source));
-  const merging = new StepwiseMerging(documents);
+  const merging = new StepwiseMerging(documents, cacheBytes);
   return {
+    ...groupTasks({
+      read: (source) => documents.get(source),
+      define: definedBy,
+      merge: (sources) => merging.merge(sources),
+    }),
+
     /** @throws the same errors as `parseParameterDocument` */
     readDocument({ document }: { document: DocumentSource }): void {
       documents.get(document);
@@ -124,16 +126,16 @@ export function documentTasks() {
   };
 }
 
+const sizeCalculation = ({ bytes }: { bytes: number }) => bytes * WEIGHT_OF_PARSED + 200;
+
 /** Results of reading sources, by the keys of the sources. */
 class ParsedCache<V> {
   private readonly read: (source: DocumentSource) => V;
-  private readonly cache = new LRUCache<string, { value: V; bytes: number }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
-  });
+  private readonly cache: LRUCache<string, { value: V; bytes: number }>;
 
-  constructor(read: (source: DocumentSource) => V) {
+  constructor(read: (source: DocumentSource) => V, maxSize: number) {
     this.read = read;
+    this.cache = new LRUCache<string, { value: V; bytes: number }>({ maxSize, sizeCalculation });
   }
 
   get(source: DocumentSource): V {
@@ -158,14 +160,14 @@ class StepwiseMerging {
   private readonly documents: ParsedCache<Mapping>;
   private readonly counted: ParsedCache<CountedMapping>;
   /** Null stands for documents that cannot be merged by themselves. A later one may replace what is too much. */
-  private readonly steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ bytes }) => bytes * WEIGHT_OF_PARSED + 200,
-  });
+  private readonly steps: LRUCache<string, { step: CountedMapping | null; bytes: number }>;
 
-  constructor(documents: ParsedCache<Mapping>) {
+  constructor(documents: ParsedCache<Mapping>, maxSize: number) {
     this.documents = documents;
-    this.counted = new ParsedCache((source) => count(documents.get(source)));
+    this.counted = new ParsedCache((source) => count(documents.get(source)), maxSize);
+    this.steps = new LRUCache<string, { step: CountedMapping | null; bytes: number }>({
+      ...{ maxSize, sizeCalculation },
+    });
   }
 
   /** @throws HawserError conflict `parameter_merge_failed` */

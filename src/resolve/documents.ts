@@ -20,6 +20,9 @@ const SMALL_TOGETHER = 2 * SMALL_DOCUMENT;
 /** Milliseconds of this work in one turn of the event loop. Further work waits for the next turn. */
 const TURN = 10;
 
+/** Ten thousand documents of half a kilobyte fit into this when they are parsed. */
+const THREAD_CACHE_BYTES = 64 * 1024 * 1024;
+
 const ANCHOR = '&'.charCodeAt(0);
 const ALIAS = '*'.charCodeAt(0);
 
@@ -43,7 +46,34 @@ function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-export class Documents {
+/** Carries out work with documents. */
+export interface DocumentRunner {
+  /**
+   * Carries out a task. A failure is always a rejected promise.
+   * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
+   * @throws HawserError what the task throws
+   */
+  run<N extends keyof DocumentTasks & string>(
+    caller: string,
+    name: N,
+    input: Input<DocumentTasks, N>,
+  ): Awaitable<Output<DocumentTasks, N>>;
+}
+
+/** Carries out everything at once. It is for threads, in which nobody else waits. */
+export class DocumentsInThread implements DocumentRunner {
+  private readonly tasks = documentTasks(THREAD_CACHE_BYTES);
+
+  run<N extends keyof DocumentTasks & string>(
+    _caller: string,
+    name: N,
+    input: Input<DocumentTasks, N>,
+  ): Awaitable<Output<DocumentTasks, N>> {
+    return carryOut(this.tasks, name, input);
+  }
+}
+
+export class Documents implements DocumentRunner {
   private readonly threads: Threads<DocumentTasks>;
   private readonly tasks = documentTasks();
   private readonly turn = new TurnBudget(TURN);
@@ -52,11 +82,7 @@ export class Documents {
     this.threads = threads;
   }
 
-  /**
-   * Carries out a task, at once if that is quick. A failure is always a rejected promise.
-   * @param caller is the one whose turn it takes: a user's or a node's id, or what else the work is for
-   * @throws HawserError what the task throws, and what `Threads.run` throws
-   */
+  /** Carries out a task, at once if that is quick. @throws HawserError also what `Threads.run` throws */
   run<N extends keyof DocumentTasks & string>(
     caller: string,
     name: N,
@@ -65,13 +91,21 @@ export class Documents {
     if (isLarge(input)) return this.threads.run(caller, name, input);
     if (this.turn.isSpent) return nextTurn().then(() => this.run(caller, name, input));
     const start = performance.now();
-    try {
-      return (this.tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
-    } catch (error) {
-      return Promise.reject(error);
-    } finally {
-      this.turn.spend(performance.now() - start);
-    }
+    const output = carryOut(this.tasks, name, input);
+    this.turn.spend(performance.now() - start);
+    return output;
+  }
+}
+
+function carryOut<N extends keyof DocumentTasks & string>(
+  tasks: DocumentTasks,
+  name: N,
+  input: Input<DocumentTasks, N>,
+): Awaitable<Output<DocumentTasks, N>> {
+  try {
+    return (tasks[name] as (given: typeof input) => Output<DocumentTasks, N>)(input);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

@@ -2,17 +2,18 @@
 
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
-import { isPrerelease, majorOf } from '../domain/version-order.ts';
+import { isPrerelease } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';
-import type { GitStore, ParameterDetails } from '../versions/store.ts';
+import type { ParameterDetails } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource } from './document-tasks.ts';
-import type { Documents } from './documents.ts';
+import type { DocumentRunner } from './documents.ts';
 import { chooseFiles, type ParameterReader, type ScopeFile } from './parameters.ts';
 import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { ShownSource } from './provenance-text.ts';
 import type { Declared, SchemaReader } from './schemas.ts';
-import type { SecretNames } from './secrets.ts';
+import { declaredBy, secretNamesOf } from './secret-names.ts';
 
 /** A version of a configuration as a node gets it, or would get it. */
 export interface Delivered {
@@ -47,7 +48,7 @@ interface Readers {
   planner: Planner;
   parameters: ParameterReader;
   schemas: SchemaReader;
-  documents: Documents;
+  documents: DocumentRunner;
 }
 
 /** A configuration's plan for one node. */
@@ -59,10 +60,10 @@ export interface Part {
 
 export class Explainer {
   private readonly database: Database;
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly readers: Readers;
 
-  constructor(database: Database, store: GitStore, readers: Readers) {
+  constructor(database: Database, store: VersionSource, readers: Readers) {
     this.database = database;
     this.store = store;
     this.readers = readers;
@@ -103,8 +104,7 @@ export class Explainer {
       sources: sources.map(toShownSource),
       documents,
       schema: schemaFor(part, declared),
-      // If it is unknown which values are secure, all count as secure.
-      secrets: declared.fault ? 'all' : await this.secretsOf(part.plan.name, declared, scopes, caller),
+      secrets: await secretNamesOf(this.readers.schemas, part.plan.name, declared, scopes, caller),
     });
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   }
@@ -164,34 +164,9 @@ export class Explainer {
     return { sources, documents };
   }
 
-  /** What the version of the plan declares about its parameters. @throws HawserError `repository_damaged` */
-  async declaredBy({ name, tag }: ConfigurationPlan, caller: string): Promise<Declared> {
-    const version = await this.readers.schemas.find(name, tag.version);
-    return version
-      ? this.readers.schemas.read(name, version, caller)
-      : { schema: null, fault: null, secure: [] };
-  }
-
-  /**
-   * The names that the delivered version declares secure. If a file of a lower major is used, the names that its own
-   * schema declares secure are added, because they are still secret.
-   */
-  private async secretsOf(
-    name: string,
-    { secure }: Declared,
-    scopes: readonly ScopeFile[],
-    caller: string,
-  ): Promise<SecretNames> {
-    const names = new Set(secure);
-    const majors = new Set(
-      scopes.map(({ file, isFallback }) => (file && isFallback ? majorOf(file.version) : null)),
-    );
-    for (const major of majors) {
-      if (major === null) continue;
-      const older = await this.readers.schemas.forMajor(name, major, caller);
-      for (const each of older.secure) names.add(each);
-    }
-    return names;
+  /** As `declaredBy` of secret-names.ts. */
+  declaredBy(plan: ConfigurationPlan, caller: string): Promise<Declared> {
+    return declaredBy(this.readers.schemas, plan, caller);
   }
 }
 

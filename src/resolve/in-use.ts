@@ -2,7 +2,8 @@
 
 import type { Database } from '../db/open.ts';
 import { HawserError } from '../lib/errors.ts';
-import type { GitStore, RepositoryRef, VersionRef } from '../versions/store.ts';
+import type { RepositoryRef, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
 import type { FileConstraint } from './parameters.ts';
 import { findWanted, type WantedVersion } from './wanted-version.ts';
@@ -16,7 +17,7 @@ export interface InUse {
 
 export interface InUseTools {
   database: Database;
-  store: GitStore;
+  store: VersionSource;
   composites: CompositeReader;
 }
 

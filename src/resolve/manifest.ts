@@ -31,6 +31,8 @@ export interface Manifest {
   /** The name of the configuration or composite. */
   configurationName: string;
   version: string;
+  /** The tag of this version of the configuration or composite. */
+  tag: VersionRef;
   entryPoint: string;
   /** The path of the merged parameters inside the bundle. Null if there are none, and for a composite. */
   parametersFile: string | null;
@@ -57,6 +59,7 @@ export function configurationManifest(
   return {
     configurationName: name,
     version: tag.version,
+    tag,
     entryPoint,
     parametersFile: parameters === null ? null : PARAMETERS_FILE,
     checksum: sha256Hex(hashedText(plan, parameters)),
@@ -86,14 +89,16 @@ function textOf({ name, tag, entryPoint }: ConfigurationPlan, files: readonly St
 
 /** The manifest of a composite. The checksum covers name, version, entry point, and the checksums of all children. */
 export function compositeManifest(
-  composite: { name: string; version: string; entryPoint: string; document: string },
+  composite: { name: string; tag: VersionRef; entryPoint: string; document: string },
   children: readonly Manifest[],
 ): Manifest {
-  const { name, version, entryPoint, document } = composite;
+  const { name, tag, entryPoint, document } = composite;
+  const { version } = tag;
   const checksums = children.map((child) => [child.configurationName, child.checksum]);
   return {
     configurationName: name,
     version,
+    tag,
     entryPoint,
     parametersFile: null,
     checksum: sha256Hex(JSON.stringify([FORM, 'composite', name, version, entryPoint, checksums])),

@@ -7,9 +7,10 @@ import { type Awaitable, allOf, andThen, singleFlight, thenOrElse } from '../lib
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { HawserError } from '../lib/errors.ts';
 import { seriesOf } from '../versions/parameter-files.ts';
-import type { GitStore, SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { SeriesIndex, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { DocumentSource, MergedDocuments } from './document-tasks.ts';
-import { type Documents, storedSource } from './documents.ts';
+import { type DocumentRunner, storedSource } from './documents.ts';
 
 /** A scope that applies to a node, with the file that it gives. */
 export interface ScopeFile extends ScopeLink {
@@ -73,6 +74,16 @@ const MAX_CHOICES = 8;
 /** What was chosen from a list of versions. A new list replaces it with every change in its scope. */
 const choices = new WeakMap<readonly VersionRef[], Choice[]>();
 
+/** The file that one scope gives, or null. */
+export function chooseFile(
+  index: SeriesIndex,
+  link: ScopeLink,
+  constraint: FileConstraint,
+): (ScopeFile & { file: VersionRef }) | null {
+  const chosen = choose(index, link, constraint);
+  return chosen && { ...link, file: chosen.file, isFallback: chosen.isFallback };
+}
+
 function choose(
   index: SeriesIndex,
   { scopeTypeName, scopeValue }: ScopeLink,
@@ -105,27 +116,37 @@ export function besideParameters<T extends { path: string }>(files: readonly T[]
 type MergeOutcome = { merged: MergedParameters } | { failure: HawserError };
 
 export class ParameterReader {
-  private readonly store: GitStore;
-  private readonly documents: Documents;
-  /** Documents by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
-  private readonly sources = new CountedCache<{ source: DocumentSource | null }>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
-  });
+  private readonly store: VersionSource;
+  private readonly documents: DocumentRunner;
+  /** DocumentRunner by the ref's object id, whose content never changes. Null means that the scope is skipped on purpose. */
+  private readonly sources: CountedCache<{ source: DocumentSource | null }>;
   private readonly reading = new Map<string, Promise<DocumentSource | null>>();
-  private readonly outcomes = new CountedCache<MergeOutcome>({
-    maxSize: CACHE_BYTES,
-    sizeCalculation: (outcome) => ('merged' in outcome ? outcome.merged.bytes.length : 1_000) + 200,
-  });
+  private readonly outcomes: CountedCache<MergeOutcome>;
   private readonly merging = new Map<string, Promise<MergedParameters | null>>();
 
   private readonly onMerged: (milliseconds: number) => void;
 
-  /** @param onMerged is told how long each merge took that was not in memory */
-  constructor(store: GitStore, documents: Documents, onMerged: (milliseconds: number) => void) {
+  /**
+   * @param onMerged is told how long each merge took that was not in memory
+   * @param cacheBytes memory for documents, and for merged ones
+   */
+  constructor(
+    store: VersionSource,
+    documents: DocumentRunner,
+    onMerged: (milliseconds: number) => void,
+    cacheBytes = { documents: CACHE_BYTES, merged: CACHE_BYTES },
+  ) {
     this.store = store;
     this.documents = documents;
     this.onMerged = onMerged;
+    this.sources = new CountedCache({
+      maxSize: cacheBytes.documents,
+      sizeCalculation: ({ source }) => (source?.bytes.byteLength ?? 0) + 200,
+    });
+    this.outcomes = new CountedCache({
+      maxSize: cacheBytes.merged,
+      sizeCalculation: (outcome) => ('merged' in outcome ? outcome.merged.bytes.length : 1_000) + 200,
+    });
   }
 
   /** The facts of the caches by their names. */

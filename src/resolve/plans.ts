@@ -4,14 +4,15 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { Assignment } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
+import { type Assignment, keyOfAssignment } from '../db/node-lookup.ts';
 import type { CompositeChild } from '../domain/composite-document.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import { notFound } from '../lib/errors.ts';
-import type { GitStore, RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
+import type { RepositoryRef, SeriesIndex, StoredFile, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { CompositeReader } from './composites.ts';
 import { besideParameters, type ParameterReader } from './parameters.ts';
+import type { Registry } from './registry.ts';
 import { findWanted, isWithdrawn, type WantedVersion } from './wanted-version.ts';
 
 export interface ConfigurationPlan {
@@ -49,18 +50,18 @@ interface CachedPlan {
 const MAX_ASSIGNMENTS = 20_000;
 
 export class Planner {
-  private readonly database: Database;
-  private readonly store: GitStore;
+  private readonly registry: Registry;
+  private readonly store: VersionSource;
   private readonly composites: CompositeReader;
   private readonly parameters: ParameterReader;
   private readonly cache = new LRUCache<string, CachedPlan>({ max: MAX_ASSIGNMENTS });
 
   constructor(
-    database: Database,
-    store: GitStore,
+    registry: Registry,
+    store: VersionSource,
     readers: { composites: CompositeReader; parameters: ParameterReader },
   ) {
-    this.database = database;
+    this.registry = registry;
     this.store = store;
     this.composites = readers.composites;
     this.parameters = readers.parameters;
@@ -71,7 +72,7 @@ export class Planner {
    * @throws HawserError not_found `no_eligible_version` if no published version fits the assignment
    */
   plan(assignment: Assignment, generation: number): Plan | Promise<Plan> {
-    const key = keyOf(assignment);
+    const key = keyOfAssignment(assignment);
     const cached = this.cache.get(key);
     if (cached?.generation === generation) return cached.value ?? cached.plan;
     const entry: CachedPlan = { generation, plan: this.compute(assignment), value: null };
@@ -155,34 +156,20 @@ export class Planner {
    * @throws HawserError `repository_missing` if there was a repository, so that no bundle is ever incomplete
    */
   private async parametersOf(name: string): Promise<SeriesIndex | null> {
-    const row = await this.database.read
-      .selectFrom('configurations')
-      .select(['use_server_managed_parameters', 'has_parameters'])
-      .where('name', '=', name)
-      .executeTakeFirst();
-    if (row?.use_server_managed_parameters !== 1) return null;
-    if (row.has_parameters === 1 && !(await this.store.has({ kind: 'parameters', name }))) {
+    const known = await this.registry.configuration(name);
+    if (!known?.usesParameters) return null;
+    if (known.hasParameters && !(await this.store.has({ kind: 'parameters', name })))
       throw missingRepository();
-    }
     return this.parameters.index(name);
   }
 
   private async repositoryOf({ configurationId, compositeId }: Assignment): Promise<RepositoryRef> {
     const kind = compositeId === null ? 'configurations' : 'composites';
-    const row = await this.database.read
-      .selectFrom(kind)
-      .select('name')
-      .where('id', '=', compositeId ?? configurationId)
-      .executeTakeFirst();
-    if (!row) throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
-    return { kind, name: row.name };
+    const name = await this.registry.nameOf(kind, compositeId ?? configurationId ?? '');
+    if (name === null)
+      throw notFound('No configuration is assigned to this node', 'no_configuration_assigned');
+    return { kind, name };
   }
 }
 
 const noEligibleVersion = (message: string) => notFound(message, 'no_eligible_version');
-
-/** Two assignments have the same key only if they give the same to any node. */
-export function keyOf(assignment: Assignment): string {
-  const { configurationId, compositeId, majorVersion, prereleaseChannel, version } = assignment;
-  return `${configurationId ?? compositeId}|${majorVersion ?? ''}|${prereleaseChannel ?? ''}|${version ?? ''}`;
-}

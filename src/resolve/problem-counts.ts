@@ -3,14 +3,20 @@
  * of the few files that apply to a node, so nodes that get the same share their count. No poll asks for any of this.
  */
 
-import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
+import {
+  type Assignment,
+  type KnownNode,
+  keyOfAssignment,
+  MAX_NODES,
+  type ScopeLink,
+} from '../db/node-lookup.ts';
 import type { Database } from '../db/open.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { Explainer, Part } from './explain.ts';
 import { chooseRefs } from './parameters.ts';
-import { type ConfigurationPlan, keyOf, type Planner } from './plans.ts';
+import type { ConfigurationPlan, Planner } from './plans.ts';
 import type { Declared } from './schemas.ts';
 
 interface Count {
@@ -95,14 +101,14 @@ export class ProblemCounts {
   private remembered({ nodeId, assignment, generation }: KnownNode): number | null {
     if (assignment === null) return 0;
     const known = this.nodes.get(nodeId);
-    const isCurrent = known?.generation === generation && known.assignment === keyOf(assignment);
+    const isCurrent = known?.generation === generation && known.assignment === keyOfAssignment(assignment);
     return isCurrent ? known.count.problems : null;
   }
 
   private async count(node: KnownNode, caller: string, attempts: Attempts): Promise<number> {
     const { nodeId, assignment, generation } = node;
     if (assignment === null) return 0;
-    const key = keyOf(assignment);
+    const key = keyOfAssignment(assignment);
     const prepare = () => this.prepare(assignment, generation, caller);
     const count = await this.countOf(node, await once(attempts.prepared, key, prepare), caller, attempts);
     this.nodes.set(nodeId, { generation, assignment: key, count });

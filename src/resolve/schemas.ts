@@ -8,9 +8,10 @@ import { firstIndex } from '../lib/binary-search.ts';
 import { type HawserError, internal, invalid } from '../lib/errors.ts';
 import { SCHEMA_SERIES } from '../versions/kinds.ts';
 import { isOffered } from '../versions/sorted-versions.ts';
-import type { GitStore, VersionIndex, VersionRef } from '../versions/store.ts';
+import type { VersionIndex, VersionRef } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
 import type { Declaration, DocumentSource } from './document-tasks.ts';
-import { type Documents, storedSource } from './documents.ts';
+import { type DocumentRunner, storedSource } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
 
 /** A version that may declare parameters. It exists as a version, as an uploaded schema, or as both. */
@@ -47,9 +48,9 @@ interface AllVersions {
 }
 
 export class SchemaReader {
-  private readonly store: GitStore;
+  private readonly store: VersionSource;
   private readonly parameters: ParameterReader;
-  private readonly documents: Documents;
+  private readonly documents: DocumentRunner;
   /** Declarations by the id of their object, whose content never changes. */
   private readonly declared = new LRUCache<string, Declared>({
     maxSize: CACHE_BYTES,
@@ -58,7 +59,7 @@ export class SchemaReader {
   /** The key is the list of a configuration's versions. A new list replaces it with every change. */
   private readonly all = new WeakMap<readonly VersionRef[], AllVersions>();
 
-  constructor(store: GitStore, parameters: ParameterReader, documents: Documents) {
+  constructor(store: VersionSource, parameters: ParameterReader, documents: DocumentRunner) {
     this.store = store;
     this.parameters = parameters;
     this.documents = documents;

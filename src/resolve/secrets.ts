@@ -8,7 +8,7 @@ export const REDACTED = '<redacted>';
 /** The names of secure parameters, or `all` if it is unknown which ones are secure. */
 export type SecretNames = ReadonlySet<string> | 'all';
 
-const PARAMETERS = 'parameters';
+export const PARAMETERS = 'parameters';
 const PARAMETERS_POINTER = `/${PARAMETERS}`;
 
 export function secureNames(...schemas: readonly (ParameterDefinitions | null)[]): Set<string> {
@@ -28,9 +28,31 @@ export function redactDocument(document: Mapping, secrets: SecretNames): Mapping
 /** The value at a JSON Pointer of a parameter document, as it may be shown. */
 export function redactAt(pointer: string, value: Value, secrets: SecretNames): Value {
   if (pointer === PARAMETERS_POINTER) return redactBlock(value, secrets);
+  return isSecretAt(pointer, secrets) ? REDACTED : value;
+}
+
+/** Whether the value at a JSON Pointer of a parameter document belongs to a secure parameter. */
+export function isSecretAt(pointer: string, secrets: SecretNames): boolean {
   const [, block, token] = pointer.split('/', 3);
-  if (block !== PARAMETERS || token === undefined) return value;
-  return isSecret(unescapeToken(token), secrets) ? REDACTED : value;
+  return block === PARAMETERS && token !== undefined && isSecret(unescapeToken(token), secrets);
+}
+
+/**
+ * The parameter document with `REDACTED` in place of each leaf of a secure parameter, so that it merges with others as
+ * before. An empty mapping stays: it merges otherwise than a text, and shows only that it is empty.
+ */
+export function redactLeaves(document: Mapping, secrets: SecretNames): Mapping {
+  const block = document.get(PARAMETERS);
+  if (!isMapping(block)) return document;
+  const shown = Array.from(block, ([name, value]): [string, Value] => {
+    return [name, isSecret(name, secrets) ? hideLeaves(value) : value];
+  });
+  return new Map([...document, [PARAMETERS, new Map(shown)]]);
+}
+
+function hideLeaves(value: Value): Value {
+  if (!isMapping(value)) return REDACTED;
+  return new Map(Array.from(value, ([key, item]) => [key, hideLeaves(item)]));
 }
 
 /** A block that is no mapping of names to values holds no parameter's value, so it is shown as it is. */
@@ -39,7 +61,8 @@ function redactBlock(block: Value, secrets: SecretNames): Value {
   return new Map(Array.from(block, ([name, value]) => [name, isSecret(name, secrets) ? REDACTED : value]));
 }
 
-function isSecret(name: string, secrets: SecretNames): boolean {
+/** Whether the parameter of this name is secure. */
+export function isSecret(name: string, secrets: SecretNames): boolean {
   return secrets === 'all' || secrets.has(name);
 }
 

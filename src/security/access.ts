@@ -17,6 +17,7 @@ export type Access =
   | { kind: 'metrics' }
   | UserAccess
   | PermissionAccess
+  | ActionAccess
   | GrantAccess
   /** The node whose id is `{nodeId}` in the path, with its certificate. */
   | { kind: 'node:self' }
@@ -39,6 +40,13 @@ interface PermissionAccess {
   or?: Permission;
   /** Requires a session. Tokens get `session_required`. */
   session?: true;
+}
+
+/** A user with the permission of what the body asks for. It is checked when the body is there, by the body's `refuse`. */
+interface ActionAccess {
+  kind: 'action';
+  /** The permissions by the actions that a body may ask for. */
+  permissions: Readonly<Record<string, Permission>>;
 }
 
 /** Any signed-in user. */

@@ -55,6 +55,7 @@ async function authorizeUser(
   switch (access.kind) {
     case 'user':
     case 'permission':
+    case 'action':
       return { principal };
     case 'grant': {
       const { on, level, by } = access;
@@ -117,6 +118,42 @@ async function readableContent(
   const ids = children.map(({ id }) => id);
   await requireReadable(db, principal, ids);
   return content;
+}
+
+/** The configuration or composite that something was made of, and its parts, by name. */
+export interface NamedContent {
+  configurationName: string;
+  isComposite: boolean;
+  parts: readonly { configurationName: string }[];
+}
+
+/**
+ * Checks that a user may read all of what something was made of: the composite, each configuration and its parameters. What
+ * has been deleted since is readable for those alone who may read every one of its kind.
+ * @throws HawserError not_found
+ */
+export async function requireReadableContent(
+  db: Db,
+  principal: UserPrincipal,
+  { configurationName, isComposite, parts }: NamedContent,
+): Promise<void> {
+  if (isComposite) {
+    const [id = ''] = await idsOf(db, 'composites', [configurationName]);
+    if ((await heldLevel(db, principal, 'composite', id)) === null) throw unreadable();
+  }
+  const names = parts.map((part) => part.configurationName);
+  await requireReadable(db, principal, await idsOf(db, 'configurations', names));
+}
+
+/** The ids of those that are there, and an id that nothing has for all others. */
+async function idsOf(
+  db: Db,
+  table: 'configurations' | 'composites',
+  names: readonly string[],
+): Promise<string[]> {
+  const rows = await db.selectFrom(table).select(['id', 'name']).where('name', 'in', names).execute();
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  return names.map((name) => ids.get(name) ?? '');
 }
 
 /** @throws HawserError not_found when the user may not read one of these configurations or its parameters */

@@ -108,6 +108,16 @@ export function levelWith(
   return own === null ? fallback : lowerLevel(own, fallback);
 }
 
+/** The levels that the user holds on these resources, of any kind. */
+export async function heldLevels(
+  db: Db,
+  principal: UserPrincipal,
+  ids: readonly string[],
+): Promise<(on: GrantKind, resourceId: string) => GrantLevel | null> {
+  const granted = await grantedToUser(db, principal.userId, ids);
+  return (on, resourceId) => levelWith(granted, principal, on, resourceId);
+}
+
 function mayOverride(rights: Rights, on: GrantKind): boolean {
   return rights.permissions.has(GRANT_RULES[on].override);
 }
@@ -126,6 +136,27 @@ export function readableIds(db: Db, principal: UserPrincipal, on: Exclude<GrantK
   // Every grant includes Read.
   const granted = grantsOfUser(db, principal.userId).select('resource_id').where('resource_kind', '=', on);
   return mayUseGrants(principal, on) ? granted : granted.where('resource_id', 'is', null);
+}
+
+/** All resources of a kind, or those with these ids. Parameters have the id of their configuration. */
+export type Readable = Readonly<Record<GrantKind, 'all' | readonly string[]>>;
+
+/** What of each kind the user may read now. Whoever may read all of a kind may read what is written of deleted ones too. */
+export async function readableResources(db: Db, principal: UserPrincipal): Promise<Readable> {
+  const granted = await grantedToUser(db, principal.userId);
+  const readable = (on: GrantKind, ids: Iterable<string>) =>
+    [...ids].filter((id) => levelWith(granted, principal, on, id) !== null);
+  const { configuration, composite, parameters } = granted;
+  const canReadAll = (on: GrantKind) => mayOverride(principal, on);
+  // A grant on parameters bounds a token, but every grant includes Read.
+  const hasAllParameters = canReadAll('parameters') || canReadAll('configuration');
+  return {
+    configuration: canReadAll('configuration') ? 'all' : readable('configuration', configuration.keys()),
+    composite: canReadAll('composite') ? 'all' : readable('composite', composite.keys()),
+    parameters: hasAllParameters
+      ? 'all'
+      : readable('parameters', new Set([...configuration.keys(), ...parameters.keys()])),
+  };
 }
 
 /**

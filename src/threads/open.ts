@@ -4,6 +4,8 @@ import { reportTasks } from '../api/reports/report-tasks.ts';
 import { Threads, threadEntry } from '../lib/threads.ts';
 import type { CompareTasks } from '../resolve/compare-tasks.ts';
 import { documentTasks } from '../resolve/document-tasks.ts';
+import type { FleetPlace } from '../resolve/fleet.ts';
+import type { FleetTasks } from '../resolve/fleet-tasks.ts';
 
 /** There is a second thread for all other callers while one caller keeps the first busy for a second. */
 const THREADS = 2;
@@ -27,4 +29,35 @@ export function openThreads(): Threads<ThreadTasks> {
 export function openComparingThreads(): Threads<CompareTasks> {
   const entry = threadEntry('./comparing-thread', import.meta.url);
   return new Threads<CompareTasks>({ entry, size: THREADS, heapMegabytes: HEAP_MEGABYTES });
+}
+
+/** Memory for what the threads read of the repositories, beside the heap of each. */
+const FLEET_CACHE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * A preview makes much that is thrown away at once. With less room for that, it is collected four times as often, which
+ * costs a third of the processor time of a large preview.
+ */
+const FLEET_YOUNG_MEGABYTES = 192;
+
+/** The threads that work on the whole fleet. */
+export interface FleetThreads {
+  /** For previews, each of which may take half a minute. */
+  previews: Threads<FleetTasks>;
+  /** For questions, whose callers wait for no preview. */
+  questions: Threads<FleetTasks>;
+}
+
+/** They are for this process alone. What they read is in these folders. */
+export function openFleetThreads(folders: Omit<FleetPlace, 'cacheBytes'>): FleetThreads {
+  const { dataDir, reposDir } = folders;
+  const options = {
+    entry: threadEntry('./fleet-thread', import.meta.url),
+    ...{ heapMegabytes: HEAP_MEGABYTES, youngMegabytes: FLEET_YOUNG_MEGABYTES },
+    data: { dataDir, reposDir, cacheBytes: FLEET_CACHE_BYTES } satisfies FleetPlace,
+  };
+  return {
+    previews: new Threads<FleetTasks>({ ...options, size: THREADS }),
+    questions: new Threads<FleetTasks>({ ...options, size: 1 }),
+  };
 }

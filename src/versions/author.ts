@@ -9,7 +9,7 @@ import type { AuditAction } from '../domain/audit-actions.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';
 import type { RepositoryKind } from '../git/types.ts';
-import { conflict, notFound } from '../lib/errors.ts';
+import { notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
@@ -22,7 +22,7 @@ import {
   requireRow,
   type Target,
 } from './rows.ts';
-import { findBlockers, type PublishRules } from './rules.ts';
+import { findBlockers, findDraft, type PublishRules } from './rules.ts';
 import type { GitStore } from './store.ts';
 import {
   type DraftContent,
@@ -153,14 +153,8 @@ export class VersionAuthor<K extends RepositoryKind> {
    * The draft, or undefined without such a version.
    * @throws HawserError conflict `published_version`
    */
-  findDraft(
-    version: string,
-    series = ONLY_SERIES,
-    message = 'A published version never changes',
-  ): VersionRef | undefined {
-    const ref = this.index(series).get(version);
-    if (ref?.status === 'Published') throw conflict('published_version', message);
-    return ref;
+  findDraft(version: string, series = ONLY_SERIES, message?: string): VersionRef | undefined {
+    return findDraft(this.index(series), version, message);
   }
 
   /** @throws HawserError not_found without such a version, conflict `published_version` */

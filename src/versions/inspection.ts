@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, type Disk } from '../git/disk.ts';
-import { guardDisk, isCorruption, unlessAbsent } from '../git/disk-errors.ts';
+import { guardDisk, isCorruption, missingRepository, unlessAbsent } from '../git/disk-errors.ts';
 import { readShallow } from '../git/history.ts';
 import type { ObjectContent } from '../git/loose-objects.ts';
 import { PackCaches } from '../git/object-caches.ts';
@@ -80,11 +80,11 @@ async function refuse(): Promise<never> {
  * A store for reading. It must not be opened, which would make folders and sweep. Where the index would tidy or remember
  * something on the disk, it fails silently, as it may on any full disk.
  */
-export function readOnlyStore(root: string): GitStore {
+export function readOnlyStore(root: string, cacheBytes = STORE_CACHE_BYTES): GitStore {
   return new GitStore({
     root,
     log: createLog('silent'),
-    cacheBytes: STORE_CACHE_BYTES,
+    cacheBytes,
     onRefsMoved: async () => undefined,
     fs: new AtomicFs(READ_ONLY),
   });
@@ -111,6 +111,20 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
       ignoredRefs: await listIgnoredRefs(root, ref, [...refs.keys()]),
       leftOvers: await listLeftOvers(fs, gitdir),
     };
+  });
+}
+
+/**
+ * The refs of a repository as they are now, packed ones too: object ids by full names.
+ * @param root absolute path of the folder of all repositories
+ * @throws HawserError `repository_missing`, `repository_io`
+ */
+export function readRefs(root: string, ref: RepositoryRef): Promise<ReadonlyMap<string, string>> {
+  return guardDisk(async () => {
+    const fs = new AtomicFs(READ_ONLY);
+    const gitdir = gitdirOf(root, ref);
+    if ((await unlessAbsent(fs.lstat(gitdir), null)) === null) throw missingRepository();
+    return (await listRefs(fs, gitdir)).refs;
   });
 }
 

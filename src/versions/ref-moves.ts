@@ -3,6 +3,7 @@
 import { guardDisk } from '../git/disk-errors.ts';
 import type { GitFolder } from '../git/lock-file.ts';
 import { moveRef, type RefMove } from '../git/refs.ts';
+import { noteRemoval } from '../git/removals.ts';
 
 export class RefMoves {
   private readonly folder: GitFolder;
@@ -18,7 +19,8 @@ export class RefMoves {
   }
 
   /** Moves a ref; gives false when the ref has another value than `from`. */
-  move(move: RefMove): Promise<boolean> {
+  async move(move: RefMove): Promise<boolean> {
+    if (move.from !== null) await noteRemoval(this.folder);
     // It is noted first: where the disk fails, the ref may have moved all the same.
     this.moves.push(move);
     return moveRef(this.folder, move);

@@ -8,6 +8,7 @@ import { conflict, internal, notFound } from '../lib/errors.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
+import { refuseSameVersion, versionExists } from './rules.ts';
 import type { Placed } from './sorted-versions.ts';
 import {
   type DraftChange,
@@ -65,8 +66,7 @@ export class RepositoryWriter implements LockedRepository {
     const { version } = draft;
     const name = { series, version, status: 'Draft' as const };
     await checkDraft(this.repository.kind, name, draft);
-    const same = this.index.of(series).findSame(version);
-    if (same) throw versionExists(same.version);
+    refuseSameVersion(this.index.of(series), version);
     return this.write('draft', name, async () => {
       const parent = this.parentOf(series, { version, createdAt: draft.at });
       const oid = await this.objects.writeDraft({ series, version, parent }, draft);
@@ -273,10 +273,6 @@ export class RepositoryWriter implements LockedRepository {
     if (ref.status === 'Published') throw published(codeIfPublished);
     return ref;
   }
-}
-
-function versionExists(version: string): Error {
-  return conflict('version_exists', `Version ${version} exists already.`);
 }
 
 function published(code: 'already_published' | 'published_version'): Error {

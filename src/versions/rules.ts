@@ -10,8 +10,9 @@ import { normalizePath, showText } from '../domain/safe-path.ts';
 import { isVersion, leadingVHint, prereleaseChannelOf } from '../domain/version-order.ts';
 import { conflict, type HawserError, invalidField } from '../lib/errors.ts';
 import { scopesIn, seriesOf } from './parameter-files.ts';
-import type { GitStore } from './store.ts';
-import type { VersionRef } from './types.ts';
+import type { SortedVersions } from './sorted-versions.ts';
+import type { VersionIndex, VersionRef } from './types.ts';
+import type { VersionSource } from './version-source.ts';
 
 export interface DraftRequest<F extends { path: string }> {
   version: string;
@@ -77,6 +78,29 @@ export function refuseReservedPaths(files: readonly { path: string }[]): void {
   throw conflict('reserved_path', message);
 }
 
+/**
+ * The draft of this name, or undefined without such a version.
+ * @throws HawserError conflict `published_version`
+ */
+export function findDraft(
+  index: VersionIndex,
+  version: string,
+  message = 'A published version never changes',
+): VersionRef | undefined {
+  const ref = index.get(version);
+  if (ref?.status === 'Published') throw conflict('published_version', message);
+  return ref;
+}
+
+/** @throws HawserError conflict `version_exists`, also for a version that differs in build metadata alone */
+export function refuseSameVersion(index: SortedVersions, version: string): void {
+  const same = index.findSame(version);
+  if (same) throw versionExists(same.version);
+}
+
+export const versionExists = (version: string) =>
+  conflict('version_exists', `Version ${version} exists already.`);
+
 /** The rules for publishing a draft of some kind. They give the error of each that it breaks, in their order. */
 export type PublishRules = (draft: VersionRef) => Promise<readonly HawserError[]>;
 
@@ -94,7 +118,7 @@ export async function findBlockers(ref: VersionRef, rules: PublishRules): Promis
  * @returns conflicts: `no_children`, or an `unpublished_child` for each, in the order of the children
  */
 export async function findUnpublishedChildren(
-  store: GitStore,
+  store: VersionSource,
   { children }: CompositeDocument,
 ): Promise<HawserError[]> {
   if (children.length === 0)
@@ -118,7 +142,10 @@ export async function findUnpublishedChildren(
  * Keeps the server-managed parameters of a configuration switched on while it has published parameter files.
  * @throws HawserError conflict `in_use`
  */
-export async function refusePublishedParameters(store: GitStore, configurationName: string): Promise<void> {
+export async function refusePublishedParameters(
+  store: VersionSource,
+  configurationName: string,
+): Promise<void> {
   const index = await store.parameters.index(configurationName);
   if (!scopesIn(index).some((scope) => index.of(seriesOf(scope)).published.length > 0)) return;
   throw conflict('in_use', 'It has published parameter files, which nodes would no longer get');

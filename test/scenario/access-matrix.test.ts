@@ -25,8 +25,16 @@ const LATER: readonly Permission[] = [
 /** Nothing has this ETag: whoever is let in gets 412 instead of changing what later calls need. */
 const UNTOUCHED = { 'If-Match': '"nothing-has-this"' };
 
+/** Whoever else reads a preview needs users.manage too (test/scenario/previews-life.test.ts). */
+const isForItsMaker = ({ path }: Route) => path.startsWith('/api/v1/previews/{id}');
 /** Beside the permission, in a way that no declaration tells: which configuration it is, only the handler knows. */
 const asksForParameters = ({ path }: Route) => path.startsWith('/api/v1/nodes/{nodeId}/parameters/');
+const asksForComposite = ({ path }: Route) => /composite-configurations\/.*\/proof/.test(path);
+const asksForConfiguration = (route: Route) =>
+  !asksForComposite(route) && /\/proof|\/fleet\/configurations\//.test(route.path);
+/** Whoever is signed in may call it, and finds what is theirs to read. */
+const findsOwn = ({ path }: Route) =>
+  path === '/api/v1/auth/tokens/{id}' || path === '/api/v1/manifests/{checksum}';
 
 describe('who is let in by each route', () => {
   let hawser: Hawser;
@@ -95,7 +103,10 @@ describe('who is let in by each route', () => {
       const chosen = having(
         ({ access }) => 'permission' in access && permissionsOf(access).includes(permission),
       );
-      const enough = chosen.filter((route) => !asksForParameters(route));
+      const isTold = (route: Route) => !asksForParameters(route) && !asksForComposite(route);
+      const enough = chosen.filter(
+        (route) => isTold(route) && !asksForConfiguration(route) && !isForItsMaker(route),
+      );
       const exactly = await someone([permission]);
       await expectIn(exactly, enough);
       const forTokens = enough.filter(({ access }) => !needsSession(access));
@@ -160,16 +171,29 @@ describe('who is let in by each route', () => {
     await expectOut(await someone([], [grant]), chosen, '403 forbidden');
   });
 
-  it('what becomes of parameters on a node: who has nodes.read and Read on the parameters', async () => {
-    const chosen = having(asksForParameters);
-    const grant = { on: 'parameters', name: 'web', level: 'Read' } as const;
-    const reader = await someone(['nodes.read'], [grant]);
-    await expectIn(reader, chosen);
-    await expectIn(await withToken(reader, ['nodes.read', 'parameters.grants']), chosen);
-    await expectOut(await withToken(reader, ['nodes.read']), chosen, '404 not_found');
-    await expectOut(await withToken(reader, ['parameters.grants']), chosen, '403 forbidden');
-    await expectOut(await someone(['nodes.read']), chosen, '404 not_found');
-    await expectOut(await someone([], [grant]), chosen, '403 forbidden');
+  for (const [what, on, select] of [
+    ['what becomes of parameters on a node', 'parameters', asksForParameters],
+    ['who runs a configuration', 'configuration', asksForConfiguration],
+    ['who runs a composite', 'composite', asksForComposite],
+  ] as const) {
+    it(`${what}: who has nodes.read and Read on the ${on}`, async () => {
+      const chosen = having(select);
+      const grant = { on, name: 'web', level: 'Read' } as const;
+      const { scope } = GRANT_RULES[on];
+      const reader = await someone(['nodes.read'], [grant]);
+      await expectIn(reader, chosen);
+      await expectIn(await withToken(reader, ['nodes.read', scope]), chosen);
+      await expectOut(await withToken(reader, ['nodes.read']), chosen, '404 not_found');
+      await expectOut(await withToken(reader, [scope]), chosen, '403 forbidden');
+      await expectOut(await someone(['nodes.read']), chosen, '404 not_found');
+      await expectOut(await someone([], [grant]), chosen, '403 forbidden');
+    });
+  }
+
+  it('what a checksum stands for: any signed-in user who may read what it was made of', async () => {
+    const chosen = having(({ path }) => path === '/api/v1/manifests/{checksum}');
+    await expectIn(await someone([], [{ on: 'configuration', name: 'web', level: 'Read' }]), chosen);
+    await expectOut(await someone([]), chosen, '404 not_found');
   });
 
   it("a node's own routes: the node with its certificate", async () => {
@@ -183,16 +207,15 @@ describe('who is let in by each route', () => {
     const ordinary = ({ access, path }: Route) =>
       access.kind === 'user' && !path.endsWith('/logout') && !path.endsWith('/logout-redirect');
     const user = await someone([]);
-    // The token of the path is somebody else's, and 404 to everyone but its owner.
     await expectIn(
       user,
-      having((route) => ordinary(route) && route.path !== '/api/v1/auth/tokens/{id}'),
+      having((route) => ordinary(route) && !findsOwn(route)),
     );
     const token = await withToken(user, ['nodes.read']);
     const sessionOnly = ({ access }: Route) => access.kind === 'user' && access.session === true;
     await expectIn(
       token,
-      having((route) => ordinary(route) && !sessionOnly(route)),
+      having((route) => ordinary(route) && !sessionOnly(route) && !findsOwn(route)),
     );
     await expectOut(token, having(sessionOnly), '403 session_required');
   });

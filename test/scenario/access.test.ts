@@ -14,6 +14,7 @@ import {
 } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
+import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
 
@@ -93,8 +94,10 @@ describe('access to every route', () => {
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
       ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
+      checksum: 'a'.repeat(64),
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
+      ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
     };
   });
   after(() => hawser.close());

@@ -75,7 +75,12 @@ describe('hawser-agent', () => {
     expect(run?.cwd).to.equal(join(agent.stateDir, readlinkSync(join(agent.stateDir, 'current'))));
     expect(run?.entryPoint).to.equal(join(run?.cwd ?? '', MAIN));
     expect(readFileSync(join(agent.stateDir, 'current/parts/one.txt'), 'utf8')).to.equal('first');
-    expect((await reports())[0]).to.include({ operation: 'Test', inDesiredState: true, hadErrors: false });
+    const [report] = await reports();
+    expect(report).to.include({ operation: 'Test', inDesiredState: true, hadErrors: false });
+    const { running } = (await hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`)).json;
+    expect(running).to.include({ evidence: 'Declared', configurationName: 'web', version: '1.0.0' });
+    const { checksum } = running;
+    expect(report).to.include({ configurationChecksum: checksum, checksumSource: 'Declared' });
     expect(await detail()).to.include({ status: 'Compliant', lcmStatus: 'Idle' });
   });
 

@@ -52,6 +52,7 @@ describe('an author creates a composite configuration', () => {
       versionCount: 0,
       latestVersion: null,
       latestPublishedVersion: null,
+      access: 'Manage',
     });
     expect(isId(id)).to.equal(true);
     expect(createdAt).to.match(TIMESTAMP);

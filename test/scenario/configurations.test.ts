@@ -41,6 +41,8 @@ describe('an author creates a configuration', () => {
       'latestPublishedVersion',
       'createdAt',
       'updatedAt',
+      'access',
+      'parametersAccess',
     ]);
     expect(reply.json).to.include({
       name: 'plain',

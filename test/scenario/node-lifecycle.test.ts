@@ -44,8 +44,11 @@ describe('an operator deletes a node', () => {
     await hawser.admin.put(`${path}/configuration`, { configurationName: 'web' });
     await tagNode(hawser, busy.nodeId, scopeValueId);
     expect((await busy.client.put(`${path}/lcm-status`, { lcmStatus: 'Idle' })).status).to.equal(204);
-    const result = { results: [], hadErrors: false };
-    const reply = await busy.client.post(`${path}/reports`, { operation: 'Test', result });
+    const report = { operation: 'Test', result: { results: [], hadErrors: false } };
+    const reply = await busy.client.post(`${path}/reports`, {
+      ...report,
+      configurationChecksum: 'ab'.repeat(32),
+    });
     expect(reply.status, reply.text).to.equal(201);
     await rotate(busy, announce(await makeClientCertificate({ commonName: fqdn })));
     return busy;

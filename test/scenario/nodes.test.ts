@@ -33,6 +33,8 @@ const SUMMARY = [
   'desiredConfigurationModeInterval',
   'desiredReportCompliance',
   'parameterProblems',
+  'offeredVersion',
+  'running',
 ];
 
 describe('operators list and read nodes', () => {
@@ -83,6 +85,8 @@ describe('operators list and read nodes', () => {
       desiredConfigurationMode: null,
       desiredConfigurationModeInterval: null,
       desiredReportCompliance: null,
+      offeredVersion: null,
+      running: null,
     });
     expect(app.createdAt).to.match(TIMESTAMP);
   });
@@ -106,6 +110,18 @@ describe('operators list and read nodes', () => {
     ['?stale=true', []],
     ['?stale=FALSE', ['app-1', 'db-01', 'web-01']],
     ['?fqdn=01&status=Unknown&configurationName=base', ['web-01']],
+    ['?unassigned=true', ['app-1', 'db-01']],
+    ['?unassigned=false', ['web-01']],
+    ['?version=2.3.4', ['web-01']],
+    ['?version=2.3', []],
+    ['?evidence=Told', []],
+    ['?certificateExpiring=true', []],
+    ['?certificateExpiring=false&unassigned=true', ['app-1', 'db-01']],
+    ['?sort=-fqdn', ['web-01', 'db-01', 'app-1']],
+    ['?sort=createdAt', ['web-01', 'db-01', 'app-1']],
+    ['?sort=-createdAt', ['app-1', 'db-01', 'web-01']],
+    ['?sort=status', ['db-01', 'app-1', 'web-01']],
+    ['?sort=-status', ['app-1', 'web-01', 'db-01']],
     ['?fqdn=db&configurationName=base', []],
   ] as [string, string[]][]) {
     it(`filters ${query}`, async () => {
@@ -132,6 +148,12 @@ describe('operators list and read nodes', () => {
     '?skip=-1',
     '?skip=',
     '?status=Error&status=Unknown',
+    '?sort=id',
+    '?sort=fqdn,status',
+    '?sort=fqdn&sort=status',
+    '?evidence=Seen',
+    '?unassigned=1',
+    '?certificateExpiring=soon',
   ]) {
     it(`answers 400 to ${query}`, async () => {
       const reply = await list(query);
@@ -158,7 +180,7 @@ describe('operators list and read nodes', () => {
   it('shows certificate, assignment and tags in the detail, which has an ETag', async () => {
     const reply = await hawser.admin.get(`${NODES}/${web.nodeId}/`);
     expect(reply.status).to.equal(200);
-    expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags');
+    expect(reply.json).to.have.all.keys(...SUMMARY, 'certificate', 'assignment', 'tags', 'running');
     expect(reply.json.certificate).to.have.all.keys(
       'thumbprint',
       'subject',

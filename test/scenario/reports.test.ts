@@ -18,6 +18,8 @@ const pathOf = (node: NodeUnderTest) => `/api/v1/nodes/${node.nodeId}/reports`;
 const report = (node: NodeUnderTest, operation: string, result: unknown): Promise<Reply> =>
   node.client.post(pathOf(node), { operation, result });
 
+const SHA256 = 'ab'.repeat(32);
+
 describe('a report', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
@@ -78,6 +80,7 @@ describe('a report', () => {
       const { id, timestamp, ...summary } = reply.json;
       expect(summary).to.deep.equal({
         ...{ nodeId: node.nodeId, nodeFqdn: node.fqdn, operation, inDesiredState, hadErrors },
+        ...{ configurationChecksum: null, checksumSource: null },
       });
       expect(reply.headers['location']).to.equal(`${REPORTS}/${id}`);
       expect(timestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -142,6 +145,22 @@ describe('a report', () => {
     });
   });
 
+  it('names what the node ran, in any case, or nothing', async () => {
+    const result = { hadErrors: false };
+    const named = { operation: 'Get', configurationChecksum: SHA256.toUpperCase(), result };
+    const first = await node.client.post(pathOf(node), named);
+    expect(first.status, first.text).to.equal(201);
+    expect(first.json).to.include({ configurationChecksum: SHA256, checksumSource: 'Declared' });
+    const second = await node.client.post(pathOf(node), { ...named, configurationChecksum: null });
+    expect(second.json).to.include({ configurationChecksum: null, checksumSource: null });
+    const shown = (await hawser.admin.get(pathOf(node))).json;
+    expect(shown).to.deep.equal([second.json, first.json]);
+    const all = (await hawser.admin.get(`${REPORTS}?nodeId=${node.nodeId}`)).json;
+    expect(all).to.deep.equal(shown);
+    const large = { ...named, result: { hadErrors: false, text: 'x'.repeat(80_000) } };
+    expect((await node.client.post(pathOf(node), large)).json.checksumSource).to.equal('Declared');
+  });
+
   describe('that is refused', () => {
     const good = { operation: 'Test', result: { hadErrors: false } };
     const bad: [string, unknown, string][] = [
@@ -162,6 +181,12 @@ describe('a report', () => {
         '/result/results/1',
       ],
       ['a list', [good], ''],
+      ['a short checksum', { ...good, configurationChecksum: 'ab' }, '/configurationChecksum'],
+      ['an empty checksum', { ...good, configurationChecksum: '' }, '/configurationChecksum'],
+      ['a quoted checksum', { ...good, configurationChecksum: `"${SHA256}"` }, '/configurationChecksum'],
+      ['no hex', { ...good, configurationChecksum: SHA256.replace('a', 'g') }, '/configurationChecksum'],
+      ['a line break', { ...good, configurationChecksum: `${SHA256}\n` }, '/configurationChecksum'],
+      ['a checksum that is no text', { ...good, configurationChecksum: 7 }, '/configurationChecksum'],
     ];
     for (const [name, body, path] of bad) {
       it(`for its body: ${name}`, async () => {

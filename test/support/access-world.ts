@@ -2,10 +2,16 @@
 
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
+import { publishWithChildren } from './composites.ts';
 import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';
+import { preparePreview } from './previews.ts';
+import { told } from './proof.ts';
 import { prepareScopes } from './scopes.ts';
+
+/** The composite's version that is no draft. */
+const PUBLISHED = '0.9.0';
 
 export interface AccessWorld {
   /** A value for each parameter of the route's path. */
@@ -26,6 +32,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   await make(composites, { name: 'web' });
   await make(`${composites}/web/versions`, { version: '1.0.0' });
   const child = await make(`${composites}/web/versions/1.0.0/children`, { childConfigurationName: 'web' });
+  await publishWithChildren(admin, 'web', PUBLISHED, ['web']);
   const key = await make('/api/v1/admin/registration-keys', {});
   const makeUser = (username: string) =>
     make('/api/v1/users', {
@@ -56,11 +63,14 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   const report = await node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, {
     ...{ operation: 'Test', result: { hadErrors: false } },
   });
+  const checksum = await told(node);
   // The node has called. Once this is written, nothing changes by itself any more.
   await eventually(async () => {
     const { json } = await admin.get(`/api/v1/nodes/${node.nodeId}`);
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
+    if (json.running === null) throw new Error('what the node runs is not written yet');
   });
+  const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/{id}/tokens', account.id],
@@ -72,11 +82,14 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   ];
   return {
     valuesOf: ({ path }) => ({
-      ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
+      ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
+      // Children belong to a draft, and a proof to what is published.
+      version: path.startsWith(composites) && path.includes('/proof') ? PUBLISHED : '1.0.0',
       ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
       tokenId: accountToken.json.tokenId,
       ...scopes,
       ...parameters,
+      ...previewed,
       id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
     }),
   };

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PreviewRuns } from '../../src/api/previews/runs.ts';
 import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
@@ -15,9 +16,10 @@ import type { Route } from '../../src/http/route.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
-import { openComparingThreads, openThreads } from '../../src/threads/open.ts';
+import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
 
@@ -31,6 +33,7 @@ export async function declaredRoutes(): Promise<Route[]> {
     ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
     onRefsMoved: async () => undefined,
   });
+  const evidence = new EvidenceNotes({ database, store, log, clock: new TestClock() });
   try {
     const options: AppOptions = {
       ...{ database, store, log, clock: new TestClock() },
@@ -43,18 +46,25 @@ export async function declaredRoutes(): Promise<Route[]> {
         locks,
         maintenance: new Maintenance({ root: folder, searchPath: '', log }),
       }),
+      previews: new PreviewRuns({
+        ...{ database, locks, log, clock: new TestClock(), onMade: () => undefined },
+        engine: { make: () => Promise.reject(new Error('nothing is previewed here')) },
+      }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,
+      evidence,
     };
     const { pull, api } = allRoutes(options);
     return [...pull, ...api];
   } finally {
+    await evidence.close();
     await store.close();
     await database.close();
     rmSync(folder, { recursive: true, force: true });
@@ -76,6 +86,8 @@ export function describeAccess(access: Access): string {
     }
     case 'permission':
       return permissionsOf(access).join(' or ') + (access.session ? ' (session)' : '');
+    case 'action':
+      return `${[...new Set(Object.values(access.permissions))].join(' or ')} (by action)`;
     case 'grant':
       return `${access.level} on ${access.on}`;
     case 'node:self-or-permission':
@@ -99,7 +111,13 @@ export function addressOf(route: Route, values: Readonly<Record<string, string>>
   });
 }
 
+const NEEDED: Record<string, string> = {
+  '/api/v1/fleet/reports': '?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=01:00:00',
+  '/api/v1/search': '?q=web',
+};
+
 /** The query without which the route answers 400; empty for most. */
 export function neededQuery({ path }: Route): string {
-  return path.includes('/compare') ? '?to=1.0.0' : '';
+  if (path.includes('/compare')) return '?to=1.0.0';
+  return NEEDED[path] ?? '';
 }

@@ -1,7 +1,8 @@
 /** The tasks that the threads of a test can run. */
 
+import { workerData } from 'node:worker_threads';
 import { conflict, HawserError } from '../../src/lib/errors.ts';
-import { serveTasks } from '../../src/lib/threads.ts';
+import { type Send, serveTasks } from '../../src/lib/threads.ts';
 
 export const tasks = {
   double: (number: number) => number * 2,
@@ -9,6 +10,11 @@ export const tasks = {
     await new Promise((resolve) => setImmediate(resolve));
     return text;
   },
+  async count(to: number, send: Send) {
+    for (let piece = 1; piece <= to; piece += 1) await send(piece);
+    return `counted ${to}`;
+  },
+  told: (_nothing: null) => workerData as unknown,
   copy: (value: unknown) => value,
   bytes: (length: number) => new Uint8Array(length).fill(7),
   refuse(): never {

@@ -4,7 +4,7 @@ import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';
-import { type AuditEntryRow, listEntries } from './queries.ts';
+import { type AuditEntryRow, allEntries, listEntries } from './queries.ts';
 import { AuditEntry, AuditFilter } from './schemas.ts';
 
 export function auditRoutes(database: Database): Route[] {
@@ -20,6 +20,7 @@ export function auditRoutes(database: Database): Route[] {
       query: AuditFilter,
       answer: { description: 'The entries that match', schema: AuditEntry },
       rows: ({ query }) => listEntries(database.read, query),
+      whole: ({ query }) => allEntries(database.read, query),
       show: toAuditEntry,
     }),
   ];

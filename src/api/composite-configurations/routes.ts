@@ -6,6 +6,7 @@ import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { nameBasedId } from '../../lib/ids.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { heldLevels } from '../../security/rights.ts';
 import { authorVersions } from '../../versions/author.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type CompositeRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
@@ -17,6 +18,7 @@ import { pageOfList } from '../crud/rows.ts';
 import {
   type GrantedRoutes,
   grantedRoutes,
+  type Levels,
   PUBLISHING,
   resourceList,
   toAuthorship,
@@ -66,7 +68,8 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       async handle({ caller, body }) {
         const id = await createComposite(tools, caller, body);
         const row = await requireRow(database.read, 'composites', id);
-        return toComposite(row, await store.versions({ kind: 'composites', name: row.name }));
+        const index = await store.versions({ kind: 'composites', name: row.name });
+        return toComposite(row, index, await heldLevels(database.read, caller.principal, [id]));
       },
     }),
     reading.get('/api/v1/composite-configurations/{name}', {
@@ -74,10 +77,11 @@ export function compositeRoutes(tools: CompositeTools): Route[] {
       summary: 'Read a composite configuration with its versions',
       answer: { description: 'The composite', schema: CompositeDetailsView },
       problems: READING_REPOSITORIES,
-      async handle({ resource }) {
+      async handle({ principal, resource }) {
         const row = await requireRow(database.read, 'composites', resource.id);
+        const levels = await heldLevels(database.read, principal, [row.id]);
         return reads(tools, resource, async (index) => ({
-          ...toComposite(row, index),
+          ...toComposite(row, index, levels),
           versions: await showVersions(tools, resource, index.versions),
         }));
       },
@@ -227,13 +231,14 @@ async function showVersions(
   });
 }
 
-function toComposite(row: CompositeRow, index: VersionIndex | null) {
+function toComposite(row: CompositeRow, index: VersionIndex | null, levels: Levels) {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
     entryPoint: row.entry_point,
     ...toVersionCounts(row, index),
+    access: levels('composite', row.id),
   };
 }
 

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { Id, Message, orUnchanged } from '../../http/schemas.ts';
 import {
+  ACCESS,
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
   anyVersion,
@@ -39,6 +40,7 @@ const COMPOSITE = {
   latestPublishedVersion: '1.0.0',
   createdAt: '2026-11-20T09:08:00.000Z',
   updatedAt: '2026-11-20T09:08:00.000Z',
+  access: 'Manage',
 };
 
 export const NewComposite = z
@@ -100,6 +102,7 @@ export const CompositeView = z
     description: z.string().nullable(),
     entryPoint: z.string(),
     ...VERSION_COUNTS,
+    ...ACCESS,
   })
   .meta({ id: 'Composite', examples: [COMPOSITE] });
 

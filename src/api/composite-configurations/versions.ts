@@ -12,6 +12,7 @@ import type { Target } from '../../versions/rows.ts';
 import { checkChannel, findBlockers, findUnpublishedChildren } from '../../versions/rules.ts';
 import type { SortedVersions } from '../../versions/sorted-versions.ts';
 import type { VersionRef } from '../../versions/store.ts';
+import type { VersionSource } from '../../versions/version-source.ts';
 import { toPublishCheck } from '../crud/publish-check.ts';
 import type { Caller } from '../crud/routes.ts';
 import type { NewComposite, NewCompositeVersion } from './schemas.ts';
@@ -106,8 +107,8 @@ export async function checkPublish(
 }
 
 /** The rules for publishing a composite. */
-async function judgeDraft(
-  { store, composites }: CompositeTools,
+export async function judgeDraft(
+  { store, composites }: { store: VersionSource; composites: CompositeReader },
   name: string,
   draft: VersionRef,
 ): Promise<readonly HawserError[]> {

@@ -5,7 +5,7 @@ import { namesValidator, notModified } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { hashInBlocks } from '../../lib/hash.ts';
-import type { BundleEntry } from '../../resolve/resolver.ts';
+import type { BundleEntry } from '../../resolve/manifest-maker.ts';
 import type { GitStore, RepositoryRef, StoredFile } from '../../versions/store.ts';
 import { grantedRoutes } from '../crud/versioned.ts';
 import { findVersion, reads } from './version-routes.ts';

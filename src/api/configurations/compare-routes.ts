@@ -2,13 +2,12 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { changedFiles, type ListedFile } from '../../domain/file-changes.ts';
-import type { FileDiffHead } from '../../domain/file-diff.ts';
+import { findOnBothSides } from '../../domain/file-changes.ts';
 import { jsonWithList, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
-import type { ComparedFiles, Comparer, FileChange } from '../../resolve/comparer.ts';
+import type { Comparer, FileChange } from '../../resolve/comparer.ts';
 import type { RepositoryRef, VersionDetails } from '../../versions/store.ts';
 import {
   ComparedVersionView,
@@ -117,7 +116,8 @@ function fileDiffRoute(tools: CompareTools): Route {
       return reads(tools, resource, async (repository) => {
         const versions = findTwoVersions(await tools.store.versions(repository), query);
         const { before, after } = await sidesOf(tools, repository, versions);
-        const file = findFile(path, before, after);
+        const file = findOnBothSides(path, before.files, after.files);
+        if (file === null) throw notFound('Neither version has such a file');
         const validator = validatorOf(versions, path, query.context);
         return unlessHeld(facts, validator, {}, async () => {
           const caller = { id: principal.userId, gone: facts.over };
@@ -138,21 +138,6 @@ async function sidesOf(
   const to = await store.details(repository, versions.to);
   const side = (details: VersionDetails | null) => comparedFiles(store, repository, details);
   return { from, to, before: side(from), after: side(to) };
-}
-
-/** @throws HawserError not_found for a path of neither side */
-function findFile(
-  path: string,
-  before: ComparedFiles,
-  after: ComparedFiles,
-): FileDiffHead & { before: ListedFile | null; after: ListedFile | null } {
-  const changed = changedFiles(before.files, after.files);
-  const file =
-    changed.find((each) => each.path === path) ?? changed.find((each) => each.previousPath === path);
-  if (file) return file;
-  const same = after.files.find((each) => each.path === path);
-  if (same === undefined) throw notFound('Neither version has such a file');
-  return { path, previousPath: null, change: 'Unchanged', before: same, after: same };
 }
 
 function totalsOf(files: readonly FileChange[]) {

@@ -5,11 +5,13 @@ import type { Route } from '../../http/route.ts';
 import { conflict } from '../../lib/errors.ts';
 import type { Comparer } from '../../resolve/comparer.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { heldLevels } from '../../security/rights.ts';
 import { deleteResource } from '../../versions/resources.ts';
 import { type ConfigurationRow, notFoundIfDeleted, requireRow } from '../../versions/rows.ts';
 import type { VersionIndex } from '../../versions/store.ts';
 import { permitted } from '../crud/routes.ts';
-import { grantedRoutes, resourceList, toVersionCounts } from '../crud/versioned.ts';
+import { grantedRoutes, type Levels, resourceList, toVersionCounts } from '../crud/versioned.ts';
 import { withdrawRoutes } from '../crud/withdraw-routes.ts';
 import { type ArchiveTools, archiveRoute } from './archive-routes.ts';
 import { type BlameTools, blameRoute } from './blame-routes.ts';
@@ -55,14 +57,18 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       problems: ['publish_separately', 'name_taken', 'reserved_path', ...WRITING_REPOSITORIES],
       key: ({ name }) => name,
       handle: async ({ caller, body, files, facts }) =>
-        show(options, await createConfiguration(options, { ...caller, gone: facts.over }, body, files)),
+        show(
+          options,
+          caller,
+          await createConfiguration(options, { ...caller, gone: facts.over }, body, files),
+        ),
     }),
     reading.get('/api/v1/configurations/{name}', {
       id: 'getConfiguration',
       summary: 'Read a configuration',
       answer: { description: 'The configuration', schema: ConfigurationView },
       problems: READING_REPOSITORIES,
-      handle: ({ resource }) => show(options, resource.id),
+      handle: (caller) => show(options, caller, caller.resource.id),
     }),
     modifying.update('/api/v1/configurations/{name}', {
       id: 'updateConfiguration',
@@ -74,7 +80,7 @@ export function configurationRoutes(options: ConfigurationRouteOptions): Route[]
       problems: ['reserved_path', 'in_use', ...READING_REPOSITORIES],
       async handle({ caller, resource, body }) {
         await changeConfiguration(options, { kind: 'configurations', resource, ...caller }, body);
-        return show(options, resource.id);
+        return show(options, caller, resource.id);
       },
     }),
     managing.delete('/api/v1/configurations/{name}', {
@@ -112,19 +118,25 @@ function routesOfVersions(options: ConfigurationRouteOptions): Route[] {
   ];
 }
 
-async function show({ database, store }: ConfigurationTools, id: string) {
+async function show(
+  { database, store }: ConfigurationTools,
+  { principal }: { principal: UserPrincipal },
+  id: string,
+) {
   const row = await requireRow(database.read, 'configurations', id);
   const repository = { kind: 'configurations', name: row.name } as const;
   const index = await notFoundIfDeleted(database, 'configurations', id, () => store.versions(repository));
-  return toConfiguration(row, index);
+  return toConfiguration(row, index, await heldLevels(database.read, principal, [id]));
 }
 
-function toConfiguration(row: ConfigurationRow, index: VersionIndex | null) {
+function toConfiguration(row: ConfigurationRow, index: VersionIndex | null, levels: Levels) {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
     useServerManagedParameters: row.use_server_managed_parameters === 1,
     ...toVersionCounts(row, index),
+    access: levels('configuration', row.id),
+    parametersAccess: levels('parameters', row.id),
   };
 }

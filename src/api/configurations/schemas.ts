@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { Checksum, choice, Flag, given, Id, Message, orUnchanged } from '../../http/schemas.ts';
 import { AffectedParameterFile } from '../crud/publish-check.ts';
 import {
+  ACCESS,
   AUTHORSHIP,
   AUTHORSHIP_EXAMPLE,
   anyVersion,
   draftFlag,
+  LEVEL,
   ResourceName,
   VERSION_COUNTS,
 } from '../crud/versioned.ts';
@@ -86,6 +88,8 @@ export const ConfigurationView = z
     description: z.string().nullable(),
     useServerManagedParameters: z.boolean(),
     ...VERSION_COUNTS,
+    ...ACCESS,
+    parametersAccess: LEVEL.meta({ description: 'What the caller may do with its parameters' }),
   })
   .meta({
     id: 'Configuration',
@@ -100,6 +104,8 @@ export const ConfigurationView = z
         latestPublishedVersion: '1.2.0',
         createdAt: '2026-11-20T09:08:00.000Z',
         updatedAt: '2026-11-20T09:08:00.000Z',
+        access: 'Manage',
+        parametersAccess: 'Manage',
       },
     ],
   });

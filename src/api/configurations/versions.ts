@@ -201,7 +201,7 @@ export function publishVersion(
  * compatible with the version before it, and in mode Strict it must be readable.
  */
 export async function judgeDraft(
-  { compatibility, database }: ConfigurationTools,
+  { compatibility, database }: Pick<ConfigurationTools, 'compatibility' | 'database'>,
   { id, name, use_server_managed_parameters }: ConfigurationRow,
   version: string,
   { userId: caller }: Pick<UserPrincipal, 'userId'>,

@@ -11,9 +11,11 @@
  *     });
  */
 
+import { z } from 'zod';
 import type { Database, Db } from '../../db/open.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { type Answer, created, json, noContent, page } from '../../http/answer.ts';
+import { CSV, csvAnswer } from '../../http/csv.ts';
 import {
   type AnswerSpec,
   type Input,
@@ -77,20 +79,32 @@ export class ResourceRoutes<A extends Access> {
 
   /**
    * GET of a page of rows, each of which `show` turns into what `answer.schema` describes. The query is `Paging`, or a
-   * filter that extends it.
+   * filter that extends it. With `whole` the list is also sent as CSV, with the members of `answer.schema` as columns.
    */
   list<R, P = PathParams, Q extends PageQuery = PageQuery>(
     path: string,
     spec: Declared<A, P, Q, undefined> & {
       answer: AnswerSpec;
       rows(input: Input<A, P, Q, undefined>): Awaitable<Page<R>>;
+      /**
+       * All rows that match, in the order of the list, whatever `take` and `skip` are. A slice may have some 250 rows;
+       * each is read when the client has taken those before it. What `rows` refuses is refused here too, at once.
+       */
+      whole?(input: Input<A, P, Q, undefined>): Awaitable<AsyncIterable<readonly R[]>>;
       show(row: R, input: Input<A, P, Q, undefined>): unknown;
     },
   ): Route {
-    const { answer, rows, show, ...declared } = spec;
-    return this.declare('GET', path, { query: Paging, ...declared } as typeof declared, {
-      answers: { 200: { ...answer, schema: answer.schema?.array() } as AnswerSpec },
+    const { answer, rows, whole, show, ...given } = spec;
+    const declared = { query: Paging, ...given, ...(whole && { wholeAs: CSV }) } as unknown as typeof given;
+    const alternatives = whole && { alternatives: [CSV] };
+    return this.declare('GET', path, declared, {
+      answers: { 200: { ...answer, schema: answer.schema?.array(), ...alternatives } as AnswerSpec },
       async handle(input) {
+        if (whole !== undefined && input.facts.preferred('application/json', CSV) === CSV)
+          return csvAnswer(
+            columnsOf(answer),
+            shownSlices(await whole(input), (row) => show(row, input)),
+          );
         const found = await rows(input);
         const items = await Promise.all(found.rows.map((row) => show(row, input)));
         return page(items, found.total, input.query);
@@ -198,6 +212,16 @@ export class ResourceRoutes<A extends Access> {
     if (change === undefined) return (input) => work.handle(call(input));
     return (input) => this.database.write.transaction().execute((trx) => change(trx, call(input)));
   }
+}
+
+/** The names of the members that each item of a list has. */
+function columnsOf({ schema }: AnswerSpec): string[] {
+  if (!(schema instanceof z.ZodObject)) throw new Error('The items of this list have no members');
+  return Object.keys(schema.shape);
+}
+
+async function* shownSlices<R>(slices: AsyncIterable<readonly R[]>, show: (row: R) => unknown) {
+  for await (const rows of slices) yield (await Promise.all(rows.map(show))) as Record<string, unknown>[];
 }
 
 /** Declares routes for callers who hold a permission. */

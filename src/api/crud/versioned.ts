@@ -11,7 +11,7 @@ import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { HawserError, invalid } from '../../lib/errors.ts';
 import type { GrantAccess } from '../../security/access.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
-import { readableIds } from '../../security/rights.ts';
+import { heldLevels, readableIds } from '../../security/rights.ts';
 import { GRANT_KINDS, type ResourceKind, type ResourceRows } from '../../versions/rows.ts';
 import type { GitStore, RepositoryRef, VersionDetails, VersionIndex } from '../../versions/store.ts';
 import { ResourceRoutes } from './routes.ts';
@@ -51,6 +51,19 @@ export const draftFlag = (flag: z.ZodType<boolean | null | undefined>, publish: 
       throw invalid('publish_separately', message, errors);
     })
     .meta({ description: `True at most: publish by PUT ${publish}` });
+
+/** The caller's own level on what is shown. */
+export const LEVEL = z.enum(['Read', 'Modify', 'Manage']).nullable();
+
+/** The caller's own level on a configuration or composite. */
+export const ACCESS = {
+  access: LEVEL.meta({
+    description: 'What the caller may do; null only for a token that has created it and may not read it',
+  }),
+};
+
+/** Tells the levels of the caller. */
+export type Levels = Awaited<ReturnType<typeof heldLevels>>;
 
 /** The members that views of configurations and composites end with. */
 export const VERSION_COUNTS = {
@@ -144,16 +157,23 @@ export function resourceList<K extends ResourceKind>(
   path: string,
   spec: Pick<Route, 'id' | 'summary' | 'tags'> & {
     answer: AnswerSpec;
-    show(row: ResourceRows[K], index: VersionIndex | null): unknown;
+    show(row: ResourceRows[K], index: VersionIndex | null, levels: Levels): unknown;
   },
 ): Route {
   const { tags, show, ...declared } = spec;
   const loads = pLimit(CONCURRENT_LOADS);
-  return new ResourceRoutes(database, { tags, access: { kind: 'user' } }).list<ResourceRows[K]>(path, {
+  const forUsers = new ResourceRoutes(database, { tags, access: { kind: 'user' } });
+  return forUsers.list<{ row: ResourceRows[K]; levels: Levels }>(path, {
     ...declared,
     problems: ['shutting_down'],
-    rows: ({ principal, query }) => listReadable(database.read, kind, principal, query),
-    show: async (row) => show(row, await loads(() => readableIndex(store, { kind, name: row.name }))),
+    async rows({ principal, query }) {
+      const { rows, total } = await listReadable(database.read, kind, principal, query);
+      const ids = rows.map(({ id }) => id);
+      const levels = await heldLevels(database.read, principal, ids);
+      return { rows: rows.map((row) => ({ row, levels })), total };
+    },
+    show: async ({ row, levels }) =>
+      show(row, await loads(() => readableIndex(store, { kind, name: row.name })), levels),
   });
 }
 

@@ -1,6 +1,7 @@
 /** `/api/v1/groups`: users taken together, to give roles and grants to all of them at once. */
 
 import type { Database, Db } from '../../db/open.ts';
+import { NOT_FOUND } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';
@@ -138,7 +139,7 @@ function mappingRoutes(database: Database, groups: PermittedRoutes): Route[] {
         'Its members would get the roles and grants of the group, none of which may go beyond what the caller holds.',
       body: { kind: 'json', schema: NewExternalMapping },
       answer: { description: 'The mapping', schema: ExternalMapping },
-      problems: ['not_found', 'beyond_own_permissions', 'mapping_exists'],
+      problems: [NOT_FOUND, 'beyond_own_permissions', 'mapping_exists'],
       change: async (trx, { caller, body }) => toExternalMapping(await createMapping(trx, caller, body)),
     }),
     groups.delete('/api/v1/groups/external-mappings/{id}', {

@@ -4,12 +4,14 @@
  */
 
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { EVIDENCE } from '../../db/node-tables.ts';
 import type { Database, Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
 import { DAY, MINUTE } from '../../lib/clock.ts';
 import type {
   CertificateTerm,
   CleanupFacts,
+  EvidenceCount,
   FleetFacts,
   NodeCount,
 } from '../../lib/metrics/fleet-metrics.ts';
@@ -39,6 +41,7 @@ export class FleetReader {
     const { read } = this.database;
     return {
       nodes: await countNodesByStatus(read),
+      running: await countByEvidence(read),
       generation: await readGeneration(read),
       cleanups: await listLastCleanups(read),
       ...(await this.currentCounts(now)),
@@ -89,6 +92,15 @@ async function* slices<T extends Slice>(countAfter: (rowid: number) => Promise<T
 async function countNodesByStatus(db: Db): Promise<NodeCount[]> {
   const rows = await db.selectFrom('node_counts').selectAll().execute();
   return rows.map(({ status, lcm_status: lcmStatus, count }) => ({ status, lcmStatus, count }));
+}
+
+/** Reads the counts that triggers keep. All three are told, so that a dashboard knows a zero from nothing. */
+async function countByEvidence(db: Db): Promise<EvidenceCount[]> {
+  const rows = await db.selectFrom('evidence_counts').selectAll().execute();
+  return EVIDENCE.map((evidence) => ({
+    evidence,
+    count: rows.find((row) => row.evidence === evidence)?.count ?? 0,
+  }));
 }
 
 /** Counts the stale nodes of the slice after a row. */

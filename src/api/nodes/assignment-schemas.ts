@@ -21,7 +21,7 @@ export const AssignmentView = z.object({
 });
 
 /** A version that is named exactly leaves nothing for a major version or a channel to decide. */
-function refuseBesideVersion(
+export function refuseBesideVersion(
   members: { [name in 'majorVersion' | 'prereleaseChannel' | 'version']?: unknown },
   context: z.RefinementCtx,
 ): void {
@@ -33,21 +33,24 @@ function refuseBesideVersion(
   }
 }
 
+/** What a body says of the assignment that it asks for. Whoever takes these members takes `refuseBesideVersion` too. */
+export const ASSIGNMENT = {
+  configurationName: z.string().min(1).max(128),
+  isComposite: z.boolean().nullish(),
+  majorVersion: z.int().min(0).nullish().meta({ description: 'Absent or null admits any' }),
+  prereleaseChannel: z
+    .string()
+    .refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2')
+    .nullish()
+    .meta({ description: 'Admits prereleases at or above this one, such as rc; absent or null none' }),
+  version: z.string().min(1).max(MAX_VERSION_LENGTH).nullish().meta({
+    description:
+      'Exactly this published version, so without `majorVersion` and `prereleaseChannel`; absent or null pins nothing',
+  }),
+};
+
 export const NewAssignment = z
-  .strictObject({
-    configurationName: z.string().min(1).max(128),
-    isComposite: z.boolean().nullish(),
-    majorVersion: z.int().min(0).nullish().meta({ description: 'Absent or null admits any' }),
-    prereleaseChannel: z
-      .string()
-      .refine(isChannel, 'Not a SemVer prerelease such as rc or beta.2')
-      .nullish()
-      .meta({ description: 'Admits prereleases at or above this one, such as rc; absent or null none' }),
-    version: z.string().min(1).max(MAX_VERSION_LENGTH).nullish().meta({
-      description:
-        'Exactly this published version, so without `majorVersion` and `prereleaseChannel`; absent or null pins nothing',
-    }),
-  })
+  .strictObject(ASSIGNMENT)
   .superRefine(refuseBesideVersion)
   .meta({
     id: 'NodeAssignment',

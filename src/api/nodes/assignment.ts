@@ -11,6 +11,7 @@ import type { Planner } from '../../resolve/plans.ts';
 import { findWanted, isWithdrawn } from '../../resolve/wanted-version.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { type AuthorTools, underLock } from '../../versions/author.ts';
 import type { Owner } from '../../versions/rows.ts';
 import { ONLY_SERIES } from '../../versions/types.ts';
@@ -18,8 +19,16 @@ import type { Caller } from '../crud/routes.ts';
 import type { NewAssignment } from './assignment-schemas.ts';
 import { findAssigned, requireNode } from './queries.ts';
 
+type Wish = z.output<typeof NewAssignment>;
+
 export interface AssignmentTools extends Pick<AuthorTools, 'database' | 'store'> {
   planner: Planner;
+}
+
+/** What is to be assigned, once all is checked that does not depend on the node. */
+export interface CheckedAssignment {
+  owner: Owner<'configurations' | 'composites'>;
+  assignment: Assignment;
 }
 
 /**
@@ -31,51 +40,93 @@ export async function assignConfiguration(
   tools: AssignmentTools,
   { principal, actor }: Caller,
   nodeId: string,
-  wish: z.output<typeof NewAssignment>,
+  wish: Wish,
 ): Promise<void> {
-  const { database, planner } = tools;
-  const { configurationName: name, majorVersion = null, prereleaseChannel = null, version = null } = wish;
-  const isComposite = wish.isComposite ?? false;
+  const { database } = tools;
   await requireNode(database.read, nodeId);
-  const kind = isComposite ? 'composite' : 'configuration';
-  const target = await grantedResource(database.read, principal, kind, 'Read', { name });
-  const assignment = {
-    configurationId: isComposite ? null : target.id,
-    compositeId: isComposite ? target.id : null,
-    majorVersion,
-    prereleaseChannel,
-    version,
-  };
-  if (!(await planner.isEligible(assignment))) throw notEligible(version);
-  const change = () =>
-    database.write.transaction().execute(async (trx) => {
-      const { fqdn, ...before } = await requireAssigned(trx, nodeId);
-      if (changedMembers(before, assignment) === null) return;
-      await saveAssignment(trx, nodeId, assignment, actor.at);
-      const constraint = { majorVersion, prereleaseChannel, version };
-      const details = { fqdn, configurationName: target.name, isComposite, ...constraint };
-      await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
-    });
+  const checked = await checkAssignment(tools, principal, wish);
+  await whileItStays(tools, checked, () =>
+    database.write.transaction().execute((trx) => assignChecked(trx, actor, nodeId, checked)),
+  );
+}
+
+/** @throws HawserError not_found for what the user may not read, conflict `no_eligible_version` */
+export async function checkAssignment(
+  { database, planner }: AssignmentTools,
+  principal: UserPrincipal,
+  wish: Wish,
+): Promise<CheckedAssignment> {
+  const kind = wish.isComposite ? 'composite' : 'configuration';
+  const named = { name: wish.configurationName };
+  const resource = await grantedResource(database.read, principal, kind, 'Read', named);
+  const assignment = assignmentOf(wish, resource.id);
+  await requireEligible(planner, assignment);
+  return { owner: { kind: `${kind}s`, resource }, assignment };
+}
+
+/**
+ * Assigns to one node what was checked.
+ * @returns whether the node had another assignment, or none
+ * @throws HawserError not_found for the node, or for a configuration that has been deleted since
+ */
+export async function assignChecked(
+  trx: Db,
+  actor: Actor,
+  nodeId: string,
+  { owner, assignment }: CheckedAssignment,
+): Promise<boolean> {
+  const { fqdn, ...before } = await requireAssigned(trx, nodeId);
+  if (changedMembers(before, assignment) === null) return false;
   try {
-    if (version === null) await change();
-    else await whileItStays(tools, { kind: `${kind}s`, resource: target }, assignment, change);
+    await saveAssignment(trx, nodeId, assignment, actor.at);
   } catch (error) {
     if (breaksReference(error)) throw notFound('The configuration was deleted just now');
     throw error;
   }
+  const { majorVersion, prereleaseChannel, version } = assignment;
+  const target = { configurationName: owner.resource.name, isComposite: owner.kind === 'composites' };
+  const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
+  await recordAudit(trx, actor, { action: 'node.configuration_assigned', resourceId: nodeId, details });
+  return true;
 }
 
-/** Runs work under the lock of the repository, so that no cleanup deletes the version before the node is pinned to it. */
-async function whileItStays(
-  tools: AssignmentTools,
-  owner: Owner<'configurations' | 'composites'>,
+/** What is stored of a wish. @param targetId the id of the configuration or composite that it names */
+export function assignmentOf(
+  { isComposite, majorVersion, prereleaseChannel, version }: Omit<Wish, 'configurationName'>,
+  targetId: string,
+): Assignment {
+  return {
+    configurationId: isComposite ? null : targetId,
+    compositeId: isComposite ? targetId : null,
+    majorVersion: majorVersion ?? null,
+    prereleaseChannel: prereleaseChannel ?? null,
+    version: version ?? null,
+  };
+}
+
+/** @throws HawserError conflict `no_eligible_version` where the assignment would give a node nothing */
+export async function requireEligible(
+  planner: Pick<Planner, 'isEligible'>,
   assignment: Assignment,
-  work: () => Promise<void>,
 ): Promise<void> {
-  await underLock(tools, owner, async ({ index }) => {
+  if (!(await planner.isEligible(assignment))) throw notEligible(assignment.version);
+}
+
+/**
+ * Runs work that assigns. An assignment to one version takes the lock of the repository, so that no cleanup deletes the
+ * version before the nodes are pinned to it.
+ * @throws HawserError conflict `no_eligible_version`; what `underLock` or `work` throws
+ */
+export async function whileItStays<T>(
+  tools: AssignmentTools,
+  { owner, assignment }: CheckedAssignment,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (assignment.version === null) return work();
+  return underLock(tools, owner, ({ index }) => {
     const pinned = findWanted(index.of(ONLY_SERIES), assignment);
     if (pinned === null || isWithdrawn(pinned)) throw notEligible(assignment.version);
-    await work();
+    return work();
   });
 }
 
@@ -87,13 +138,18 @@ function notEligible(version: string | null): HawserError {
   return conflict('no_eligible_version', message);
 }
 
-/** @throws HawserError not_found for the node; it is no error that nothing is assigned */
-export async function unassignConfiguration(trx: Db, actor: Actor, nodeId: string): Promise<void> {
+/**
+ * It is no error that nothing is assigned.
+ * @returns whether something was
+ * @throws HawserError not_found for the node
+ */
+export async function unassignConfiguration(trx: Db, actor: Actor, nodeId: string): Promise<boolean> {
   const { fqdn, configurationName, compositeId } = await requireAssigned(trx, nodeId);
-  if (configurationName === null) return;
+  if (configurationName === null) return false;
   await trx.deleteFrom('assignments').where('node_id', '=', nodeId).execute();
   const details = { fqdn, configurationName, isComposite: compositeId !== null };
   await recordAudit(trx, actor, { action: 'node.configuration_unassigned', resourceId: nodeId, details });
+  return true;
 }
 
 async function requireAssigned(trx: Db, nodeId: string) {

@@ -78,7 +78,10 @@ function configRoutes(database: Database): Route[] {
       params: idsInPath('nodeId'),
       body: { kind: 'json', schema: LcmConfigChange },
       answer: CONFIG_ANSWER,
-      change: (trx, { caller, params, body }) => changeLcmConfig(trx, caller.actor, params.nodeId, body),
+      async change(trx, { caller, params: { nodeId }, body }) {
+        await changeLcmConfig(trx, caller.actor, nodeId, body);
+        return readLcmConfig(trx, nodeId);
+      },
     }),
   ];
 }

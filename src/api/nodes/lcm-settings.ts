@@ -26,16 +26,20 @@ export async function readLcmConfig(db: Db, nodeId: string): Promise<z.input<typ
   };
 }
 
+/** What `changeLcmConfig` takes. */
+export type DesiredSettings = z.output<typeof LcmConfigChange>;
+
 /**
  * Sets the desired values. Members that are null or absent are left to the defaults from now on.
+ * @returns whether any of them was another
  * @throws HawserError not_found
  */
 export async function changeLcmConfig(
   trx: Db,
   actor: Actor,
   nodeId: string,
-  change: z.output<typeof LcmConfigChange>,
-): Promise<z.input<typeof LcmConfig>> {
+  change: DesiredSettings,
+): Promise<boolean> {
   const desired = {
     configurationMode: change.configurationMode ?? null,
     configurationModeInterval: change.configurationModeInterval?.text ?? null,
@@ -43,17 +47,16 @@ export async function changeLcmConfig(
   };
   const before = await readDesired(trx, nodeId);
   const changes = changedMembers(before.desired, desired);
-  if (changes !== null) {
-    const columns = {
-      desired_configuration_mode: desired.configurationMode,
-      desired_configuration_mode_interval: desired.configurationModeInterval,
-      desired_report_compliance: toColumn(desired.reportCompliance),
-    };
-    await trx.updateTable('nodes').set(columns).where('id', '=', nodeId).execute();
-    const details = { fqdn: before.fqdn, ...changes };
-    await recordAudit(trx, actor, { action: 'node.lcm_config_changed', resourceId: nodeId, details });
-  }
-  return readLcmConfig(trx, nodeId);
+  if (changes === null) return false;
+  const columns = {
+    desired_configuration_mode: desired.configurationMode,
+    desired_configuration_mode_interval: desired.configurationModeInterval,
+    desired_report_compliance: toColumn(desired.reportCompliance),
+  };
+  await trx.updateTable('nodes').set(columns).where('id', '=', nodeId).execute();
+  const details = { fqdn: before.fqdn, ...changes };
+  await recordAudit(trx, actor, { action: 'node.lcm_config_changed', resourceId: nodeId, details });
+  return true;
 }
 
 async function readDesired(db: Db, nodeId: string) {

@@ -1,27 +1,22 @@
-/** The list of nodes with the problems of their parameters, which no table holds. */
+/** The list of nodes with the problems of their parameters and with what they are offered, which no table holds. */
 
 import pLimit from 'p-limit';
-import type { z } from 'zod';
 import type { Database } from '../../db/open.ts';
 import { Pace } from '../../lib/pace.ts';
+import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
 import { type Page, pageOfList } from '../crud/rows.ts';
-import {
-  idList,
-  listNames,
-  listNodes,
-  listRows,
-  type NodeRow,
-  type StalenessRule,
-  selectMatching,
-} from './queries.ts';
-import type { NodeFilter } from './schemas.ts';
+import { type Filter, NodeList } from './node-list.ts';
+import { listNames, listRows, type NodeRow, type StalenessRule } from './queries.ts';
 
-type Filter = z.output<typeof NodeFilter>;
+/** What nodes are asked to be, and perhaps the order of the answer. */
+export type NodeConditions = Omit<Filter, 'take' | 'skip' | 'sort'> & Partial<Pick<Filter, 'sort'>>;
 
 /** A node as its list shows it. The count is null while what the node gets cannot be read. */
 export interface ListedNode {
   node: NodeRow;
+  /** What the assignment of the node gives now; null where it gives nothing. */
+  offeredVersion: string | null;
   parameterProblems: number | null;
 }
 
@@ -39,48 +34,83 @@ const SLICE = 250;
 export class ProblemList {
   private readonly database: Database;
   private readonly counts: ProblemCounts;
+  private readonly offered: OfferedVersions;
+  private readonly list: NodeList;
   /** The fleet as it was found last. It is valid until a node, or what nodes get, changes. */
   private fleet: Fleet | null = null;
   /** One request at a time goes through the fleet, because several would hold up the polls for longer. */
   private readonly turn = pLimit(1);
+  /** The same for whole lists. */
+  private readonly wholeTurn = pLimit(1);
 
-  constructor(database: Database, counts: ProblemCounts) {
+  constructor(database: Database, counts: ProblemCounts, offered: OfferedVersions) {
     this.database = database;
     this.counts = counts;
+    this.offered = offered;
+    this.list = new NodeList(database, offered);
   }
 
   /**
-   * One page of the nodes that match, by fqdn.
+   * One page of the nodes that match, in the order asked for.
    * @param caller is the one in whose turn documents are read
    */
   async page(filter: Filter, rule: StalenessRule, caller: string): Promise<Page<ListedNode>> {
-    const { read } = this.database;
-    const { hasParameterProblems, ...others } = filter;
-    if (hasParameterProblems === undefined) {
-      const { rows, total } = await listNodes(read, others, rule);
-      return { rows: await this.withCounts(rows, caller), total };
+    const { hasParameterProblems } = filter;
+    const { rows: ids, total } =
+      hasParameterProblems === undefined
+        ? await this.list.page(filter, rule)
+        : pageOfList(await this.find(filter, rule, { hasParameterProblems, caller }), filter);
+    return { rows: await this.rowsOf(ids, rule, caller), total };
+  }
+
+  /**
+   * The ids of all nodes that match, in the order asked for, by default by fqdn. It goes through the fleet in slices,
+   * between which polls are answered.
+   * @param caller is the one in whose turn documents are read
+   */
+  async matchingIds(
+    conditions: NodeConditions,
+    rule: StalenessRule,
+    caller: string,
+  ): Promise<readonly string[]> {
+    const filter: Filter = { sort: 'fqdn', ...conditions, take: 1, skip: 0 };
+    const { hasParameterProblems } = filter;
+    if (hasParameterProblems === undefined) return this.list.all(filter, rule);
+    return this.find(filter, rule, { hasParameterProblems, caller });
+  }
+
+  /** All nodes that match, in the order of the list, in slices. A node that is deleted meanwhile is left out. */
+  async *whole(filter: Filter, rule: StalenessRule, caller: string): AsyncGenerator<ListedNode[]> {
+    const matching = await this.wholeTurn(() => this.matchingIds(filter, rule, caller));
+    for (const ids of slicesOf(matching)) yield await this.rowsOf(ids, rule, caller);
+  }
+
+  /** What the assignment of a node gives now; null where it gives nothing. */
+  async offeredVersion(node: NodeRow): Promise<string | null> {
+    return this.offeredTo(node, new Map());
+  }
+
+  private async rowsOf(ids: readonly string[], rule: StalenessRule, caller: string): Promise<ListedNode[]> {
+    const listed: ListedNode[] = [];
+    const pace = new Pace();
+    for (const slice of slicesOf(ids)) {
+      const rows = await listRows(this.database.read, rule, slice);
+      if (pace.isDue) await pace.rest();
+      listed.push(...(await this.listed(rows, caller, pace)));
     }
-    const found = await this.turn(() => this.find(others, rule, { hasParameterProblems, caller }));
-    const { rows: ids, total } = pageOfList(found, filter);
-    const rows = await listRows(read, rule, idList(ids));
-    return { rows: await this.withCounts(rows, caller), total };
+    return listed;
   }
 
   private async find(
-    { take: _take, skip: _skip, ...others }: Filter,
+    filter: Filter,
     rule: StalenessRule,
     { hasParameterProblems, caller }: { hasParameterProblems: boolean; caller: string },
   ): Promise<readonly string[]> {
-    const { withProblems, withoutProblems } = await this.currentFleet(caller);
+    const { withProblems, withoutProblems } = await this.turn(() => this.currentFleet(caller));
     const all = hasParameterProblems ? withProblems : withoutProblems;
-    if (Object.values(others).every((value) => value === undefined)) return all;
-    const found: string[] = [];
-    const pace = new Pace();
-    for (const slice of slicesOf(all)) {
-      found.push(...(await selectMatching(this.database.read, slice, others, rule)));
-      if (pace.isDue) await pace.rest();
-    }
-    return found;
+    const { take: _take, skip: _skip, hasParameterProblems: _has, sort, ...others } = filter;
+    const isAsIs = sort === 'fqdn' && Object.values(others).every((value) => value === undefined);
+    return isAsIs ? all : this.list.among(all, filter, rule);
   }
 
   private async currentFleet(caller: string): Promise<Fleet> {
@@ -114,15 +144,32 @@ export class ProblemList {
     }
   }
 
-  private async withCounts(rows: readonly NodeRow[], caller: string): Promise<ListedNode[]> {
-    const pace = new Pace();
+  private async listed(rows: readonly NodeRow[], caller: string, pace: Pace): Promise<ListedNode[]> {
+    const counts = await this.counts.ofNodes(idsOf(rows), caller, pace);
+    const offers = new Map<string, Promise<string | null>>();
     const listed: ListedNode[] = [];
-    for (const slice of slicesOf(rows)) {
-      const counts = await this.counts.ofNodes(idsOf(slice), caller, pace);
-      for (const node of slice) listed.push({ node, parameterProblems: counts.get(node.id) ?? null });
+    for (const node of rows) {
       if (pace.isDue) await pace.rest();
+      const offeredVersion = await this.offeredTo(node, offers);
+      listed.push({ node, offeredVersion, parameterProblems: counts.get(node.id) ?? null });
     }
     return listed;
+  }
+
+  /** @param known what was found for this list, so that the nodes of an assignment share it */
+  private offeredTo(
+    node: NodeRow,
+    known: Map<string, Promise<string | null>>,
+  ): Promise<string | null> | null {
+    const { configurationName: name, compositeId, majorVersion, prereleaseChannel, pinnedVersion } = node;
+    if (name === null) return null;
+    const isComposite = compositeId !== null;
+    const key = [isComposite, majorVersion, prereleaseChannel, pinnedVersion, name].join(' ');
+    const offered =
+      known.get(key) ??
+      this.offered.of({ name, isComposite, majorVersion, prereleaseChannel, version: pinnedVersion });
+    known.set(key, offered);
+    return offered;
   }
 }
 

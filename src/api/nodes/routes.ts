@@ -5,18 +5,21 @@ import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-c
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
+import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
-import { recordAudit } from '../../security/audit.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { pageOfList } from '../crud/rows.ts';
-import { readServerSettings } from '../settings/queries.ts';
 import { type AssignmentTools, assignConfiguration, unassignConfiguration } from './assignment.ts';
 import { NewAssignment } from './assignment-schemas.ts';
+import type { BulkTools } from './bulk.ts';
+import { bulkRoute } from './bulk-routes.ts';
 import { listCertificates } from './certificate-queries.ts';
 import { toReported } from './lcm-settings.ts';
 import { ProblemList } from './problem-list.ts';
-import { deleteNodeRow, findNode, requireNode, type StalenessRule } from './queries.ts';
+import { findNode, requireNode, stalenessRule } from './queries.ts';
 import { CERTIFICATE_PROBLEMS, type RegistrationOptions, registerNode } from './registration.ts';
+import { removeNode } from './removal.ts';
+import { readRunning } from './running.ts';
 import {
   NewTag,
   NodeDetails,
@@ -34,13 +37,18 @@ const PUBLIC = { tags: TAGS, access: { kind: 'public' } } as const;
 
 export interface NodeRouteOptions extends RegistrationOptions, AssignmentTools {
   problemCounts: ProblemCounts;
+  offeredVersions: OfferedVersions;
 }
 
 export function nodeRoutes(options: NodeRouteOptions): Route[] {
   const { database } = options;
+  const list = new ProblemList(database, options.problemCounts, options.offeredVersions);
+  const matchingIds: BulkTools['matchingIds'] = async (conditions, { principal, actor }) =>
+    list.matchingIds(conditions, await stalenessRule(database, actor.at), principal.userId);
   return [
     registerRoute(options),
-    ...readingRoutes(options),
+    ...readingRoutes(options, list),
+    bulkRoute({ ...options, matchingIds }),
     deleteRoute(database),
     ...assignmentRoutes(options),
   ];
@@ -73,18 +81,22 @@ function registerRoute(options: NodeRouteOptions): Route {
   });
 }
 
-function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): Route[] {
+function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, list: ProblemList): Route[] {
   const { read } = database;
   const nodes = permitted(database, TAGS, 'nodes.read');
-  const list = new ProblemList(database, problemCounts);
   return [
     nodes.list('/api/v1/nodes', {
-      ...operation('listNodes', 'List nodes by name'),
+      ...operation('listNodes', 'List nodes, by name or as `sort` says'),
       query: NodeFilter,
       answer: { description: 'The nodes that match', schema: NodeSummary },
       rows: async ({ principal, query, facts }) =>
         list.page(query, await stalenessRule(database, facts.now), principal.userId),
-      show: ({ node, parameterProblems }) => ({ ...toNodeSummary(node), parameterProblems }),
+      whole: async ({ principal, query, facts }) =>
+        list.whole(query, await stalenessRule(database, facts.now), principal.userId),
+      show: ({ node, offeredVersion, parameterProblems }) => ({
+        ...toNodeSummary(node, offeredVersion),
+        parameterProblems,
+      }),
     }),
     nodes.get('/api/v1/nodes/{nodeId}', {
       ...operation('getNode', 'Read a node'),
@@ -98,22 +110,18 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions): 
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
         return {
-          ...toNodeSummary(row),
+          ...toNodeSummary(row, await list.offeredVersion(row)),
           certificate: toCertificate(await listCertificates(read, nodeId), now),
           assignment:
             assignment &&
             toAssignment(assignment, row.configurationName ?? '', await planner.resolve(assignment)),
           tags: tags.map(toNodeTag),
+          running: await readRunning(read, nodeId),
           parameterProblems: node ? await problemCounts.ofNode(node, principal.userId) : 0,
         };
       },
     }),
   ];
-}
-
-async function stalenessRule(database: Database, now: number): Promise<StalenessRule> {
-  const { stalenessMultiplier } = await readServerSettings(database.read);
-  return { now, stalenessMultiplier };
 }
 
 function deleteRoute(database: Database): Route {
@@ -124,11 +132,7 @@ function deleteRoute(database: Database): Route {
     answer: { description: 'The node is known no more' },
     // No copy of the node is kept in memory, so that its certificate is unknown from the next call on, even on a
     // connection that is open already.
-    async change(trx, { caller, params: { nodeId } }) {
-      const fqdn = await deleteNodeRow(trx, nodeId);
-      if (fqdn === undefined) throw notFound('No such node');
-      await recordAudit(trx, caller.actor, { action: 'node.deleted', resourceId: nodeId, details: { fqdn } });
-    },
+    handle: ({ caller, params }) => removeNode(database, caller.actor, params.nodeId),
   });
 }
 

@@ -1,9 +1,11 @@
 /** Shapes of nodes. */
 
 import { z } from 'zod';
+import { EVIDENCE, LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
 import { choice, Duration, Flag, Id, Paging, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
 import { AssignmentView } from './assignment-schemas.ts';
+import { RUNNING_EXAMPLE, Running } from './running.ts';
 
 /** Values of the examples in the OpenAPI document. */
 const SUMMARY = {
@@ -23,6 +25,8 @@ const SUMMARY = {
   desiredConfigurationModeInterval: null,
   desiredReportCompliance: null,
   parameterProblems: 0,
+  offeredVersion: '1.2.0',
+  running: { version: '1.2.0', evidence: 'Declared' },
 };
 const TAG = {
   nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
@@ -34,8 +38,9 @@ const TAG = {
   assignedAt: '2026-11-20T09:08:00.000Z',
 };
 
-export const NodeStatus = choice('Unknown', 'Compliant', 'NonCompliant', 'Error');
-export const LcmStatus = choice('Unknown', 'Idle', 'Downloading', 'Testing', 'Remediating', 'Error');
+export const NodeStatus = choice(...NODE_STATUSES);
+export const LcmStatus = choice(...LCM_STATUSES);
+export const Evidence = choice(...EVIDENCE);
 export const ConfigurationSource = choice('Local', 'Pull');
 export const ConfigurationMode = choice('Monitor', 'Remediate');
 
@@ -150,6 +155,11 @@ export const StatusEvent = z
     ],
   });
 
+const SortOrder = choice(
+  ...(['fqdn', 'lastCheckIn', 'createdAt', 'status'] as const),
+  ...(['-fqdn', '-lastCheckIn', '-createdAt', '-status'] as const),
+);
+
 export const NodeFilter = Paging.extend({
   fqdn: z.string().max(253).optional().meta({ description: 'Any part of the name, in any case' }),
   status: NodeStatus.optional(),
@@ -157,8 +167,21 @@ export const NodeFilter = Paging.extend({
   configurationName: z.string().max(128).optional().meta({ description: 'Of what is assigned, exactly' }),
   stale: Flag.optional(),
   scopeValueId: z.guid().optional().meta({ description: 'Nodes with this tag' }),
+  unassigned: Flag.optional().meta({ description: 'Whether nothing is assigned' }),
+  version: z
+    .string()
+    .max(128)
+    .optional()
+    .meta({ description: 'The version that the assignment gives now, as `offeredVersion`' }),
+  evidence: Evidence.optional().meta({ description: 'How the server knows what the node runs' }),
+  certificateExpiring: Flag.optional().meta({
+    description: 'Whether the certificate ends within 30 days, or has ended',
+  }),
   hasParameterProblems: Flag.optional().meta({
     description: 'A node of which `parameterProblems` is null is met by neither',
+  }),
+  sort: SortOrder.default('fqdn').meta({
+    description: 'With `-` before it falling. Equal ones stand by fqdn; null comes first when rising',
   }),
 });
 
@@ -182,6 +205,20 @@ const nodeSummary = {
   }),
   desiredConfigurationModeInterval: z.string().nullable(),
   desiredReportCompliance: z.boolean().nullable(),
+  offeredVersion: z
+    .string()
+    .nullable()
+    .meta({ description: 'What the assignment gives now; null where it gives nothing' }),
+  running: z
+    .object({
+      version: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null where it is not known which version has this checksum' }),
+      evidence: Evidence,
+    })
+    .nullable()
+    .meta({ description: 'What the node runs, as far as the server knows' }),
   parameterProblems: z
     .int()
     .nullable()
@@ -221,6 +258,7 @@ export const NodeDetails = z
     }),
     assignment: AssignmentView.nullable(),
     tags: z.array(NodeTag),
+    running: Running.nullable().meta({ description: 'What the node runs; null while nothing is known' }),
     parameterProblems: z
       .int()
       .meta({ description: 'Faults of the merged parameters; which ones, `parameters/resolution` says' }),
@@ -247,6 +285,7 @@ export const NodeDetails = z
           pinnedToWithdrawn: false,
         },
         tags: [TAG],
+        running: RUNNING_EXAMPLE,
       },
     ],
   });

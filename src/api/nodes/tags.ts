@@ -1,12 +1,13 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
+import { type SqlBool, sql } from 'kysely';
 import { orConflict } from '../../db/errors.ts';
 import type { Db } from '../../db/open.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { requireNode } from './queries.ts';
+import { idList, requireNode } from './queries.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
 
@@ -44,12 +45,10 @@ export function toNodeTag(tag: NodeTagRow) {
 export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise<NodeTagRow> {
   const { nodeId, scopeValueId } = target;
   await requireNode(trx, nodeId);
-  const scopeTypeId = await findTypeOfValue(trx, scopeValueId);
-  if (scopeTypeId === undefined) throw notFound('No such scope value');
+  const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
-  const message = 'The node has a value of this scope type; take that away first';
   // The primary key decides, so that of two calls at once only one succeeds.
-  await orConflict('node_tags.scope_type_id', conflict('scope_type_already_tagged', message), () =>
+  await orConflict('node_tags.scope_type_id', alreadyTagged(), () =>
     trx
       .insertInto('node_tags')
       .values({ ...row, assigned_at: actor.at })
@@ -59,6 +58,35 @@ export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise
   await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
   return tag;
 }
+
+/** The id of the scope type to which a value belongs. @throws HawserError not_found without such a value */
+export async function requireTypeOfValue(db: Db, scopeValueId: string): Promise<string> {
+  const scopeTypeId = await findTypeOfValue(db, scopeValueId);
+  if (scopeTypeId === undefined) throw notFound('No such scope value');
+  return scopeTypeId;
+}
+
+/** The ids of those values of one scope type that some nodes have, by the nodes' ids. */
+export async function tagsOfType(
+  db: Db,
+  nodeIds: readonly string[],
+  scopeTypeId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('node_tags')
+    .select(['node_id', 'scope_value_id'])
+    .where('scope_type_id', '=', scopeTypeId)
+    .where(sql<SqlBool>`node_id in ${idList(nodeIds)}`)
+    .execute();
+  return new Map(rows.map(({ node_id, scope_value_id }) => [node_id, scope_value_id]));
+}
+
+/** The refusal of a second value of a scope type. */
+export const alreadyTagged = () =>
+  conflict('scope_type_already_tagged', 'The node has a value of this scope type; take that away first');
+
+/** The refusal to take away a value that the node does not have. */
+export const notTagged = () => notFound('The node is not tagged with this value');
 
 /** @throws HawserError not_found for the node or the tag */
 export async function untagNode(trx: Db, actor: Actor, target: TagTarget): Promise<void> {
@@ -73,9 +101,15 @@ export async function untagNode(trx: Db, actor: Actor, target: TagTarget): Promi
   await recordAudit(trx, actor, { action: 'node.untagged', resourceId: nodeId, details });
 }
 
+/** Whether the node has this very tag. */
+export async function hasTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<boolean> {
+  const tags = db.selectFrom('node_tags').select('node_id').where('node_id', '=', nodeId);
+  return (await tags.where('scope_value_id', '=', scopeValueId).executeTakeFirst()) !== undefined;
+}
+
 async function requireTag(db: Db, { nodeId, scopeValueId }: TagTarget): Promise<NodeTagRow> {
   const tag = (await listTags(db, nodeId)).find((one) => one.scopeValueId === scopeValueId);
-  if (!tag) throw notFound('The node is not tagged with this value');
+  if (!tag) throw notTagged();
   return tag;
 }
 

@@ -8,9 +8,14 @@ import { isWithdrawn } from '../../resolve/wanted-version.ts';
 import type { VersionRef } from '../../versions/types.ts';
 import type { NodeRow, StatusEventRow } from './queries.ts';
 
-export function toNodeSummary(row: NodeRow) {
+/** @param offeredVersion what the assignment gives now; null where it gives nothing */
+export function toNodeSummary(row: NodeRow, offeredVersion: string | null) {
+  const { compositeId, majorVersion, prereleaseChannel, pinnedVersion, evidence, runningVersion, ...shown } =
+    row;
   return {
-    ...row,
+    ...shown,
+    offeredVersion,
+    running: evidence === null ? null : { version: runningVersion, evidence },
     isStale: Boolean(row.isStale),
     lastCheckIn: toOptionalTimestamp(row.lastCheckIn),
     createdAt: toTimestamp(row.createdAt),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { type Answer, json } from '../../http/answer.ts';
 import { openApiDocument } from '../../http/openapi/document.ts';
+import { NOT_FOUND } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { readVersion } from '../../lib/version.ts';
 
@@ -19,7 +20,7 @@ export function openApiRoute(routes: readonly Route[]): Route {
     access: { kind: 'public' },
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.looseObject({ openapi: z.string() }) } },
     // The answer in production, where the route is not there.
-    problems: ['not_found'],
+    problems: [NOT_FOUND],
     handle: () => {
       // The document is made at the first request, because most servers are never asked for it.
       answer ??= json(openApiDocument([...routes, self], readVersion()));

@@ -19,6 +19,9 @@ export interface ParameterTools extends AuthorTools {
   documents: Documents;
 }
 
+/** What the rules for parameter files read. */
+export type CheckTools = Omit<ParameterTools, Exclude<keyof AuthorTools, 'database'>>;
+
 /** The configuration that owns the parameters. */
 export type ConfigurationOf = Pick<GrantedResource, 'id' | 'name'>;
 
@@ -28,13 +31,13 @@ const refusals = new LRUCache<string, boolean>({ max: 50_000 });
 /** The checks of one request. The settings are read once, and each major's schema is looked for once. */
 export class FileChecks {
   readonly mode: ParameterValidationMode;
-  private readonly tools: ParameterTools;
+  private readonly tools: CheckTools;
   private readonly name: string;
   private readonly caller: string;
   private readonly schemas = new Map<number, Promise<DocumentSource | null>>();
 
   private constructor(
-    tools: ParameterTools,
+    tools: CheckTools,
     name: string,
     { mode, caller }: { mode: ParameterValidationMode; caller: string },
   ) {
@@ -45,7 +48,7 @@ export class FileChecks {
   }
 
   /** @param caller the id of the user in whose turn documents are read */
-  static async of(tools: ParameterTools, { id, name }: ConfigurationOf, caller: string): Promise<FileChecks> {
+  static async of(tools: CheckTools, { id, name }: ConfigurationOf, caller: string): Promise<FileChecks> {
     const { parameterValidationMode: mode } = await readEffectiveSettings(tools.database.read, id);
     return new FileChecks(tools, name, { mode, caller });
   }

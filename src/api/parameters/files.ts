@@ -6,7 +6,7 @@
 import { sameVersion } from '../../domain/version-order.ts';
 import { tidyText } from '../../git/trailers.ts';
 import { refuseGone } from '../../lib/client-gone.ts';
-import { conflict, invalid } from '../../lib/errors.ts';
+import { conflict, type HawserError, invalid } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import type { CompatibilityGuard } from '../../resolve/compatibility.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
@@ -15,7 +15,7 @@ import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
 import type { Target } from '../../versions/rows.ts';
 import type { ParameterDetails, ParameterScope, VersionRef } from '../../versions/store.ts';
 import type { ScopeTypeRow } from '../scope-types/queries.ts';
-import { FileChecks, type ParameterTools } from './checks.ts';
+import { type CheckTools, FileChecks, type ParameterTools } from './checks.ts';
 import type { ReadContent } from './content.ts';
 import {
   defineValue,
@@ -24,6 +24,7 @@ import {
   type ScopeTypeChoice,
   scopeNamed,
   scopeToWrite,
+  type WantedScope,
 } from './scopes.ts';
 
 export type FileTarget = Target<'parameters'>;
@@ -68,14 +69,9 @@ export function saveFile(
   { content, message, publish = false }: SavedContent,
 ): Promise<ChangedFile & { isNew: boolean }> {
   const { database } = tools;
-  const { version, scopeValue } = file;
+  const { version } = file;
   return authorVersions(tools, target, async (author) => {
-    const type = await requireEnabledType(database.read, file.type);
-    const wanted = await scopeToWrite(database.read, type, scopeValue);
-    const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
-    const errors = await checks.errorsOf(version, content?.document ?? null);
-    if (checks.mode === 'Strict' && errors.length > 0)
-      throw invalid('validation_failed', refusal(version), errors);
+    const { type, wanted, needsMigration } = await checkFile(tools, target, file, content);
     // This check comes before anything is written. The author repeats it.
     author.findDraft(version, seriesOf(wanted.scope));
     refuseGone(target.gone);
@@ -87,8 +83,31 @@ export function saveFile(
     const details = publish
       ? await tools.store.parameters.describe(name, await author.publish(version, async () => [], { series }))
       : draft.details;
-    return { type, scope, details, needsMigration: errors.length > 0, isNew: draft.isNew };
+    return { type, scope, details, needsMigration, isNew: draft.isNew };
   });
+}
+
+/** Whose parameters a file is checked for, and by whom. */
+type CheckedFor = Pick<FileTarget, 'resource' | 'principal'>;
+
+/**
+ * The rules for the content of a file and for the scope that it is for. Nothing is written.
+ * @throws HawserError as `saveFile`, but for the version
+ */
+export async function checkFile(
+  tools: CheckTools,
+  { resource, principal }: CheckedFor,
+  { type: choice, scopeValue, version }: FileName,
+  content: ReadContent | null,
+): Promise<{ type: ScopeTypeRow; wanted: WantedScope; needsMigration: boolean }> {
+  const { read } = tools.database;
+  const type = await requireEnabledType(read, choice);
+  const wanted = await scopeToWrite(read, type, scopeValue);
+  const checks = await FileChecks.of(tools, resource, principal.userId);
+  const errors = await checks.errorsOf(version, content?.document ?? null);
+  if (checks.mode === 'Strict' && errors.length > 0)
+    throw invalid('validation_failed', refusal(version), errors);
+  return { type, wanted, needsMigration: errors.length > 0 };
 }
 
 async function writeDraft(
@@ -127,16 +146,12 @@ export function publishFile(
 ): Promise<ChangedFile> {
   const { version } = name;
   return authorVersions(tools, target, async (author) => {
-    const type = await requireEnabledType(tools.database.read, name.type);
-    const scope = await scopeNamed(tools.database.read, type, name.scopeValue);
+    const { type, scope } = await scopeToPublish(tools, name);
     let needsMigration = false;
     const rules = async (ref: VersionRef) => {
-      const checks = await FileChecks.of(tools, target.resource, target.principal.userId);
-      const document = await tools.parameters.source(target.resource.name, ref);
-      const errors = await checks.errorsOf(version, document);
-      needsMigration = errors.length > 0;
-      const isRefused = checks.mode === 'Strict' && needsMigration;
-      return isRefused ? [conflict('validation_failed', refusal(version), { errors })] : [];
+      const judged = await judgeFile(tools, target, ref);
+      needsMigration = judged.needsMigration;
+      return judged.blockers;
     };
     const published = await author.publish(version, rules, {
       series: seriesOf(scope),
@@ -145,6 +160,30 @@ export function publishFile(
     const details = await tools.store.parameters.describe(target.resource.name, published);
     return { type, scope, details, needsMigration };
   });
+}
+
+/** @throws HawserError not_found for the type; invalid for the value; conflict `scope_type_disabled` */
+export async function scopeToPublish(
+  { database: { read } }: Pick<CheckTools, 'database'>,
+  { type: choice, scopeValue }: Omit<FileName, 'version'>,
+): Promise<{ type: ScopeTypeRow; scope: ParameterScope }> {
+  const type = await requireEnabledType(read, choice);
+  return { type, scope: await scopeNamed(read, type, scopeValue) };
+}
+
+/** The rules for publishing a draft: in mode Strict the schema must accept it. */
+export async function judgeFile(
+  tools: CheckTools,
+  { resource, principal }: CheckedFor,
+  ref: VersionRef,
+): Promise<{ blockers: readonly HawserError[]; needsMigration: boolean }> {
+  const checks = await FileChecks.of(tools, resource, principal.userId);
+  const document = await tools.parameters.source(resource.name, ref);
+  const errors = await checks.errorsOf(ref.version, document);
+  const needsMigration = errors.length > 0;
+  const isRefused = checks.mode === 'Strict' && needsMigration;
+  const blockers = isRefused ? [conflict('validation_failed', refusal(ref.version), { errors })] : [];
+  return { blockers, needsMigration };
 }
 
 /** Deletes a draft, of a type that is switched off too. @throws HawserError not_found, conflict `published_version` */

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Answer } from '../../http/answer.ts';
 import { html, pageAnswer } from '../../http/html.ts';
+import { NOT_FOUND } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 
@@ -76,7 +77,7 @@ const COMMON = {
   tags: ['Reference'],
   access: { kind: 'public' },
   // The answer in production, where the routes are not there.
-  problems: ['not_found'],
+  problems: [NOT_FOUND],
 } as const;
 
 export function referenceRoutes(): Route[] {

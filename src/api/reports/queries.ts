@@ -6,26 +6,38 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/open.ts';
-import type { ReportCountsTable, ReportsTable } from '../../db/schema.ts';
-import { HOUR, MINUTE } from '../../lib/clock.ts';
-import { newestFirst, newestPage, type Period, whereGiven, within } from '../crud/history.ts';
+import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
+import {
+  behind,
+  newestFirst,
+  newestPage,
+  newestSlices,
+  type Period,
+  type Place,
+  SLICE,
+  slicesOf,
+  whereGiven,
+  within,
+} from '../crud/history.ts';
 import type { Page } from '../crud/rows.ts';
+import { ALL_TIMES, countOutcomesWithin, countWithin, NOT_SAID, type Outcome, type Span } from './counts.ts';
 import type { NodeReportFilter } from './schemas.ts';
 
 /** What the summary of a report shows. */
 export type ReportRow = Pick<
   ReportsTable,
   'id' | 'node_id' | 'timestamp' | 'operation' | 'in_desired_state' | 'had_errors'
-> & { fqdn: string };
+> & {
+  fqdn: string;
+  /** What the node ran; null where that is not known. */
+  checksum: string | null;
+  source: ReportChecksumsTable['source'] | null;
+};
+
+/** A report with its place in the lists. */
+type PlacedReport = ReportRow & Place;
 
 type Filter = z.output<typeof NodeReportFilter>;
-type Outcome = Pick<ReportCountsTable, 'operation' | 'in_desired_state' | 'had_errors'>;
-
-/** `report_counts` counts by spans of these lengths, from coarse to fine, and by one span of all times. */
-const REPORT_SPANS = [HOUR, MINUTE] as const;
-const ALL_TIMES = 0;
-/** The value of `in_desired_state` in `report_counts` for reports that do not say it. */
-const NOT_SAID = -1;
 /** The midnight after the last day that a time of the API can name. */
 const END_OF_TIME = Date.UTC(10_000, 0);
 
@@ -34,7 +46,9 @@ function reportRows(db: Db) {
   return db
     .selectFrom('reports')
     .innerJoin('nodes', 'nodes.id', 'reports.node_id')
+    .leftJoin('report_checksums', 'report_checksums.report_seq', 'reports.seq')
     .select([
+      'reports.seq',
       'reports.id',
       'reports.node_id',
       'nodes.fqdn',
@@ -42,6 +56,8 @@ function reportRows(db: Db) {
       'reports.operation',
       'reports.in_desired_state',
       'reports.had_errors',
+      'report_checksums.checksum',
+      'report_checksums.source',
     ]);
 }
 
@@ -51,32 +67,77 @@ export function findReport(db: Db, id: string): Promise<(ReportRow & { result: s
 
 /** Lists the reports of a node that match, newest first. */
 export function listNodeReports(db: Db, nodeId: string, filter: Filter): Promise<Page<ReportRow>> {
-  const matching = whereGiven(reportsWithin(db, filter), {
+  return newestPage(reportsOfNode(db, nodeId, filter), reportRows(db), filter);
+}
+
+/** All reports of a node that match, newest first, in slices. */
+export function allNodeReports(db: Db, nodeId: string, filter: Filter): AsyncGenerator<PlacedReport[]> {
+  return newestSlices(reportsOfNode(db, nodeId, filter), reportRows(db));
+}
+
+function reportsOfNode(db: Db, nodeId: string, filter: Filter) {
+  return whereGiven(reportsWithin(db, filter), {
     node_id: nodeId,
     operation: filter.operation,
     in_desired_state: toFlag(filter.inDesiredState, null),
     had_errors: toFlag(filter.hadErrors, null),
   });
-  return newestPage(matching, reportRows(db), filter);
 }
 
 /** Lists all reports that match, newest first. */
 export async function listReports(db: Db, filter: Filter): Promise<Page<ReportRow>> {
   const found = await countOutcomes(db, filter);
-  const [first, ...others] = found.map((outcome) =>
-    withOutcome(db, outcome, filter).select(['seq', 'timestamp']),
-  );
-  if (first === undefined) return { rows: [], total: 0 };
-  const merged = newestFirst(others.reduce((all, one) => all.unionAll(one), first))
-    .limit(filter.take)
-    .offset(filter.skip);
-  const shown = db.selectFrom(merged.as('shown')).select('shown.seq');
-  const rows = await newestFirst(reportRows(db).where('reports.seq', 'in', shown)).execute();
-  const total =
-    filter.from === undefined && filter.to === undefined
-      ? found.reduce((sum, { count }) => sum + count, 0)
-      : await countWithin(db, found, toRange(filter));
+  const rows = await readReports(db, found, filter);
+  const isOpen = filter.from === undefined && filter.to === undefined;
+  const { from: start = 0, to = END_OF_TIME - 1 } = filter;
+  const total = isOpen
+    ? found.reduce((sum, { count }) => sum + count, 0)
+    : await countWithin(db, found, { start, end: to + 1 });
   return { rows, total };
+}
+
+/** All reports that match, newest first, in slices. */
+export function allReports(db: Db, filter: Filter): AsyncGenerator<PlacedReport[]> {
+  return slicesOf(async (place) =>
+    readReports(db, await countOutcomes(db, filter), { ...filter, take: SLICE, skip: 0 }, place),
+  );
+}
+
+/** Reports with these outcomes, newest first, behind a place. */
+async function readReports(
+  db: Db,
+  outcomes: readonly Outcome[],
+  { take, skip, ...period }: Filter,
+  place?: Place,
+): Promise<PlacedReport[]> {
+  const [first, ...others] = outcomes.map((outcome) =>
+    behind(withOutcome(db, outcome, period), place).select(['seq', 'timestamp']),
+  );
+  if (first === undefined) return [];
+  const merged = newestFirst(others.reduce((all, one) => all.unionAll(one), first))
+    .limit(take)
+    .offset(skip);
+  const shown = db.selectFrom(merged.as('shown')).select('shown.seq');
+  return newestFirst(reportRows(db).where('reports.seq', 'in', shown)).execute();
+}
+
+/**
+ * How many reports there are of each verdict, in each of these spans of time. Each report counts once: as an error where
+ * it had errors, else by what it says of the desired state.
+ */
+export async function countVerdicts(db: Db, spans: readonly Span[]) {
+  const counts = await countOutcomesWithin(db, spans);
+  return counts.map((outcomes) => {
+    const sum = (matches: (outcome: Outcome) => boolean) =>
+      outcomes.filter(matches).reduce((all, { count }) => all + count, 0);
+    const said = (state: number) => sum((one) => one.had_errors === 0 && one.in_desired_state === state);
+    return {
+      compliant: said(1),
+      nonCompliant: said(0),
+      unknown: said(NOT_SAID),
+      errors: sum(({ had_errors }) => had_errors === 1),
+    };
+  });
 }
 
 /** Lists the outcomes that the filter admits and that at least one report has, with their counts over all times. */
@@ -88,68 +149,6 @@ function countOutcomes(db: Db, { operation, inDesiredState, hadErrors }: Filter)
   })
     .select(['operation', 'in_desired_state', 'had_errors', 'count'])
     .execute();
-}
-
-/** A range of time in epoch milliseconds, without its `end`. */
-interface Range {
-  start: number;
-  end: number;
-}
-
-function toRange({ from = 0, to = END_OF_TIME - 1 }: Period): Range {
-  return { start: from, end: to + 1 };
-}
-
-/**
- * Adds up the counts of whole hours. What is left before and after them is added from the counts of whole minutes, and
- * what is left of those is counted from the reports themselves.
- */
-async function countWithin(
-  db: Db,
-  outcomes: readonly Outcome[],
-  { start, end }: Range,
-  [span, ...finer]: readonly number[] = REPORT_SPANS,
-): Promise<number> {
-  if (start >= end) return 0;
-  if (span === undefined) return countEach(db, outcomes, { from: start, to: end - 1 });
-  const [first, last] = [Math.ceil(start / span), Math.floor(end / span)];
-  if (first >= last) return countWithin(db, outcomes, { start, end }, finer);
-  const before = { start, end: first * span };
-  const after = { start: last * span, end };
-  return (
-    (await countPeriods(db, outcomes, { span, first, last })) +
-    (await countWithin(db, outcomes, before, finer)) +
-    (await countWithin(db, outcomes, after, finer))
-  );
-}
-
-async function countPeriods(
-  db: Db,
-  outcomes: readonly Outcome[],
-  { span, first, last }: { span: number; first: number; last: number },
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('report_counts')
-    .select((of) => of.fn.sum<number | null>('count').as('count'))
-    .where('span', '=', span)
-    .where('period', '>=', first)
-    .where('period', '<', last)
-    .where((where) => where.or(outcomes.map((outcome) => where.and({ ...outcomeOf(outcome) }))))
-    .executeTakeFirstOrThrow();
-  return count ?? 0;
-}
-
-async function countEach(db: Db, outcomes: readonly Outcome[], period: Period): Promise<number> {
-  const [first, ...others] = outcomes.map((outcome) =>
-    withOutcome(db, outcome, period).select((of) => of.fn.countAll<number>().as('count')),
-  );
-  if (first === undefined) return 0;
-  const counts = await others.reduce((all, one) => all.unionAll(one), first).execute();
-  return counts.reduce((sum, { count }) => sum + count, 0);
-}
-
-function outcomeOf({ operation, in_desired_state, had_errors }: Outcome): Outcome {
-  return { operation, in_desired_state, had_errors };
 }
 
 function withOutcome(db: Db, { operation, in_desired_state, had_errors }: Outcome, period: Period) {

@@ -8,6 +8,8 @@ import { NewReport } from './schemas.ts';
 export interface JudgedReport extends Verdict {
   operation: ReportOperation;
   hadErrors: boolean;
+  /** What the report names as run, in lower case. */
+  checksum: string | null;
   /** The text of the member `result`. */
   result: string;
 }
@@ -17,9 +19,16 @@ export const reportTasks = {
   /** @throws HawserError `validation_failed` */
   judgeReport({ bytes }: { bytes: Uint8Array }): JudgedReport {
     const text = decodeJson(bytes);
-    const { operation, result } = validate(NewReport, parseJson(text), 'body');
+    const report = validate(NewReport, parseJson(text), 'body');
+    const { operation, result, configurationChecksum: checksum = null } = report;
     const { hadErrors } = result;
-    return { operation, hadErrors, ...judgeReport(operation, result), result: memberText(text, 'result') };
+    return {
+      operation,
+      hadErrors,
+      checksum,
+      ...judgeReport(operation, result),
+      result: memberText(text, 'result'),
+    };
   },
 };
 

@@ -11,7 +11,14 @@ import type { Threads } from '../../lib/threads.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { requireNode } from '../nodes/queries.ts';
 import { FloodGuard, VolumeGuard } from './intake-limits.ts';
-import { findReport, listNodeReports, listReports, type ReportRow } from './queries.ts';
+import {
+  allNodeReports,
+  allReports,
+  findReport,
+  listNodeReports,
+  listReports,
+  type ReportRow,
+} from './queries.ts';
 import { type JudgedReport, type ReportTasks, reportTasks } from './report-tasks.ts';
 import { NewReport, NodeReportFilter, Report, ReportFilter, ReportSummary } from './schemas.ts';
 import { openReportWriter, type ReceivedReport, type ReportWriter } from './writer.ts';
@@ -21,18 +28,31 @@ const TAGS = ['Reports'];
 export interface ReportRouteOptions {
   database: Database;
   threads: Threads<ReportTasks>;
+  evidence: NotedEvidence;
   /** Called after each commit with the number of reports in it. */
   onCommit(reports: number): void;
+}
+
+/** What calls of nodes have told of what they run, and what may not be written yet. */
+export interface NotedEvidence {
+  /** Writes what is noted of a node; undefined where nothing is. */
+  settle(nodeId: string): Promise<void> | undefined;
+  /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
+  servedTo(nodeId: string): string | undefined;
 }
 
 /** Reports of up to this many bytes are read at once, larger ones in a thread. Ten at once must not hold up others. */
 const SMALL_REPORT = 64 * 1024;
 
-export function reportRoutes({ database, threads, onCommit }: ReportRouteOptions): Route[] {
-  return [submitRoute(openReportWriter(database, onCommit), threads), ...readingRoutes(database)];
+export function reportRoutes(options: ReportRouteOptions): Route[] {
+  const { database, onCommit } = options;
+  return [submitRoute(openReportWriter(database, onCommit), options), ...readingRoutes(database)];
 }
 
-function submitRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route {
+function submitRoute(
+  writer: ReportWriter,
+  { threads, evidence }: Pick<ReportRouteOptions, 'threads' | 'evidence'>,
+): Route {
   const floodGuard = new FloodGuard();
   const volumeGuard = new VolumeGuard();
   return route({
@@ -59,7 +79,11 @@ function submitRoute(writer: ReportWriter, threads: Threads<ReportTasks>): Route
       const uncount = volumeGuard.take(nodeId, bytes.length, now);
       try {
         const report = await readReport(threads, nodeId, bytes);
-        const row = await writer.submit(toReceived(report, nodeId, now));
+        // What a report says comes after what the node's calls before it told.
+        const settled = evidence.settle(nodeId);
+        if (settled !== undefined) await settled;
+        const servedChecksum = evidence.servedTo(nodeId) ?? null;
+        const row = await writer.submit({ ...toReceived(report, nodeId, now), servedChecksum });
         return created(`/api/v1/reports/${row.id}`, toReportSummary(row));
       } catch (error) {
         uncount();
@@ -79,9 +103,14 @@ function readReport(
   return isSmall ? reportTasks.judgeReport({ bytes }) : threads.run(nodeId, 'judgeReport', { bytes });
 }
 
-function toReceived(report: JudgedReport, nodeId: string, now: number): ReceivedReport {
-  const { operation, hadErrors, inDesiredState, nodeStatus, result } = report;
+function toReceived(
+  report: JudgedReport,
+  nodeId: string,
+  now: number,
+): Omit<ReceivedReport, 'servedChecksum'> {
+  const { operation, hadErrors, inDesiredState, nodeStatus, result, checksum } = report;
   return {
+    checksum,
     row: {
       id: newOrderedId(now),
       node_id: nodeId,
@@ -108,6 +137,10 @@ function readingRoutes(database: Database): Route[] {
       async rows({ params: { nodeId }, query }) {
         await requireNode(read, nodeId);
         return listNodeReports(read, nodeId, query);
+      },
+      async whole({ params: { nodeId }, query }) {
+        await requireNode(read, nodeId);
+        return allNodeReports(read, nodeId, query);
       },
       show: toReportSummary,
     }),
@@ -142,6 +175,10 @@ function listRoute(database: Database): Route {
       nodeId === undefined
         ? listReports(database.read, filter)
         : listNodeReports(database.read, nodeId, filter),
+    whole: ({ query: { nodeId, ...filter } }) =>
+      nodeId === undefined
+        ? allReports(database.read, filter)
+        : allNodeReports(database.read, nodeId, filter),
     show: toReportSummary,
   });
 }
@@ -155,5 +192,7 @@ function toReportSummary(row: ReportRow) {
     operation: row.operation,
     inDesiredState: row.in_desired_state === null ? null : row.in_desired_state === 1,
     hadErrors: row.had_errors === 1,
+    configurationChecksum: row.checksum,
+    checksumSource: row.source,
   };
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { REPORT_OPERATIONS } from '../../domain/report-verdict.ts';
-import { choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
+import { Checksum, choice, Flag, Id, Timestamp } from '../../http/schemas.ts';
 import { historyFilter } from '../crud/history.ts';
 
 /** Values of the examples in the OpenAPI document. */
@@ -18,6 +18,8 @@ const SUMMARY = {
   operation: 'Test',
   inDesiredState: true,
   hadErrors: false,
+  configurationChecksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  checksumSource: 'Declared',
 };
 
 const Operation = choice(...REPORT_OPERATIONS);
@@ -32,8 +34,22 @@ const DscResult = z
   });
 
 export const NewReport = z
-  .object({ operation: Operation, result: DscResult })
-  .meta({ id: 'NewReport', examples: [{ operation: 'Test', result: RESULT }] });
+  .object({
+    operation: Operation,
+    result: DscResult,
+    configurationChecksum: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/i, 'Must be a SHA-256 in hex')
+      .transform((checksum) => checksum.toLowerCase())
+      .nullish()
+      .meta({
+        description: 'The checksum of what the node ran, as its poll was answered with it; in any case',
+      }),
+  })
+  .meta({
+    id: 'NewReport',
+    examples: [{ operation: 'Test', configurationChecksum: SUMMARY.configurationChecksum, result: RESULT }],
+  });
 
 const STATES: Record<string, boolean | null> = { true: true, false: false, null: null };
 
@@ -70,6 +86,13 @@ export const ReportSummary = z
       .nullable()
       .meta({ description: 'Null where the result says nothing of it, and of Get and Export' }),
     hadErrors: z.boolean(),
+    configurationChecksum: Checksum.nullable().meta({
+      description:
+        'What the node ran; null where neither the report nor a bundle that went to the node tells',
+    }),
+    checksumSource: z.enum(['Declared', 'Served']).nullable().meta({
+      description: '`Declared`: the report names it; `Served`: the last bundle that went to the node whole',
+    }),
   })
   .meta({ id: 'ReportSummary', examples: [SUMMARY] });
 

@@ -1,8 +1,12 @@
-/** Stores reports: the row, the node's status and the event of its change, in one commit with reports of other nodes. */
+/**
+ * Stores reports: the row, what the node ran, the node's status and the event of its change, in one commit with reports of
+ * other nodes.
+ */
 
 import { CompiledQuery, sql } from 'kysely';
 import { GroupCommit } from '../../db/group-commit.ts';
 import type { Database, Db } from '../../db/open.ts';
+import { joinNotes, type RunningNote, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
@@ -13,6 +17,10 @@ export interface ReceivedReport {
   row: Omit<ReportsTable, 'seq'>;
   /** The node's status from now on. Null keeps the status that it has. */
   nodeStatus: NodeStatus | null;
+  /** What the report names as run. */
+  checksum: string | null;
+  /** The checksum of the last bundle that went to the node whole, where that is not in the database yet. */
+  servedChecksum: string | null;
 }
 
 export type ReportWriter = GroupCommit<ReceivedReport, ReportRow>;
@@ -30,6 +38,8 @@ interface Reporter {
   id: string;
   fqdn: string;
   status: string;
+  /** The checksum of the last bundle that went to it whole. */
+  served: string | null;
 }
 
 /**
@@ -38,23 +48,63 @@ interface Reporter {
  */
 const ROWS_AT_ONCE = 16;
 
-async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): Promise<void> {
+/** @returns the number of each row, in their order */
+async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): Promise<number[]> {
+  const numbers = new Map<string, number>();
   for (let at = 0; at < rows.length; ) {
     const count = rows.length - at < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
-    await trx.executeQuery(insertionOf(rows.slice(at, at + count)));
+    const inserted = await trx.executeQuery(insertionOf(rows.slice(at, at + count)));
+    for (const { id, seq } of inserted.rows) numbers.set(id, seq);
     at += count;
   }
+  return rows.map(({ id }) => numbers.get(id) ?? 0);
 }
 
 /** It is not made by the query builder, which takes some 20 µs for each row. */
-function insertionOf(rows: readonly ReceivedReport['row'][]): CompiledQuery {
+function insertionOf(rows: readonly ReceivedReport['row'][]): CompiledQuery<{ id: string; seq: number }> {
   const places = Array(rows.length).fill('(?, ?, ?, ?, ?, ?, ?)').join(', ');
   const values = rows.flatMap((row) => [
     ...[row.id, row.node_id, row.timestamp, row.operation],
     ...[row.in_desired_state, row.had_errors, row.result],
   ]);
   const columns = 'id, node_id, timestamp, operation, in_desired_state, had_errors, result';
-  return CompiledQuery.raw(`insert into reports (${columns}) values ${places}`, values);
+  return CompiledQuery.raw(
+    `insert into reports (${columns}) values ${places} returning id, seq`,
+    values,
+  ) as CompiledQuery<{ id: string; seq: number }>;
+}
+
+type Ran = Pick<ReportRow, 'checksum' | 'source'>;
+
+const NOTHING: Ran = { checksum: null, source: null };
+
+/** What the node of a report ran: what the report names, else what was served to the node last. */
+function ranOf({ checksum, servedChecksum }: ReceivedReport, reporter: Reporter | undefined): Ran {
+  if (checksum !== null) return { checksum, source: 'Declared' };
+  const served = servedChecksum ?? reporter?.served ?? null;
+  return served === null ? NOTHING : { checksum: served, source: 'Served' };
+}
+
+/** Notes what the reports name, as evidence of what their nodes run. */
+async function noteDeclared(trx: Db, reports: readonly ReceivedReport[]): Promise<void> {
+  const notes = new Map<string, RunningNote>();
+  for (const { row, checksum } of reports) {
+    if (checksum === null) continue;
+    const { timestamp: since } = row;
+    const running = { checksum, evidence: 'Declared', since, last: since, replaces: false } as const;
+    const note = { running, answered: null, served: null };
+    const before = notes.get(row.node_id);
+    notes.set(row.node_id, before === undefined ? note : joinNotes(before, note));
+  }
+  if (notes.size > 0) await writeRunning(trx, notes);
+}
+
+async function insertChecksums(trx: Db, rows: readonly [seq: number, ran: Ran][]): Promise<void> {
+  const known = rows.filter(([, { checksum }]) => checksum !== null);
+  if (known.length === 0) return;
+  const values = known.map(([seq, { checksum, source }]) => [seq, checksum, source]);
+  await sql`insert into report_checksums (report_seq, checksum, source)
+    select value ->> 0, value ->> 1, value ->> 2 from json_each(${JSON.stringify(values)})`.execute(trx);
 }
 
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
@@ -63,14 +113,21 @@ export async function writeReports(
   reports: readonly ReceivedReport[],
 ): Promise<(ReportRow | HawserError)[]> {
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
-  const { rows: nodes } = await sql<Reporter>`select id, fqdn, status from nodes
-    where id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
+  const { rows: nodes } = await sql<Reporter>`select n.id, n.fqdn, n.status, r.served_checksum as served
+    from nodes n left join node_running r on r.node_id = n.id
+    where n.id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
-  await insertReports(
+  const ran = (report: ReceivedReport) => ranOf(report, reporters.get(report.row.node_id));
+  const numbers = await insertReports(
     trx,
     accepted.map(({ row }) => row),
   );
+  await insertChecksums(
+    trx,
+    accepted.map((report, at) => [numbers[at] ?? 0, ran(report)]),
+  );
+  await noteDeclared(trx, accepted);
   const statuses = new Map<string, string>();
   for (const { row, nodeStatus: status } of accepted) {
     const nodeId = row.node_id;
@@ -81,9 +138,9 @@ export async function writeReports(
   }
   for (const [nodeId, status] of statuses)
     await trx.updateTable('nodes').set({ status }).where('id', '=', nodeId).execute();
-  return reports.map(({ row }) => {
-    const reporter = reporters.get(row.node_id);
-    return reporter ? { ...row, fqdn: reporter.fqdn } : nodeDeleted();
+  return reports.map((report) => {
+    const reporter = reporters.get(report.row.node_id);
+    return reporter ? { ...report.row, ...ran(report), fqdn: reporter.fqdn } : nodeDeleted();
   });
 }
 

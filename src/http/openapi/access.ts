@@ -1,6 +1,6 @@
 /** Who may call an operation: the security schemes and requirements, and the same in words. */
 
-import { GRANT_RULES, type GrantKind } from '../../domain/permissions.ts';
+import { GRANT_RULES, type GrantKind, type Permission } from '../../domain/permissions.ts';
 import { type Access, needsSession, permissionsOf } from '../../security/access.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../session-cookie.ts';
@@ -56,6 +56,15 @@ export function securityOf({ access, caller }: Route): Partial<Record<SchemeName
   return access.kind.startsWith('node:self') ? [{ certificate: [] }, ...user] : user;
 }
 
+/** Actions of the same permission are named together. */
+function describeActions(permissions: Readonly<Record<string, Permission>>): string {
+  const needed = [...new Set(Object.values(permissions))].map((permission) => {
+    const actions = Object.keys(permissions).filter((action) => permissions[action] === permission);
+    return `\`${permission}\` for ${actions.join(', ')}`;
+  });
+  return `Needs the permission of the action: ${needed.join('; ')}.`;
+}
+
 const GRANTED: Record<GrantKind, string> = {
   configuration: 'the configuration',
   composite: 'the composite configuration',
@@ -82,6 +91,8 @@ export function describeAccess(access: Access): string {
         `Needs the permission ${permissionsOf(access).map(quoted).join(' or ')}` +
         `${access.session ? ' and a session; tokens are refused' : ''}.`
       );
+    case 'action':
+      return describeActions(access.permissions);
     case 'grant': {
       const { scope, override } = GRANT_RULES[access.on];
       return (

@@ -19,7 +19,10 @@ names nothing: 404. In place of a node's id in a path, users may write its fqdn;
 answers have the id. Times are RFC 3339 in UTC with milliseconds. Durations are \`[d.]hh:mm:ss[.fffffff]\`; ISO 8601 \
 (\`PT15M\`) is taken too. Spellings of enums are matched without regard to case.
 
-**Lists** are JSON arrays, paged by \`take\` (1 to 1000) and \`skip\`, with \`X-Total-Count\` and \`Link: <...>; rel="next"\`.
+**Lists** are JSON arrays, paged by \`take\` (1 to 1000) and \`skip\`, with \`X-Total-Count\` and \`Link: <...>; rel="next"\`. \
+Some are also sent whole, as \`text/csv\` (RFC 4180): columns named as the members are, null as an empty cell, objects \
+and lists as their JSON text, and a \`'\` before what a spreadsheet would take for a formula. \`take\` and \`skip\` are \
+not looked at then.
 
 **Methods.** HEAD works as GET without a body. OPTIONS answers 204 with \`Allow\`; a method that a path does not have, 405 \
 \`method_not_allowed\` with \`Allow\`. An address that nothing has is 404 \`not_found\`.
@@ -41,6 +44,8 @@ const TAGS: Record<string, string> = {
   Pull: 'What a node polls and downloads',
   Nodes: 'Registration, status, assignment and parameters of nodes',
   Reports: 'Results that nodes report',
+  Proof: 'Who runs exactly which version, and what a checksum stands for',
+  Fleet: 'All nodes at a glance, what has happened, and search',
   'Registration keys': 'Secrets with which new nodes come in',
   Configurations: 'Configurations: names, descriptions, flags',
   'Configuration versions': 'Drafts, publishing and files of configurations',
@@ -54,6 +59,7 @@ const TAGS: Record<string, string> = {
   Users: 'Users and service accounts',
   Groups: 'Groups, their members and roles, and mappings from identity providers',
   Roles: 'Roles: named sets of permissions',
+  Previews: 'What changes would do, group by group and node by node, without making them',
   Settings: 'Settings of the server that can be changed while it runs',
   Retention: 'What is deleted when, by hand or on schedule',
   Audit: 'Who changed what',

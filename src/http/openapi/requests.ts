@@ -21,6 +21,12 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   principalType: { description: 'In any case', schema: { type: 'string', enum: ['User', 'Group'] } },
   name: { description: 'Name of the configuration or composite, exactly', schema: TEXT, example: 'web' },
   version: { description: 'The version, exactly', schema: TEXT, example: '1.2.0' },
+  checksum: {
+    description: 'SHA-256, hex, in any case',
+    schema: TEXT,
+    example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  },
+  groupId: { description: 'Id of a group of nodes in the preview', schema: TEXT, example: '1' },
   major: { description: 'The major version', schema: { type: 'integer', minimum: 0 } },
   filePath: {
     description: 'Path of the file in the version; slashes stay as they are',
@@ -61,9 +67,9 @@ export function queryOf({ query }: Route, components: Components): JsonSchema | 
   return query === undefined ? null : components.convert(query, 'input');
 }
 
-/** Whether the answer is a page of a list. All lists take `take` and `skip`, and nothing else does. */
+/** Whether the answer is a page of a list, with the number of all. Such a list takes `skip`, and nothing else does. */
 export function isPaged(query: JsonSchema | null): boolean {
-  return query !== null && 'take' in propertiesOf(query);
+  return query !== null && 'skip' in propertiesOf(query);
 }
 
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {

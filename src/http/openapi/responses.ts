@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { needsSession } from '../../security/access.ts';
-import { PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
+import { NOT_FOUND, PROBLEM_CODES, type ProblemName, problemNamed } from '../problem-codes.ts';
 import type { AnswerSpec, Method, Route } from '../route.ts';
 import { FieldErrorView } from '../schemas.ts';
 import { securityOf } from './access.ts';
@@ -22,6 +22,10 @@ export const HEADERS = {
   ETag: header('A strong validator, for If-None-Match here and If-Match on changes', true),
   Location: header('Path of what was made, or of where to go', true),
   TotalCount: header('How many match in all', true, { type: 'integer', minimum: 0 }),
+  TotalCountOfPages: header('How many match in all; not of `text/csv`, which has them all', false, {
+    type: 'integer',
+    minimum: 0,
+  }),
   NextPage: header('`<...>; rel="next"` (RFC 8288) while more follow', false),
   SessionCookie: header('The session, renewed after some use', false),
   Challenge: header('How to send credentials', true),
@@ -75,6 +79,8 @@ export function responsesOf(
   return responses;
 }
 
+const totalOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'TotalCount' : 'TotalCountOfPages');
+
 function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   // RFC 9110 15.4.5: a 304 has the headers that the 200 would have, unless the route says otherwise.
   const { answers } = route;
@@ -83,7 +89,7 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   return {
     'X-Request-Id': shared('RequestId'),
     ...(hasETag(route, isPaged) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
-    ...(isPaged ? { 'X-Total-Count': shared('TotalCount'), Link: shared('NextPage') } : {}),
+    ...(isPaged ? { 'X-Total-Count': shared(totalOf(route)), Link: shared('NextPage') } : {}),
     ...([201, 302, 303].includes(status) ? { Location: shared('Location') } : {}),
     ...(isRenewed ? { 'Set-Cookie': shared('SessionCookie') } : {}),
     ...Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text, true)])),
@@ -203,10 +209,10 @@ function problemsOfCaller({ access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = method === 'GET' ? [] : ['cross_site_request'];
   if (access.kind === 'public') return codes;
   codes.push('unauthenticated');
-  if (access.kind === 'metrics') return [...codes, 'not_found'];
+  if (access.kind === 'metrics') return [...codes, NOT_FOUND];
   codes.push('forbidden');
   if (access.kind.startsWith('node:self')) codes.push('overloaded');
-  if (access.kind === 'grant') codes.push('not_found');
+  if (access.kind === 'grant') codes.push(NOT_FOUND);
   if (needsSession(access)) codes.push('session_required');
   if (access.kind === 'user' && access.duringPasswordChange) return codes;
   return [...codes, 'password_change_required'];
@@ -217,7 +223,7 @@ const INVALID = [400, 'validation_failed'] as const;
 function problemsOfInput({ body, query, path, access, method }: Route): ProblemName[] {
   const codes: ProblemName[] = query ? [INVALID] : [];
   // A node that may use its own route exists, so nothing in the path can be wrong.
-  if (path.includes('{') && access.kind !== 'node:self') codes.push('not_found');
+  if (path.includes('{') && access.kind !== 'node:self') codes.push(NOT_FOUND);
   if (isConditionalWrite(method)) codes.push('precondition_failed');
   if (body === undefined) return codes;
   codes.push('payload_too_large', 'unsupported_media_type');

@@ -20,8 +20,15 @@ export interface CleanupFacts {
   hasFailed: boolean;
 }
 
+/** How many nodes run something by this evidence. */
+export interface EvidenceCount {
+  evidence: string;
+  count: number;
+}
+
 export interface FleetFacts {
   nodes: readonly NodeCount[];
+  running: readonly EvidenceCount[];
   stale: number;
   certificates: Readonly<Record<CertificateTerm, number>>;
   /** When stale nodes and certificates were counted, in epoch milliseconds. */
@@ -36,6 +43,11 @@ export class FleetMetrics extends Instruments {
     'Registered nodes by compliance and by what their LCM does; Error needs a look at the reports of those nodes',
     'status',
     'lcm_status',
+  );
+  private readonly running = this.commonGauge(
+    'hawser_nodes_running',
+    'Nodes by how it is known what they run; the rest was never told anything',
+    'evidence',
   );
   private readonly stale = this.commonGauge(
     'hawser_nodes_stale',
@@ -70,6 +82,7 @@ export class FleetMetrics extends Instruments {
     for (const gauge of [this.nodes, this.cleanedAt, this.cleanupFailed]) gauge.reset();
     for (const { status, lcmStatus, count } of facts.nodes)
       this.nodes.set({ status, lcm_status: lcmStatus }, count);
+    for (const { evidence, count } of facts.running) this.running.set({ evidence }, count);
     this.stale.set(facts.stale);
     for (const term of CERTIFICATE_TERMS)
       this.certificates.set({ days_left: term }, facts.certificates[term]);

@@ -27,6 +27,8 @@ export interface Readings {
   gitProcesses(): number;
   repositoryProblems(): number;
   manifests(): number;
+  previewsRunning(): number;
+  previewsWaiting(): number;
 }
 
 const READINGS: Record<keyof Readings, { name: string; help: string }> = {
@@ -41,6 +43,14 @@ const READINGS: Record<keyof Readings, { name: string; help: string }> = {
   manifests: {
     name: 'hawser_manifests_remembered',
     help: 'Nodes whose manifest is in memory, so that their next poll is one comparison; falls to 0 with a restart',
+  },
+  previewsRunning: {
+    name: 'hawser_previews_running',
+    help: 'Previews that are being made at this moment; at most two',
+  },
+  previewsWaiting: {
+    name: 'hawser_previews_waiting',
+    help: 'Previews that wait for their turn; at 20 further ones are answered with 429',
   },
 };
 

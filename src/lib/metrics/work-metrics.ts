@@ -66,6 +66,13 @@ export class WorkMetrics extends Instruments {
     'outcome',
   );
 
+  private readonly previews = this.histogram(
+    'hawser_preview_duration_seconds',
+    'Previews made, waiting included; long ones with few waiting mean a large fleet with many different nodes',
+    LONG,
+    'state',
+  );
+
   readonly onBundleBuilt = (milliseconds: number, bytes: number): void => {
     this.bundleBuilds.observe(milliseconds / 1_000);
     this.bundleBytes.inc(bytes);
@@ -85,6 +92,9 @@ export class WorkMetrics extends Instruments {
   readonly onWritten = (milliseconds: number): void => this.writeDurations.observe(milliseconds / 1_000);
 
   readonly onGroupCommit = (size: number): void => this.groupSizes.observe(size);
+
+  readonly onPreviewMade = (state: 'Done' | 'Failed', milliseconds: number): void =>
+    this.previews.observe({ state: state.toLowerCase() }, milliseconds / 1_000);
 
   /** @param refusal is the reason, one of a small set; null means success */
   readonly onSignIn = (refusal: string | null): void =>

@@ -41,6 +41,7 @@ describe('the cleanup of reports while others come in', () => {
       ...{ had_errors: 0, result: `{"at":${timestamp}}` },
     },
     nodeStatus: null,
+    ...{ checksum: null, servedChecksum: null },
   });
   async function clean(rule: RecordRule): Promise<Outcome> {
     const outcome = new Outcome();

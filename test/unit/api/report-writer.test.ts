@@ -31,6 +31,7 @@ describe('the writer of reports', () => {
       result: '{"hadErrors":false}',
     },
     nodeStatus,
+    ...{ checksum: null, servedChecksum: null },
   });
   const events = async () =>
     (await database.read.selectFrom('status_events').selectAll().orderBy('id').execute()).map(

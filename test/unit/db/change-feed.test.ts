@@ -85,7 +85,8 @@ describe('the change feed', () => {
       write(`insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
         values ('${value}', '${type}', '${value}', '${value}', 1, 1)`);
     const tag = (type: string, value: string) =>
-      write(`insert into node_tags values ('n1', '${type}', '${value}', 1)`);
+      write(`insert into node_tags (node_id, scope_type_id, scope_value_id, assigned_at)
+        values ('n1', '${type}', '${value}', 1)`);
     expect(await scopes()).to.deep.equal(['Default', 'web-01']);
     await write(`update scope_types set precedence = 9 where name = 'Node'`);
     for (const [at, type] of ['Site', 'Role'].entries()) await addType(type, at + 1);

@@ -117,6 +117,47 @@ describe('migrations', () => {
     expect(described).to.deep.equal([administrators.description, null, 'by hand']);
   });
 
+  it('count the nodes that are there already by all that they have in common', async () => {
+    await migrateTo('0015-running');
+    inDatabase((handle) =>
+      handle.exec(`
+        insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
+          values ('c', 'web', 'web', 0, 1, 1);
+        insert into nodes (id, fqdn, status, lcm_status, configuration_mode_interval_ms, created_at) values
+          ('n1', 'a', 'Compliant', 'Idle', 5, 1), ('n2', 'b', 'Compliant', 'Idle', 5, 1), ('n3', 'c', 'Error', 'Idle', 5, 1);
+        insert into assignments (node_id, configuration_id, assigned_at) values ('n1', 'c', 1), ('n2', 'c', 1);
+        insert into node_check_ins (node_id, last_check_in) values ('n3', 7);
+        insert into node_running (node_id, checksum, evidence, since) values ('n3', 'x', 'Told', 1);
+        insert into node_certificates (thumbprint, node_id, state, subject, not_before, not_after, created_at)
+          values ('t', 'n1', 'current', '', 0, 9, 0);
+        insert into scope_values (id, scope_type_id, value, value_key, created_at, updated_at)
+          values ('v', '00000000-0000-0000-0000-000000000001', 'v', 'v', 1, 1);
+        insert into node_tags values ('n2', '00000000-0000-0000-0000-000000000001', 'v', 1)`),
+    );
+    await open();
+    const all = (query: string) => inDatabase((handle) => handle.prepare(query).raw().all());
+    expect(
+      all('select target_id, status, evidence, has_called, count from node_cells order by 1'),
+    ).to.deep.equal([
+      ['', 'Error', 'Told', 1, 1],
+      ['c', 'Compliant', '', 0, 2],
+    ]);
+    expect(all('select fqdn, interval_ms from node_check_ins')).to.deep.equal([['c', 5]]);
+    expect(all('select id, certificate_end from nodes where certificate_end is not null')).to.deep.equal([
+      ['n1', 9],
+    ]);
+    expect(all('select fqdn from node_tags')).to.deep.equal([['b']]);
+    expect(all('select * from tag_counts')).to.deep.equal([['v', 1]]);
+    const numbers = all('select number from nodes order by 1').flat();
+    inDatabase((handle) =>
+      handle.exec(
+        `insert into nodes (id, fqdn, status, lcm_status, created_at) values ('n4', 'd', 'Error', 'Idle', 1)`,
+      ),
+    );
+    const [added] = all(`select number from nodes where id = 'n4'`).flat();
+    expect(added).to.be.greaterThan(Math.max(...(numbers as number[])));
+  });
+
   it('pin no node that was assigned something before, and refuse a pin beside a constraint', async () => {
     await migrateTo('0013-certificate-rotation');
     const exec = (statement: string) => inDatabase((handle) => handle.exec(statement));

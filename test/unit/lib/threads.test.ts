@@ -48,12 +48,44 @@ describe('threads', function () {
   it('take over buffers that they are given, and hand over the bytes that they make', async () => {
     open();
     const bytes = new Uint8Array([1, 2, 3]);
-    expect(await threads.run('a', 'copy', { bytes }, [bytes.buffer])).to.deep.equal({
+    expect(await threads.run('a', 'copy', { bytes }, { given: [bytes.buffer] })).to.deep.equal({
       bytes: new Uint8Array([1, 2, 3]),
     });
     expect(bytes.byteLength).to.equal(0);
     for (const length of [0, 3, 100_000])
       expect(await threads.run('a', 'bytes', length)).to.deep.equal(new Uint8Array(length).fill(7));
+  });
+
+  it('send pieces of what a task makes, each once the one before is taken, and then its result', async () => {
+    open();
+    const taken: unknown[] = [];
+    const onPiece = async (piece: unknown) => {
+      taken.push(`begins ${piece}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      taken.push(`ends ${piece}`);
+    };
+    taken.push(await threads.run('a', 'count', 3, { onPiece }));
+    const pieces = [1, 2, 3].flatMap((piece) => [`begins ${piece}`, `ends ${piece}`]);
+    expect(taken).to.deep.equal([...pieces, 'counted 3']);
+    expect(await threads.run('a', 'count', 2), 'nobody takes them').to.equal('counted 2');
+  });
+
+  it('fail with what the taker of a piece throws, and work on', async () => {
+    open();
+    const taken: unknown[] = [];
+    const onPiece = (piece: unknown) => {
+      taken.push(piece);
+      throw new HawserError('storage_full', 'insufficient_storage', 'The disk is full');
+    };
+    const error = await errorOf(threads.run('a', 'count', 3, { onPiece }));
+    expect(error).to.include({ code: 'insufficient_storage', message: 'The disk is full' });
+    expect(taken).to.deep.equal([1]);
+    expect(await threads.run('a', 'double', 21)).to.equal(42);
+  });
+
+  it('are told at their beginning what they work on', async () => {
+    threads = new Threads<TestTasks>({ entry: ENTRY, size: 1, data: { folder: '/somewhere' } });
+    expect(await threads.run('a', 'told', null)).to.deep.equal({ folder: '/somewhere' });
   });
 
   it('throw what a task throws: kind, code, message, members, seconds and cause', async () => {

@@ -1,0 +1,142 @@
+/**
+ * Reads the entries of the audit trail about what a user may read, newest first. Entries about all resources of a kind are
+ * found by time, entries about single resources by their ids. Neither way passes entries that the user may not see.
+ */
+
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { AuditEntriesTable } from '../../db/schema.ts';
+import type { ActivityType } from '../../domain/activity-summary.ts';
+import { Pace } from '../../lib/pace.ts';
+import type { Place } from '../crud/history.ts';
+
+export type ActivityRow = Selectable<AuditEntriesTable>;
+
+/** Which entries a user may see: of each kind those about every resource, about those with these ids, or none. */
+export type Visible = Readonly<Record<ActivityType, 'all' | readonly string[]>>;
+
+/** Reading so many places from an index takes a millisecond or two. */
+const PLACES_AT_ONCE = 2_000;
+
+export function findEntry(db: Db, id: string): Promise<ActivityRow | undefined> {
+  return db.selectFrom('audit_entries').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function isVisible(
+  visible: Visible,
+  entry: Pick<ActivityRow, 'resource_type' | 'resource_id'>,
+): boolean {
+  const ids = visible[entry.resource_type as ActivityType] as Visible[ActivityType] | undefined;
+  if (ids === undefined || entry.resource_id === null) return false;
+  return ids === 'all' || ids.includes(entry.resource_id);
+}
+
+/**
+ * The newest entries that the user may see, up to `take`.
+ * @param before only entries that come behind this place
+ */
+export async function listVisible(
+  db: Db,
+  visible: Visible,
+  { take, before }: { take: number; before: Place | undefined },
+): Promise<ActivityRow[]> {
+  const pace = new Pace();
+  const newest = new Newest(take);
+  const kinds = Object.entries(visible) as [ActivityType, Visible[ActivityType]][];
+  for (const [type, ids] of kinds) {
+    if (ids === 'all') newest.add(await placesOfKind(db, type, { take, before }));
+  }
+  const atOnce = Math.max(1, Math.floor(PLACES_AT_ONCE / take));
+  for (const [type, ids] of kinds) {
+    if (ids === 'all') continue;
+    for (let at = 0; at < ids.length; at += atOnce) {
+      const some = ids.slice(at, at + atOnce);
+      newest.add(await placesOfResources(db, type, some, { take, before, after: newest.last }));
+      if (pace.isDue) await pace.rest();
+    }
+  }
+  const seqs = newest.places.map(({ seq }) => seq);
+  const rows = db.selectFrom('audit_entries').selectAll().where('seq', 'in', seqs);
+  return seqs.length === 0 ? [] : rows.orderBy('timestamp', 'desc').orderBy('seq', 'desc').execute();
+}
+
+/** The newest of the places that were added. */
+class Newest {
+  places: readonly Place[] = [];
+  private readonly take: number;
+
+  constructor(take: number) {
+    this.take = take;
+  }
+
+  /** The place that a further one must come before to be among the newest; undefined while any place is. */
+  get last(): Place | undefined {
+    return this.places[this.take - 1];
+  }
+
+  add(places: readonly Place[]): void {
+    const newestFirst = (a: Place, b: Place) => b.timestamp - a.timestamp || b.seq - a.seq;
+    this.places = [...this.places, ...places].sort(newestFirst).slice(0, this.take);
+  }
+}
+
+interface Part {
+  take: number;
+  before: Place | undefined;
+  after?: Place | undefined;
+}
+
+const isBehind = (place: Place | undefined) =>
+  place === undefined
+    ? sql``
+    : sql`and timestamp <= ${place.timestamp} and (timestamp, seq) < (${place.timestamp}, ${place.seq})`;
+const isAhead = (place: Place | undefined) =>
+  place === undefined
+    ? sql``
+    : sql`and timestamp >= ${place.timestamp} and (timestamp, seq) > (${place.timestamp}, ${place.seq})`;
+const NEWEST_FIRST = sql`order by timestamp desc, seq desc`;
+
+/** Values that stand in the statement itself, because an index of some rows is used only for conditions that are known. */
+const isOfKind = (type: ActivityType) => sql`resource_type = ${sql.lit(type)}`;
+
+/** Left to itself, SQLite would take the index by type, which has refused registrations too. */
+const indexOf = (type: ActivityType) => (type === 'Node' ? sql`indexed by audit_entries_of_nodes` : sql``);
+
+async function placesOfKind(db: Db, type: ActivityType, { take, before }: Part): Promise<readonly Place[]> {
+  const { rows } = await sql<Place>`
+    select timestamp, seq from audit_entries ${indexOf(type)}
+    where ${isOfKind(type)} and resource_id is not null ${isBehind(before)}
+    ${NEWEST_FIRST} limit ${take}`.execute(db);
+  return rows;
+}
+
+async function placesOfResources(
+  db: Db,
+  type: ActivityType,
+  ids: readonly string[],
+  { take, before, after }: Part,
+): Promise<readonly Place[]> {
+  const { rows } = await sql<Place>`
+    select entries.timestamp, entries.seq
+    from json_each(${JSON.stringify(ids)}) as resource cross join audit_entries as entries
+    where entries.seq in (
+      select seq from audit_entries
+      where ${isOfKind(type)} and resource_id = resource.value ${isBehind(before)} ${isAhead(after)}
+      ${NEWEST_FIRST} limit ${take})`.execute(db);
+  return rows;
+}
+
+/** The names of nodes, configurations and composites by their ids, as far as they are still there. */
+export async function namesOf(
+  db: Db,
+  ids: Readonly<Record<'nodes' | 'configurations' | 'composites', readonly string[]>>,
+): Promise<ReadonlyMap<string, string>> {
+  const nodes = db.selectFrom('nodes').select(['id', 'fqdn as name']).where('id', 'in', ids.nodes);
+  const configurations = db
+    .selectFrom('configurations')
+    .select(['id', 'name'])
+    .where('id', 'in', ids.configurations);
+  const composites = db.selectFrom('composites').select(['id', 'name']).where('id', 'in', ids.composites);
+  const rows = await nodes.unionAll(configurations).unionAll(composites).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,120 @@
+/** `/api/v1/activity`: what has happened to the things that a user may read. */
+
+import { z } from 'zod';
+import type { Database } from '../../db/open.ts';
+import { ACTIVITY_TYPES, type ActivityType, summarize } from '../../domain/activity-summary.ts';
+import { json } from '../../http/answer.ts';
+import type { Route } from '../../http/route.ts';
+import { Id, IdInAnyCase, Paging, Timestamp } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { invalidField } from '../../lib/errors.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { readableResources } from '../../security/rights.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { type ActivityRow, findEntry, isVisible, listVisible, namesOf, type Visible } from './queries.ts';
+
+const ActivityFilter = z.object({
+  take: Paging.shape.take,
+  before: IdInAnyCase.optional().meta({ description: 'Only what comes behind the entry with this id' }),
+});
+
+const ActivityEntry = z
+  .object({
+    id: Id.meta({ description: 'As in the audit trail' }),
+    timestamp: Timestamp,
+    actorName: z
+      .string()
+      .nullable()
+      .meta({ description: 'As it was then; null where the node itself has acted' }),
+    action: z.string().meta({ description: 'As in the audit trail' }),
+    resourceType: z.enum(ACTIVITY_TYPES),
+    resourceId: Id.meta({ description: 'Of parameters, the id of their configuration' }),
+    resourceName: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null where the resource is gone and the entry does not name it' }),
+    summary: z.string().meta({ description: 'For people; may change at any time' }),
+  })
+  .meta({
+    id: 'ActivityEntry',
+    examples: [
+      {
+        id: '4f5e6d7c-8b9a-4a0b-9c1d-2e3f4a5b6c7d',
+        timestamp: '2026-11-20T09:08:00.000Z',
+        actorName: 'alice',
+        action: 'configuration.version_published',
+        resourceType: 'Configuration',
+        resourceId: '3c9a4b1e-0f6d-4c57-9b2a-8e7d6c5b4a30',
+        resourceName: 'web-server',
+        summary: 'Version 1.2.0 of web-server was published',
+      },
+    ],
+  });
+
+export function activityRoute(database: Database): Route {
+  const { read } = database;
+  const forUsers = new ResourceRoutes(database, { tags: ['Fleet'], access: { kind: 'user' } });
+  return forUsers.own('GET', '/api/v1/activity', {
+    ...operation(
+      'listActivity',
+      'List what has happened to the things that the caller may read, newest first',
+    ),
+    description:
+      'Changes of configurations, composites and parameters that the caller may read now, and of nodes for whoever holds ' +
+      'nodes.read. What happened to those deleted since is shown to whoever may read all of their kind. There is no ' +
+      'total; `before` with the id of the last entry gives the next page, and one that the caller may not see is 400.',
+    query: ActivityFilter,
+    answers: { 200: { description: 'The entries', schema: ActivityEntry.array() } },
+    async handle({ principal, query: { take, before } }) {
+      const visible = await visibleTo(read, principal);
+      const place = before === undefined ? undefined : await findEntry(read, before);
+      if (before !== undefined && !(place && isVisible(visible, place)))
+        throw invalidField('/before', 'No entry that you may see has this id');
+      const rows = await listVisible(read, visible, { take, before: place });
+      return json(await showEntries(read, rows));
+    },
+  });
+}
+
+async function visibleTo(db: Database['read'], principal: UserPrincipal): Promise<Visible> {
+  const { configuration, composite, parameters } = await readableResources(db, principal);
+  const nodes = principal.permissions.has('nodes.read') ? 'all' : [];
+  return {
+    Node: nodes,
+    Configuration: configuration,
+    Parameters: parameters,
+    CompositeConfiguration: composite,
+  };
+}
+
+async function showEntries(db: Database['read'], rows: readonly ActivityRow[]) {
+  const idsOf = (...types: readonly ActivityType[]) => [
+    ...new Set(
+      rows
+        .filter((row) => types.includes(row.resource_type as ActivityType))
+        .map((row) => row.resource_id ?? ''),
+    ),
+  ];
+  const names = await namesOf(db, {
+    nodes: idsOf('Node'),
+    configurations: idsOf('Configuration', 'Parameters'),
+    composites: idsOf('CompositeConfiguration'),
+  });
+  return rows.map((row) => toActivity(row, names.get(row.resource_id ?? '')));
+}
+
+function toActivity(row: ActivityRow, known: string | undefined) {
+  const details = JSON.parse(row.details ?? '{}') as Record<string, unknown>;
+  const then = details[row.resource_type === 'Node' ? 'fqdn' : 'name'];
+  const name = known ?? (typeof then === 'string' ? then : null);
+  return {
+    id: row.id,
+    timestamp: toTimestamp(row.timestamp),
+    actorName: row.actor_name,
+    action: row.action,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    resourceName: name,
+    summary: summarize(row.action, name, details),
+  };
+}

@@ -1,0 +1,85 @@
+/** `/api/v1/manifests/{checksum}`: what a checksum that nodes run or reports name was made of. */
+
+import { z } from 'zod';
+import type { BundleDownloads } from '../../bundles/downloads.ts';
+import { findManifest, type KeptManifest } from '../../db/manifests.ts';
+import type { Database } from '../../db/open.ts';
+import type { RequestFacts, Route } from '../../http/route.ts';
+import { toOptionalTimestamp } from '../../lib/clock.ts';
+import { HawserError, notFound } from '../../lib/errors.ts';
+import { type RemakeTools, remakeManifest } from '../../resolve/remake-manifest.ts';
+import { requireReadableContent } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { ResourceRoutes } from '../crud/routes.ts';
+import { ManifestView } from './schemas.ts';
+
+/** Any case; a text of another form names nothing, so the route answers 404. */
+const ChecksumInPath = z.object({
+  checksum: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/)
+    .transform((text) => text.toLowerCase()),
+});
+
+/** The beginning and the end of a `Repr-Digest` (RFC 9530) around its base64. */
+const DIGEST = /^sha-256=:|:$/g;
+
+export type ManifestTools = RemakeTools & { database: Database; bundles: BundleDownloads };
+
+export function manifestRoutes(tools: ManifestTools): Route[] {
+  const { database } = tools;
+  const reading = new ResourceRoutes(database, { tags: ['Proof'], access: { kind: 'user' } });
+  return [
+    reading.get('/api/v1/manifests/{checksum}', {
+      id: 'getManifest',
+      summary: 'Read what a checksum stands for: the tags and parameter files that it was made of',
+      description:
+        'Needs Read on all of it: the composite, each configuration, and their parameters. It is kept for as long as ' +
+        'a node or a report names the checksum. Where other files give the same checksum, these are the first ones. ' +
+        'Of what has been deleted since, only those read it who may read every configuration.',
+      params: ChecksumInPath,
+      answer: { description: 'The manifest', schema: ManifestView },
+      problems: ['overloaded'],
+      async handle({ principal, params: { checksum }, facts }) {
+        const kept = await findManifest(database.read, checksum);
+        if (kept === undefined) throw noManifest();
+        const { content, ...rest } = kept;
+        const named = { ...rest, parts: content.parts };
+        await requireReadableContent(database.read, principal, named).catch((error) => {
+          // The answer is the same whether it is kept or not.
+          throw error instanceof HawserError && error.kind === 'not_found' ? noManifest() : error;
+        });
+        const bundleDigest = kept.bundleDigest ?? (await makeDigest(tools, kept, principal, facts));
+        return { ...rest, ...content, bundleDigest, firstServedAt: toOptionalTimestamp(kept.firstServedAt) };
+      },
+    }),
+  ];
+}
+
+const noManifest = () => notFound('No node and no report names a checksum like this that you may read');
+
+/** Makes the bundle again, as a download would. Null where the repositories do not give the same any more. */
+async function makeDigest(
+  tools: ManifestTools,
+  kept: KeptManifest,
+  principal: UserPrincipal,
+  facts: RequestFacts,
+): Promise<string | null> {
+  try {
+    const manifest = await remakeManifest(tools, kept);
+    if (manifest.checksum !== kept.checksum) return null;
+    const source = { checksum: kept.checksum, files: () => tools.maker.files(manifest) };
+    const { digest } = await tools.bundles.get(source, principal, facts);
+    return digest.replace(DIGEST, '');
+  } catch (error) {
+    if (error instanceof HawserError && isGone(error)) return null;
+    throw error;
+  }
+}
+
+const GONE = ['repository_missing', 'repository_damaged', 'parameter_merge_failed'];
+
+/** Whether what the manifest names is not there any more, or cannot be read. */
+function isGone({ kind, code }: HawserError): boolean {
+  return kind === 'not_found' || GONE.includes(code);
+}

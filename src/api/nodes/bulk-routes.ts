@@ -1,0 +1,45 @@
+/** `/api/v1/nodes/bulk`: one thing done to many nodes. */
+
+import { NOT_FOUND, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { type Principal, requirePermission } from '../../security/principal.ts';
+import { operation, ResourceRoutes } from '../crud/routes.ts';
+import { type BulkTools, doInBulk, PERMISSION_OF } from './bulk.ts';
+import { actionOf, BulkDeed, BulkResult } from './bulk-schemas.ts';
+
+export function bulkRoute(tools: BulkTools): Route {
+  const access = { kind: 'action', permissions: PERMISSION_OF } as const;
+  return new ResourceRoutes(tools.database, { tags: ['Nodes'], access }).update('/api/v1/nodes/bulk', {
+    ...operation('changeNodesInBulk', 'Do one thing to many nodes'),
+    method: 'POST',
+    description:
+      '`Assign` takes the members of PUT `/nodes/{nodeId}/configuration` and needs Read on the configuration or ' +
+      'composite, `Tag` and `Untag` take `scopeValueId`, `SetLcmConfig` the members of PUT `/nodes/{nodeId}/lcm-config`. ' +
+      'The nodes are named by their ids, or by a `filter`, which needs `nodes.read` too. What concerns the deed as a ' +
+      'whole is answered as the deed on one node would be, and nothing is done. Otherwise each node is changed by itself, ' +
+      'with an entry of its own in the audit trail; one that cannot be changed is in `failed` and stops none of the ' +
+      'others. Nodes are changed in slices, so that polls and other changes get their turns. Once it has begun, the ' +
+      'deed goes on to its end, even if the client goes away; repeat it to see what is left.',
+    body: { kind: 'json', schema: BulkDeed, refuse: requireRights },
+    answer: { description: 'All nodes have been looked at', schema: BulkResult },
+    problems: [NOT_FOUND, 'count_changed', [409, 'no_eligible_version'], ...WRITING_REPOSITORIES],
+    handle({ caller, body }) {
+      // The rights may have changed while the body came.
+      requireRights(body, caller.principal);
+      return doInBulk(tools, caller, body);
+    },
+  });
+}
+
+/** Of a body without an action any of the permissions will do, because it is refused anyway. */
+function requireRights(body: unknown, principal: Principal | null): void {
+  if (principal?.kind !== 'user') return;
+  const action = actionOf(body);
+  if (action === undefined) {
+    requirePermission(principal, ...new Set(Object.values(PERMISSION_OF)));
+    return;
+  }
+  requirePermission(principal, PERMISSION_OF[action]);
+  const { filter } = body as { filter?: unknown };
+  if (filter !== undefined && filter !== null) requirePermission(principal, 'nodes.read');
+}

@@ -1,0 +1,175 @@
+/** Shapes of bulk deeds: one thing that is done to many nodes. */
+
+import { z } from 'zod';
+import { refuseControlCharacters } from '../../http/query.ts';
+import { choice, Flag, Id, orUnchanged } from '../../http/schemas.ts';
+import { isId } from '../../lib/ids.ts';
+import { ASSIGNMENT, refuseBesideVersion } from './assignment-schemas.ts';
+import type { NodeConditions } from './problem-list.ts';
+import { LcmConfigChange, NewTag, NodeFilter } from './schemas.ts';
+
+/** The most nodes of one deed. */
+export const MAX_NODES = 10_000;
+
+const ACTIONS = ['Assign', 'Unassign', 'Tag', 'Untag', 'SetLcmConfig', 'Delete'] as const;
+
+export type BulkAction = (typeof ACTIONS)[number];
+
+export const Action = choice(...ACTIONS);
+
+const NO_CONDITIONS = ['take', 'skip', 'sort'] as const;
+
+/** Made from the query of the list, so that whatever that can be filtered by is here too. */
+const Filter = z
+  .strictObject(
+    Object.fromEntries(
+      Object.entries(NodeFilter.shape)
+        .filter(([name]) => !(NO_CONDITIONS as readonly string[]).includes(name))
+        .map(([name, schema]) => [name, asMember(schema)]),
+    ),
+  )
+  .superRefine((filter, context) => void refuseControlCharacters(filter, context))
+  .transform((filter) => filter as NodeConditions)
+  .meta({
+    id: 'BulkFilter',
+    description: 'Members as the queries of the node list; `{}` means all nodes',
+    examples: [{ configurationName: 'web-server', stale: false }],
+  });
+
+/** A member of a query, as a body has it: a flag is true or false, and null counts as absent. */
+function asMember(schema: z.ZodType): z.ZodType {
+  if (!(schema instanceof z.ZodOptional)) throw new Error('A condition of the node list must be optional');
+  const inner = schema.unwrap() as z.ZodType;
+  const { description } = schema.meta() ?? {};
+  const member = orUnchanged(inner === Flag ? z.boolean() : inner);
+  return description === undefined ? member : member.meta({ description });
+}
+
+/** The most faulty ids that an answer names. */
+const MAX_FAULTS = 100;
+
+/**
+ * The ids in lower case. A list of thousands is looked at by hand, because zod takes ten times as long, and would name
+ * each fault of a faulty one.
+ */
+function readIds(ids: unknown, context: z.RefinementCtx): string[] | undefined {
+  if (ids === undefined || ids === null) return undefined;
+  if (!Array.isArray(ids)) {
+    context.addIssue({ code: 'invalid_type', expected: 'array', input: ids });
+    return z.NEVER;
+  }
+  if (ids.length === 0 || ids.length > MAX_NODES) {
+    context.addIssue({ code: 'custom', message: `Must have 1 to ${MAX_NODES} items` });
+    return z.NEVER;
+  }
+  const known = ids.map((id) => (typeof id === 'string' ? id.toLowerCase() : ''));
+  const faulty = [...known.keys()].filter((at) => !isId(known[at] ?? '')).slice(0, MAX_FAULTS);
+  for (const at of faulty)
+    context.addIssue({ code: 'invalid_format', format: 'guid', path: [at], input: ids[at] });
+  return known;
+}
+
+const ID = { type: 'string', format: 'uuid' };
+
+const targets = {
+  nodeIds: z
+    .unknown()
+    .transform(readIds)
+    .optional()
+    .meta({
+      description: 'One that is named twice counts once. Either these or `filter`',
+      published: { type: ['array', 'null'], items: ID, minItems: 1, maxItems: MAX_NODES },
+    }),
+  filter: Filter.nullish(),
+  expectedCount: z.int().min(0).max(MAX_NODES).nullish().meta({
+    description:
+      'How many nodes the caller means. Required with `filter`; another number is 409 `count_changed`, and nothing is done',
+  }),
+};
+
+const deed = <A extends BulkAction, M extends z.core.$ZodLooseShape>(action: A, members: M) =>
+  z.strictObject({ action: z.literal(action), ...targets, ...members });
+
+const Deed = z.discriminatedUnion('action', [
+  deed('Assign', ASSIGNMENT).superRefine(refuseBesideVersion),
+  deed('Unassign', {}),
+  deed('Tag', NewTag.shape),
+  deed('Untag', NewTag.shape),
+  deed('SetLcmConfig', LcmConfigChange.shape),
+  deed('Delete', {}),
+]);
+
+export const BulkDeed = z.preprocess(spellAction, Deed.superRefine(refuseTargets)).meta({
+  id: 'BulkDeed',
+  examples: [
+    {
+      action: 'Assign',
+      filter: { configurationName: 'web-server', stale: false },
+      expectedCount: 120,
+      configurationName: 'web-server',
+      majorVersion: 2,
+    },
+    {
+      action: 'Untag',
+      nodeIds: ['7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21'],
+      scopeValueId: 'c0ffee00-1d2c-4b3a-8495-a6b7c8d9e0f1',
+    },
+  ],
+});
+
+export type BulkOrder = z.output<typeof BulkDeed>;
+
+/** The action of a body that may have any faults; undefined where it names none. */
+export function actionOf(body: unknown): BulkAction | undefined {
+  return Action.safeParse((body as { action?: unknown } | null | undefined)?.action).data;
+}
+
+/** Members of a union are told apart by the exact spelling. */
+function spellAction(body: unknown): unknown {
+  const action = actionOf(body);
+  return action === undefined ? body : { ...(body as object), action };
+}
+
+function refuseTargets(
+  { nodeIds, filter, expectedCount }: z.output<typeof Deed>,
+  context: z.RefinementCtx,
+): void {
+  const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+  const hasFilter = (filter ?? null) !== null;
+  if (hasFilter === ((nodeIds ?? null) !== null)) refuse([], 'Name either nodeIds or a filter');
+  if (hasFilter && (expectedCount ?? null) === null)
+    refuse(['expectedCount'], 'Is required with a filter, so that only as many nodes change as were seen');
+}
+
+export const BulkResult = z
+  .object({
+    done: z.int().meta({ description: 'How many nodes changed, each with an entry in the audit trail' }),
+    unchanged: z.int().meta({ description: 'How many nodes were so already' }),
+    failed: z
+      .array(
+        z.object({
+          nodeId: Id,
+          fqdn: z.string().nullable().meta({ description: 'Null of an unknown node' }),
+          code: z.string().meta({ description: 'As the deed on this node alone would be answered' }),
+          message: z.string(),
+        }),
+      )
+      .meta({ description: 'In the order of `nodeIds`, or by fqdn' }),
+  })
+  .meta({
+    id: 'BulkResult',
+    examples: [
+      {
+        done: 118,
+        unchanged: 1,
+        failed: [
+          {
+            nodeId: '7d1e0f3a-52c4-4e0b-8f1d-3a9b6c5d4e21',
+            fqdn: null,
+            code: 'not_found',
+            message: 'No such node',
+          },
+        ],
+      },
+    ],
+  });

@@ -1,0 +1,134 @@
+/**
+ * One thing done to many nodes, by the functions that do it to one. What concerns the deed as a whole is checked once,
+ * before anything is done. The nodes are then changed in slices, and one that cannot be changed stops none of the others.
+ */
+
+import type { Db } from '../../db/open.ts';
+import type { Permission } from '../../domain/permissions.ts';
+import { conflict, HawserError } from '../../lib/errors.ts';
+import type { Actor } from '../../security/audit.ts';
+import type { Caller } from '../crud/routes.ts';
+import {
+  type AssignmentTools,
+  assignChecked,
+  checkAssignment,
+  unassignConfiguration,
+  whileItStays,
+} from './assignment.ts';
+import type { BulkAction, BulkOrder, BulkResult } from './bulk-schemas.ts';
+import { changeLcmConfig } from './lcm-settings.ts';
+import type { NodeConditions } from './problem-list.ts';
+import { requireNode } from './queries.ts';
+import { removeWithin } from './removal.ts';
+import { inSlices } from './slices.ts';
+import { hasTag, requireTypeOfValue, tagNode, untagNode } from './tags.ts';
+
+/** What each action needs, as doing it to one node does. */
+export const PERMISSION_OF = {
+  Assign: 'nodes.assign-configuration',
+  Unassign: 'nodes.assign-configuration',
+  Tag: 'nodes.write',
+  Untag: 'nodes.write',
+  SetLcmConfig: 'nodes.write',
+  Delete: 'nodes.delete',
+} as const satisfies Record<BulkAction, Permission>;
+
+export interface BulkTools extends AssignmentTools {
+  /** The ids of all nodes that match, by fqdn. */
+  matchingIds(conditions: NodeConditions, caller: Caller): Promise<readonly string[]>;
+}
+
+/** A deed whose own checks are done. */
+interface ReadyDeed {
+  /**
+   * Does it to one node.
+   * @returns whether the node was changed; null where it must be called again in another transaction
+   * @throws HawserError that concerns this node alone
+   */
+  apply(trx: Db, nodeId: string, until: number): Promise<boolean | null>;
+  /** Runs the work on all nodes. The default just runs it. */
+  hold?<T>(work: () => Promise<T>): Promise<T>;
+}
+
+type Failure = (typeof BulkResult)['_output']['failed'][number];
+
+/**
+ * Does to all nodes what is ordered. It goes on to the end, even if the client goes away meanwhile.
+ * @throws HawserError what the single deed throws that concerns no node in particular; conflict `count_changed`. Nothing is
+ *   done then. A fault of the database, such as a full disk, ends it as well; the nodes done before stay done
+ */
+export async function doInBulk(
+  tools: BulkTools,
+  caller: Caller,
+  order: BulkOrder,
+): Promise<(typeof BulkResult)['_output']> {
+  const { apply, hold = (work) => work() } = await makeReady(tools, caller, order);
+  const nodeIds = await findTargets(tools, caller, order);
+  return hold(async () => {
+    const outcomes = await inSlices(tools.database, nodeIds, (trx, nodeId, until) =>
+      apply(trx, nodeId, until).catch((error) => failureOf(trx, nodeId, error)),
+    );
+    return {
+      done: outcomes.filter((outcome) => outcome === true).length,
+      unchanged: outcomes.filter((outcome) => outcome === false).length,
+      failed: outcomes.filter((outcome) => typeof outcome === 'object'),
+    };
+  });
+}
+
+async function makeReady(tools: BulkTools, caller: Caller, order: BulkOrder): Promise<ReadyDeed> {
+  const { actor } = caller;
+  switch (order.action) {
+    case 'Assign': {
+      const checked = await checkAssignment(tools, caller.principal, order);
+      return {
+        apply: (trx, nodeId) => assignChecked(trx, actor, nodeId, checked),
+        hold: (work) => whileItStays(tools, checked, work),
+      };
+    }
+    case 'Unassign':
+      return { apply: (trx, nodeId) => unassignConfiguration(trx, actor, nodeId) };
+    case 'Tag':
+    case 'Untag':
+      return readyTag(tools, actor, order);
+    case 'SetLcmConfig':
+      return { apply: (trx, nodeId) => changeLcmConfig(trx, actor, nodeId, order) };
+    case 'Delete':
+      return { apply: (trx, nodeId, until) => removeWithin(trx, actor, nodeId, until) };
+  }
+}
+
+async function readyTag(
+  { database }: BulkTools,
+  actor: Actor,
+  { action, scopeValueId }: Extract<BulkOrder, { action: 'Tag' | 'Untag' }>,
+): Promise<ReadyDeed> {
+  await requireTypeOfValue(database.read, scopeValueId);
+  const change = action === 'Tag' ? tagNode : untagNode;
+  return {
+    async apply(trx, nodeId) {
+      const target = { nodeId, scopeValueId };
+      await requireNode(trx, nodeId);
+      if ((await hasTag(trx, target)) === (action === 'Tag')) return false;
+      await change(trx, actor, target);
+      return true;
+    },
+  };
+}
+
+/** @throws HawserError conflict `count_changed` */
+async function findTargets(tools: BulkTools, caller: Caller, order: BulkOrder): Promise<readonly string[]> {
+  const { nodeIds, filter, expectedCount } = order;
+  const found = filter ? await tools.matchingIds(filter, caller) : [...new Set(nodeIds)];
+  if (expectedCount === null || expectedCount === undefined || found.length === expectedCount) return found;
+  const message = `${expectedCount} nodes were expected, and there are ${found.length}; nothing was done`;
+  throw conflict('count_changed', message);
+}
+
+/** @throws the error again where it is not about this node */
+async function failureOf(trx: Db, nodeId: string, error: unknown): Promise<Failure> {
+  if (!(error instanceof HawserError) || (error.kind !== 'not_found' && error.kind !== 'conflict'))
+    throw error;
+  const node = await trx.selectFrom('nodes').select('fqdn').where('id', '=', nodeId).executeTakeFirst();
+  return { nodeId, fqdn: node?.fqdn ?? null, code: error.code, message: error.message };
+}

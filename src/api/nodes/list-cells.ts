@@ -1,0 +1,147 @@
+/** The cells of nodes (migration 0016) that a filter takes: their counts give totals, and each has its nodes by name. */
+
+import { type RawBuilder, sql } from 'kysely';
+import type { z } from 'zod';
+import type { Db } from '../../db/open.ts';
+import { Pace } from '../../lib/pace.ts';
+import type { OfferedVersions } from '../../resolve/offered-versions.ts';
+import type { Condition } from './list-conditions.ts';
+import type { Range } from './list-slices.ts';
+import type { NodeFilter } from './schemas.ts';
+
+/** What cells tell of their nodes. */
+export type CellFilter = Pick<
+  z.output<typeof NodeFilter>,
+  'status' | 'lcmStatus' | 'configurationName' | 'unassigned' | 'version' | 'evidence'
+>;
+
+/** Tells which version an assignment gives now. */
+export type Offers = Pick<OfferedVersions, 'of'>;
+
+export interface Cell {
+  id: number;
+  status: string;
+  hasCalled: number;
+  count: number;
+}
+
+export const asksCells = (filter: CellFilter) =>
+  [filter.status, filter.lcmStatus, filter.configurationName, filter.unassigned].some(isGiven) ||
+  [filter.version, filter.evidence].some(isGiven);
+
+const isGiven = (value: unknown) => value !== undefined;
+
+/** The cells whose nodes match. There are some for each distinct assignment, however many nodes there are. */
+export async function listCells(db: Db, offered: Offers, filter: CellFilter): Promise<Cell[]> {
+  const { status, lcmStatus, configurationName: name, unassigned, version, evidence } = filter;
+  const cells = db
+    .selectFrom('node_cells as c')
+    .select(['c.id', 'c.status', 'c.has_called as hasCalled', 'c.count'])
+    .$if(status !== undefined, (of) => of.where('c.status', '=', status ?? ''))
+    .$if(lcmStatus !== undefined, (of) => of.where('c.lcm_status', '=', lcmStatus ?? ''))
+    .$if(evidence !== undefined, (of) => of.where('c.evidence', '=', evidence ?? ''))
+    .$if(unassigned !== undefined, (of) => of.where('c.target_id', unassigned ? '=' : '<>', ''))
+    .$if(name !== undefined, (of) =>
+      of.where(
+        'c.target_id',
+        'in',
+        sql<string>`(select id from configurations where name = ${name}
+          union all select id from composites where name = ${name})`,
+      ),
+    );
+  if (version === undefined) return cells.execute();
+  const assigned = await cells
+    .leftJoin('configurations', 'configurations.id', 'c.target_id')
+    .leftJoin('composites', 'composites.id', 'c.target_id')
+    .select([
+      'c.is_composite as isComposite',
+      'c.major_version as majorVersion',
+      'c.prerelease_channel as prereleaseChannel',
+      'c.version',
+      (of) => of.fn.coalesce('configurations.name', 'composites.name').as('name'),
+    ])
+    .execute();
+  return whichOffer(offered, version, assigned);
+}
+
+interface AssignedCell extends Cell {
+  name: string | null;
+  isComposite: number;
+  majorVersion: number;
+  prereleaseChannel: string;
+  version: string;
+}
+
+async function whichOffer(offered: Offers, version: string, cells: readonly AssignedCell[]) {
+  const known = new Map<string, boolean>();
+  const chosen: Cell[] = [];
+  const pace = new Pace();
+  for (const cell of cells) {
+    if (cell.name === null) continue;
+    const { name, isComposite, majorVersion, prereleaseChannel } = cell;
+    const key = [isComposite, majorVersion, prereleaseChannel, cell.version, name].join(' ');
+    let does = known.get(key);
+    if (does === undefined) {
+      const wanted = {
+        majorVersion: majorVersion < 0 ? null : majorVersion,
+        prereleaseChannel: prereleaseChannel || null,
+        version: cell.version || null,
+      };
+      does = (await offered.of({ name, isComposite: isComposite === 1, ...wanted })) === version;
+      known.set(key, does);
+      if (pace.isDue) await pace.rest();
+    }
+    if (does) chosen.push(cell);
+  }
+  return chosen;
+}
+
+/** That a node is in one of these cells. */
+export function inCells(cells: readonly Cell[]): Condition {
+  const ids = JSON.stringify(cells.map(({ id }) => id));
+  return {
+    count: cells.reduce((sum, { count }) => sum + count, 0),
+    met: sql`nodes.cell_id in (select value from json_each(${ids}))`,
+    source: { kind: 'ranges', ranges: rangesOf(cells) },
+  };
+}
+
+/** Cells that have few nodes share a range of this many, because each range takes a statement or two. */
+const SHARED = 500;
+
+function rangesOf(cells: readonly Cell[]): Range[] {
+  const ranges: Range[] = cells.filter(({ count }) => count >= SHARED).map(({ id }) => ofCells(sql`= ${id}`));
+  let [ids, shared]: [number[], number] = [[], 0];
+  const share = () => {
+    if (ids.length > 0) ranges.push(ofCells(sql`in (select value from json_each(${JSON.stringify(ids)}))`));
+    [ids, shared] = [[], 0];
+  };
+  for (const { id, count } of cells) {
+    if (count >= SHARED) continue;
+    if (shared + count > SHARED) share();
+    ids.push(id);
+    shared += count;
+  }
+  share();
+  return ranges;
+}
+
+const ofCells = (which: RawBuilder<unknown>): Range => ({
+  ...({ table: 'nodes', key: null, isFalling: false } as const),
+  where: sql`cell_id ${which}`,
+});
+
+/** The names of the first nodes of several cells by name, or of the last ones. */
+export async function mergeCells(
+  db: Db,
+  cells: readonly Cell[],
+  { take, skip, isFalling }: { take: number; skip: number; isFalling: boolean },
+): Promise<string[]> {
+  const direction = sql.raw(isFalling ? 'desc' : 'asc');
+  const ids = JSON.stringify(cells.map(({ id }) => id));
+  const { rows } = await sql<{ fqdn: string }>`select nodes.fqdn from json_each(${ids}) cell
+    cross join nodes indexed by nodes_in_lists on nodes.fqdn in (
+      select fqdn from nodes where cell_id = cell.value order by fqdn ${direction} limit ${skip + take})
+    order by nodes.fqdn ${direction} limit ${take} offset ${skip}`.execute(db);
+  return rows.map(({ fqdn }) => fqdn);
+}

@@ -1,0 +1,61 @@
+/** Work on many nodes, in transactions that are so short that no poll and no other write waits for long. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Db } from '../../db/open.ts';
+
+/** Milliseconds after which a transaction takes no further node. Its commit takes more time. */
+const BUDGET = 5;
+/** Milliseconds between two transactions. Polls and other writes get about half of the time, also on a busy machine. */
+const PAUSE = 5;
+
+/** When a transaction that begins now is to stop, as `performance.now()` counts. */
+export const endOfSlice = () => performance.now() + BUDGET;
+
+/** Waits between two transactions. */
+export const giveWay = () => sleep(PAUSE);
+
+/**
+ * Works on a node within a transaction that others share.
+ * @param until is when to stop, as `performance.now()` counts
+ * @returns the result; null where it is not done with the node, and is to be called again in the next transaction
+ */
+export type NodeWork<T> = (trx: Db, nodeId: string, until: number) => Promise<T | null>;
+
+/**
+ * Works on one node after the other. The transactions are flushed together at the end, because a disk may take longer
+ * for each flush than a poll may wait. The end of this process undoes none of them; a power cut may undo the last ones.
+ * @returns the results in the order of the nodes, once all of them are on the disk
+ * @throws what `work` throws; what was committed before stays
+ */
+export async function inSlices<T>(
+  { writeUnflushed, flush }: Pick<Database, 'writeUnflushed' | 'flush'>,
+  nodeIds: readonly string[],
+  work: NodeWork<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  while (results.length < nodeIds.length) {
+    const begun = results.length;
+    results.push(
+      ...(await writeUnflushed.transaction().execute((trx) => oneSlice(trx, nodeIds, begun, work))),
+    );
+    await giveWay();
+  }
+  await flush();
+  return results;
+}
+
+async function oneSlice<T>(
+  trx: Db,
+  nodeIds: readonly string[],
+  begun: number,
+  work: NodeWork<T>,
+): Promise<T[]> {
+  const until = endOfSlice();
+  const results: T[] = [];
+  do {
+    const result = await work(trx, nodeIds[begun + results.length] ?? '', until);
+    if (result === null) break;
+    results.push(result);
+  } while (begun + results.length < nodeIds.length && performance.now() < until);
+  return results;
+}

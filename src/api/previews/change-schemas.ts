@@ -1,0 +1,154 @@
+/** The changes that a preview is asked for: what a body says of each, and what answers show of it. */
+
+import { z } from 'zod';
+import { MAX_VERSION_LENGTH } from '../../domain/version-order.ts';
+import { IdInAnyCase } from '../../http/schemas.ts';
+import { SemVerVersion } from '../crud/versioned.ts';
+import { ASSIGNMENT, refuseBesideVersion } from '../nodes/assignment-schemas.ts';
+import { contentTypeNamed, MEDIA_TYPES } from '../parameters/content.ts';
+
+/** The most changes of a preview, and the most nodes of a change. */
+const MAX_CHANGES = 20;
+const MAX_NODES = 1_000;
+/** The most nodes to which a preview can be narrowed. */
+const MAX_WATCHED = 20;
+
+/** The members that each kind has in answers, in this order. */
+const MEMBERS = {
+  PublishConfiguration: ['configurationName', 'version'],
+  PublishComposite: ['compositeName', 'version'],
+  PublishParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version'],
+  SetParameters: ['configurationName', 'scopeTypeName', 'scopeValue', 'version', 'content', 'contentType'],
+  Assign: [
+    ...['nodeIds', 'configurationName', 'isComposite', 'majorVersion', 'prereleaseChannel', 'version'],
+  ],
+  Unassign: ['nodeIds'],
+  Tag: ['nodeIds', 'scopeValueId'],
+  Untag: ['nodeIds', 'scopeValueId'],
+} as const;
+const KINDS = new Map(Object.keys(MEMBERS).map((kind) => [kind.toLowerCase(), kind]));
+
+const Name = z.string().min(1).max(128);
+const Draft = z.string().min(1).max(MAX_VERSION_LENGTH).meta({ description: 'A draft' });
+const ScopeValue = z.string().nullish().meta({ description: 'None for Default' });
+
+/** Ids that are named twice count once. */
+const nodeIds = (most: number) =>
+  z
+    .array(IdInAnyCase)
+    .min(1)
+    .max(most)
+    .transform((ids) => [...new Set(ids)]);
+
+const NodeIds = nodeIds(MAX_NODES).meta({ description: 'Ids of nodes; one that is named twice counts once' });
+
+const ContentType = z
+  .string()
+  .nullish()
+  .transform((name, context) => {
+    if (name === undefined || name === null) return null;
+    const type = contentTypeNamed(name);
+    if (type !== null) return MEDIA_TYPES[type];
+    context.addIssue({ code: 'custom', message: `Neither ${MEDIA_TYPES.yaml} nor ${MEDIA_TYPES.json}` });
+    return z.NEVER;
+  })
+  .meta({ description: `${MEDIA_TYPES.yaml}, the default, or ${MEDIA_TYPES.json}` });
+
+const OF_SCOPE = { configurationName: Name, scopeTypeName: Name, scopeValue: ScopeValue };
+const OF_VALUE = { nodeIds: NodeIds, scopeValueId: IdInAnyCase };
+
+const ChangeOfKind = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('PublishConfiguration'), configurationName: Name, version: Draft }),
+  z.strictObject({ kind: z.literal('PublishComposite'), compositeName: Name, version: Draft }),
+  z.strictObject({ kind: z.literal('PublishParameters'), ...OF_SCOPE, version: Draft }),
+  z.strictObject({
+    kind: z.literal('SetParameters'),
+    ...OF_SCOPE,
+    version: SemVerVersion,
+    content: z.string().meta({ description: 'A document that is stored nowhere; answers show null' }),
+    contentType: ContentType,
+  }),
+  z
+    .strictObject({ kind: z.literal('Assign'), nodeIds: NodeIds, ...ASSIGNMENT })
+    .superRefine(refuseBesideVersion),
+  z.strictObject({ kind: z.literal('Unassign'), nodeIds: NodeIds }),
+  z.strictObject({ kind: z.literal('Tag'), ...OF_VALUE }),
+  z.strictObject({ kind: z.literal('Untag'), ...OF_VALUE }),
+]);
+
+/** One change. Its kind is matched without regard to case. */
+const ChangeInAnyCase = z.preprocess((value) => {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return value;
+  const { kind } = value;
+  return typeof kind === 'string' ? { ...value, kind: KINDS.get(kind.toLowerCase()) ?? kind } : value;
+}, ChangeOfKind);
+
+export type Change = z.output<typeof ChangeOfKind>;
+export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
+
+export const NewPreview = z
+  .strictObject({
+    changes: z
+      .array(ChangeInAnyCase)
+      .min(1)
+      .max(MAX_CHANGES)
+      .meta({ description: 'They act together, in this order' }),
+    nodeIds: nodeIds(MAX_WATCHED).nullish().meta({
+      description: 'Narrows the preview to these nodes, each of which is a group of its own',
+    }),
+  })
+  .meta({
+    id: 'NewPreview',
+    examples: [
+      { changes: [{ kind: 'PublishConfiguration', configurationName: 'web-server', version: '1.2.0' }] },
+      {
+        changes: [
+          {
+            kind: 'SetParameters',
+            configurationName: 'web-server',
+            scopeTypeName: 'Environment',
+            scopeValue: 'production',
+            version: '1.3.0',
+            content: 'parameters:\n  port: 8443\n',
+          },
+        ],
+        nodeIds: ['0b0e7a52-93f5-4b3e-9c8d-6d6d7b8a9f10'],
+      },
+    ],
+  });
+
+/** A change as answers show it: with each member of its kind, and never with content. */
+export function toShownChange(change: Change): Record<string, unknown> {
+  const given = { ...change, content: null } as Record<string, unknown>;
+  const members = MEMBERS[change.kind].map((name) => [name, given[name] ?? null] as const);
+  return { kind: change.kind, ...Object.fromEntries(members) };
+}
+
+const text = z.string();
+const optionalText = z.string().nullable();
+const Ids = z.array(z.string());
+const shownScope = { configurationName: text, scopeTypeName: text, scopeValue: optionalText, version: text };
+
+export const ChangeView = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('PublishConfiguration'), configurationName: text, version: text }),
+  z.object({ kind: z.literal('PublishComposite'), compositeName: text, version: text }),
+  z.object({ kind: z.literal('PublishParameters'), ...shownScope }),
+  z.object({
+    kind: z.literal('SetParameters'),
+    ...shownScope,
+    content: z.null().meta({ description: 'Never shown' }),
+    contentType: optionalText,
+  }),
+  z.object({
+    kind: z.literal('Assign'),
+    nodeIds: Ids,
+    configurationName: text,
+    isComposite: z.boolean().nullable(),
+    majorVersion: z.int().nullable(),
+    prereleaseChannel: optionalText,
+    version: optionalText,
+  }),
+  z.object({ kind: z.literal('Unassign'), nodeIds: Ids }),
+  z.object({ kind: z.literal('Tag'), nodeIds: Ids, scopeValueId: text }),
+  z.object({ kind: z.literal('Untag'), nodeIds: Ids, scopeValueId: text }),
+]);

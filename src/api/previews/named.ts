@@ -1,0 +1,122 @@
+/** What the changes of a preview name. Whoever makes the preview, or reads it, must be allowed to read all of it. */
+
+import type { Db } from '../../db/open.ts';
+import type { GrantKind } from '../../domain/permissions.ts';
+import { HawserError, notFound } from '../../lib/errors.ts';
+import type { Readable, ReadableNames } from '../../resolve/preview-types.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import { grantedResource } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { heldLevel, readableIds } from '../../security/rights.ts';
+import type { Change } from './change-schemas.ts';
+
+/** A configuration, a composite, or the parameters of a configuration, which have its id and its name. */
+export interface Named {
+  on: GrantKind;
+  id: string;
+  name: string;
+}
+
+/** What a change names, by kind and name. */
+export type Resources = ReadonlyMap<string, Pick<GrantedResource, 'id' | 'name'>>;
+
+/** The key in `Resources`. */
+export const keyOf = (on: GrantKind, name: string) => `${on} ${name}`;
+
+/** @throws HawserError not_found for the first that is not there, or that the caller may not read */
+export async function requireNamed(
+  db: Db,
+  principal: UserPrincipal,
+  changes: readonly Change[],
+): Promise<{ named: Named[]; resources: Resources }> {
+  const resources = new Map<string, Named>();
+  for (const { on, name } of changes.flatMap(namesIn)) {
+    const key = keyOf(on, name);
+    if (resources.has(key)) continue;
+    const found = await grantedResource(db, principal, on, 'Read', { name });
+    resources.set(key, { on, id: found.id, name: found.name });
+  }
+  return { named: [...resources.values()], resources };
+}
+
+/** Of parameters the configuration is named too. */
+function namesIn(change: Change): Omit<Named, 'id'>[] {
+  switch (change.kind) {
+    case 'PublishConfiguration':
+      return [{ on: 'configuration', name: change.configurationName }];
+    case 'PublishComposite':
+      return [{ on: 'composite', name: change.compositeName }];
+    case 'PublishParameters':
+    case 'SetParameters':
+      return [
+        { on: 'configuration', name: change.configurationName },
+        { on: 'parameters', name: change.configurationName },
+      ];
+    case 'Assign':
+      return [{ on: change.isComposite ? 'composite' : 'configuration', name: change.configurationName }];
+    case 'Unassign':
+    case 'Tag':
+    case 'Untag':
+      return [];
+  }
+}
+
+/** The first of these that has gone, by its id. One of the same name that was made since is another one. */
+export async function findGone(db: Db, named: readonly Named[]): Promise<Named | undefined> {
+  for (const each of named) {
+    const table = each.on === 'composite' ? 'composites' : 'configurations';
+    const row = await db.selectFrom(table).select('id').where('id', '=', each.id).executeTakeFirst();
+    if (row === undefined) return each;
+  }
+  return undefined;
+}
+
+/**
+ * Runs work on what somebody else may be deleting at the same time.
+ * @throws HawserError not_found where a repository is missing because its resource has gone; or what `work` throws
+ */
+export async function notFoundIfGone<T>(db: Db, named: readonly Named[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HawserError) || error.code !== 'repository_missing') throw error;
+    const gone = await findGone(db, named);
+    if (gone === undefined) throw error;
+    throw notFound(
+      `No ${gone.on === 'composite' ? 'composite configuration' : 'configuration'} of this name`,
+    );
+  }
+}
+
+/** Whether the caller may read all of it. What has gone is for those who may read every configuration. */
+export async function mayRead(db: Db, principal: UserPrincipal, named: readonly Named[]): Promise<boolean> {
+  if (readableIds(db, principal, 'configuration') !== 'all' && (await findGone(db, named))) return false;
+  for (const { on, id } of named) {
+    if ((await heldLevel(db, principal, on, id)) !== null) continue;
+    // Nobody has a level on a composite that has gone, but for those who may read every composite too.
+    if (on !== 'composite' || !(await findGone(db, [{ on, id, name: '' }]))) return false;
+  }
+  return true;
+}
+
+/**
+ * What the caller may read now. Whoever reads a configuration reads its parameters: no grant on these is lower than Read,
+ * and without one the level on the configuration counts.
+ */
+export async function readReadable(db: Db, principal: UserPrincipal): Promise<Readable> {
+  const configurations = await readableNames(db, principal, 'configuration');
+  const composites = await readableNames(db, principal, 'composite');
+  return { configurations, composites, parameters: configurations };
+}
+
+async function readableNames(
+  db: Db,
+  principal: UserPrincipal,
+  on: 'configuration' | 'composite',
+): Promise<ReadableNames> {
+  const ids = readableIds(db, principal, on);
+  if (ids === 'all') return 'all';
+  const table = on === 'composite' ? 'composites' : 'configurations';
+  const rows = await db.selectFrom(table).select('name').where('id', 'in', ids).execute();
+  return new Set(rows.map(({ name }) => name));
+}

@@ -1,0 +1,261 @@
+/**
+ * Takes the changes of a preview one by one, each against the stored state with those before it. The rules are those of
+ * the deeds themselves. Nothing is written.
+ */
+
+import type { Assignment } from '../../db/node-lookup.ts';
+import type { Database } from '../../db/open.ts';
+import { scopeKey } from '../../domain/scopes.ts';
+import { notFound } from '../../lib/errors.ts';
+import { CompatibilityGuard } from '../../resolve/compatibility.ts';
+import { CompositeReader } from '../../resolve/composites.ts';
+import type { Documents } from '../../resolve/documents.ts';
+import { ParameterReader } from '../../resolve/parameters.ts';
+import { Planner } from '../../resolve/plans.ts';
+import type { Proposal } from '../../resolve/proposal.ts';
+import { type ProposedFile, ProposedVersions, type PublishedDraft } from '../../resolve/proposed-versions.ts';
+import { registryOf } from '../../resolve/registry.ts';
+import { SchemaReader } from '../../resolve/schemas.ts';
+import type { GrantedResource } from '../../security/access.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { checkDraft, KINDS } from '../../versions/kinds.ts';
+import { contentOf, seriesOf } from '../../versions/parameter-files.ts';
+import { requireRow } from '../../versions/rows.ts';
+import { findBlockers, findDraft, type PublishRules, refuseSameVersion } from '../../versions/rules.ts';
+import type { ParameterScope } from '../../versions/store.ts';
+import { ONLY_SERIES, type VersionIndex } from '../../versions/types.ts';
+import type { VersionSource } from '../../versions/version-source.ts';
+import { judgeDraft as judgeComposite } from '../composite-configurations/versions.ts';
+import { judgeDraft as judgeConfiguration } from '../configurations/versions.ts';
+import { assignmentOf, requireEligible } from '../nodes/assignment.ts';
+import { requireNodes } from '../nodes/queries.ts';
+import { alreadyTagged, notTagged, requireTypeOfValue, tagsOfType } from '../nodes/tags.ts';
+import type { CheckTools } from '../parameters/checks.ts';
+import { contentTypeNamed, readText } from '../parameters/content.ts';
+import { checkFile, judgeFile, scopeToPublish } from '../parameters/files.ts';
+import { findTypeOfValue } from '../scope-types/queries.ts';
+import type { Change, ChangeOf } from './change-schemas.ts';
+import { keyOf, type Resources } from './named.ts';
+
+export interface ProposingTools {
+  database: Database;
+  store: VersionSource;
+  documents: Documents;
+}
+
+/** Who asks, and what the changes name. */
+interface Asked {
+  principal: UserPrincipal;
+  resources: Resources;
+}
+
+type Resource = Pick<GrantedResource, 'id' | 'name'>;
+
+export class Proposing {
+  private readonly tools: ProposingTools;
+  private readonly asked: Asked;
+  private readonly published: PublishedDraft[] = [];
+  private readonly files: ProposedFile[] = [];
+  private readonly assignments = new Map<string, Assignment | null>();
+  private readonly tags = new Map<string, Map<string, string | null>>();
+  /** The values that files define on the way, as the first of them spells each. The key has no case. */
+  private readonly spellings = new Map<string, string>();
+  /** The versions after the changes that were taken. */
+  private source: VersionSource;
+
+  constructor(tools: ProposingTools, asked: Asked) {
+    this.tools = tools;
+    this.asked = asked;
+    this.source = tools.store;
+  }
+
+  /** What was taken, as a thread gets it. */
+  get proposal(): Proposal {
+    const { published, files, assignments, tags } = this;
+    return { published, files, assignments, tags };
+  }
+
+  /** @throws HawserError what the deed itself would answer */
+  take(change: Change): Promise<void> {
+    switch (change.kind) {
+      case 'PublishConfiguration':
+        return this.publishConfiguration(change);
+      case 'PublishComposite':
+        return this.publishComposite(change);
+      case 'PublishParameters':
+        return this.publishParameters(change);
+      case 'SetParameters':
+        return this.setParameters(change);
+      case 'Assign':
+        return this.assign(change);
+      case 'Unassign':
+        return this.unassign(change);
+      case 'Tag':
+        return this.tag(change);
+      case 'Untag':
+        return this.untag(change);
+    }
+  }
+
+  private async publishConfiguration({ configurationName, version }: ChangeOf<'PublishConfiguration'>) {
+    const { id, name } = this.resource('configuration', configurationName);
+    const { database, documents } = this.tools;
+    const { source } = this;
+    const row = await requireRow(database.read, 'configurations', id);
+    const index = await source.versions({ kind: 'configurations', name });
+    await requirePublishable(index, version, async () => {
+      const parameters = this.parameterReader();
+      const schemas = new SchemaReader(source, parameters, documents);
+      const compatibility = new CompatibilityGuard(schemas, parameters, documents);
+      return (await judgeConfiguration({ database, compatibility }, row, version, this.asked.principal))
+        .blockers;
+    });
+    this.publish({ kind: 'configurations', name, series: ONLY_SERIES, version });
+  }
+
+  private async publishComposite({ compositeName, version }: ChangeOf<'PublishComposite'>) {
+    const { name } = this.resource('composite', compositeName);
+    const store = this.source;
+    const composites = new CompositeReader(store);
+    const index = await store.versions({ kind: 'composites', name });
+    await requirePublishable(index, version, (draft) => judgeComposite({ store, composites }, name, draft));
+    this.publish({ kind: 'composites', name, series: ONLY_SERIES, version });
+  }
+
+  private async publishParameters(change: ChangeOf<'PublishParameters'>) {
+    const { configurationName, scopeTypeName, scopeValue, version } = change;
+    const resource = this.resource('parameters', configurationName);
+    const tools = this.checkTools();
+    const { scope } = await scopeToPublish(tools, { type: { name: scopeTypeName }, scopeValue });
+    const series = seriesOf(this.spelled(scope));
+    const index = (await this.source.parameters.index(resource.name)).of(series);
+    const target = { resource, principal: this.asked.principal };
+    const rules: PublishRules = async (draft) => (await judgeFile(tools, target, draft)).blockers;
+    await requirePublishable(index, version, rules, 'The scope has no such version');
+    this.publish({ kind: 'parameters', name: resource.name, series, version });
+  }
+
+  /** As PUT of the file, and then its publishing. What publishing asks of the content, PUT has asked already. */
+  private async setParameters(change: ChangeOf<'SetParameters'>) {
+    const { configurationName, scopeTypeName, scopeValue, version } = change;
+    const { principal } = this.asked;
+    const resource = this.resource('parameters', configurationName);
+    const reader = { documents: this.tools.documents, caller: principal.userId };
+    const type = contentTypeNamed(change.contentType ?? '') ?? 'yaml';
+    const content = await readText(reader, change.content, type);
+    const file = { type: { name: scopeTypeName }, scopeValue, version };
+    const { wanted } = await checkFile(this.checkTools(), { resource, principal }, file, content);
+    const series = seriesOf(this.spelled(wanted.scope));
+    const index = (await this.source.parameters.index(resource.name)).of(series);
+    if (!findDraft(index, version)) {
+      await checkDraft(KINDS.parameters, { series, version, status: 'Draft' }, contentOf(series, content));
+      refuseSameVersion(index, version);
+    }
+    const bytes = new Uint8Array(content.bytes);
+    this.files.push({ configurationName: resource.name, series, version, content: { type, bytes } });
+    this.renew();
+  }
+
+  private async assign(change: ChangeOf<'Assign'>) {
+    const { database } = this.tools;
+    const target = this.resource(
+      change.isComposite ? 'composite' : 'configuration',
+      change.configurationName,
+    );
+    const assignment = assignmentOf(change, target.id);
+    await requireNodes(database.read, change.nodeIds);
+    const readers = { composites: new CompositeReader(this.source), parameters: this.parameterReader() };
+    await requireEligible(new Planner(registryOf(database), this.source, readers), assignment);
+    for (const nodeId of change.nodeIds) this.assignments.set(nodeId, assignment);
+  }
+
+  private async unassign({ nodeIds }: ChangeOf<'Unassign'>) {
+    await requireNodes(this.tools.database.read, nodeIds);
+    for (const nodeId of nodeIds) this.assignments.set(nodeId, null);
+  }
+
+  private async tag({ nodeIds, scopeValueId }: ChangeOf<'Tag'>) {
+    const { read } = this.tools.database;
+    await requireNodes(read, nodeIds);
+    const typeId = await requireTypeOfValue(read, scopeValueId);
+    const tagOf = await this.tagsOf(nodeIds, typeId);
+    if (nodeIds.some((nodeId) => tagOf(nodeId) !== null)) throw alreadyTagged();
+    this.setTags(nodeIds, typeId, scopeValueId);
+  }
+
+  private async untag({ nodeIds, scopeValueId }: ChangeOf<'Untag'>) {
+    const { read } = this.tools.database;
+    await requireNodes(read, nodeIds);
+    const typeId = await findTypeOfValue(read, scopeValueId);
+    if (typeId === undefined) throw notTagged();
+    const tagOf = await this.tagsOf(nodeIds, typeId);
+    if (nodeIds.some((nodeId) => tagOf(nodeId) !== scopeValueId)) throw notTagged();
+    this.setTags(nodeIds, typeId, null);
+  }
+
+  /** The value of the type that a node has after the changes that were taken; null for none. */
+  private async tagsOf(nodeIds: readonly string[], typeId: string): Promise<(id: string) => string | null> {
+    const stored = await tagsOfType(this.tools.database.read, nodeIds, typeId);
+    return (nodeId) => {
+      const proposed = this.tags.get(nodeId)?.get(typeId);
+      return proposed === undefined ? (stored.get(nodeId) ?? null) : proposed;
+    };
+  }
+
+  private setTags(nodeIds: readonly string[], typeId: string, valueId: string | null): void {
+    for (const nodeId of nodeIds) {
+      const tags = this.tags.get(nodeId) ?? new Map<string, string | null>();
+      this.tags.set(nodeId, tags.set(typeId, valueId));
+    }
+  }
+
+  private publish(draft: PublishedDraft): void {
+    this.published.push(draft);
+    this.renew();
+  }
+
+  private renew(): void {
+    this.source = new ProposedVersions(this.tools.store, {
+      published: [...this.published],
+      files: [...this.files],
+    });
+  }
+
+  private resource(on: Parameters<typeof keyOf>[0], name: string): Resource {
+    const resource = this.asked.resources.get(keyOf(on, name));
+    if (resource === undefined) throw new Error('a change names what was not looked for');
+    return resource;
+  }
+
+  /** The scope, with a value that an earlier change defines spelled as there. */
+  private spelled({ scopeType, value }: ParameterScope): ParameterScope {
+    if (value === null) return { scopeType, value };
+    const key = `${scopeType} ${scopeKey(value)}`;
+    const spelling = this.spellings.get(key) ?? value;
+    this.spellings.set(key, spelling);
+    return { scopeType, value: spelling };
+  }
+
+  private checkTools(): CheckTools {
+    const { database, documents } = this.tools;
+    const parameters = this.parameterReader();
+    return { database, documents, parameters, schemas: new SchemaReader(this.source, parameters, documents) };
+  }
+
+  private parameterReader(): ParameterReader {
+    return new ParameterReader(this.source, this.tools.documents, () => undefined);
+  }
+}
+
+/** @throws HawserError not_found without such a version; the first of its blockers */
+async function requirePublishable(
+  index: VersionIndex,
+  version: string,
+  rules: PublishRules,
+  missing = 'No such version',
+): Promise<void> {
+  const ref = index.get(version);
+  if (ref === undefined) throw notFound(missing);
+  const [blocker] = await findBlockers(ref, rules);
+  if (blocker !== undefined) throw blocker;
+}

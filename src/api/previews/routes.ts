@@ -1,0 +1,241 @@
+/** `/api/v1/previews`: what some changes would do, group by group and node by node, without making them. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Answer, created, writtenJson } from '../../http/answer.ts';
+import { NOT_FOUND, READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { type Clock, SECOND, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { KeptText } from '../../resolve/group-details.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
+import { existingPath } from '../configurations/version-routes.ts';
+import { Context, FileDiffView } from '../crud/comparing.ts';
+import { type PermittedRoutes, permitted } from '../crud/routes.ts';
+import { NewPreview } from './change-schemas.ts';
+import type { GroupExplainer } from './engine.ts';
+import { type FoundGroup, FoundGroups, FoundNodes } from './found.ts';
+import { judgeChanges, requireWatched } from './judging.ts';
+import { mayRead, type Named, notFoundIfGone, readReadable, requireNamed } from './named.ts';
+import { Proposing, type ProposingTools } from './proposing.ts';
+import { findPreview, type PreviewRow } from './queries.ts';
+import type { PreviewRuns } from './runs.ts';
+import { GroupDetailsView, GroupView, NodesOfPreview, PreviewNodeView, PreviewView } from './schemas.ts';
+
+const TAGS = ['Previews'];
+const PREVIEW = '/api/v1/previews/{id}';
+const GROUP = idsInPath('id').extend({ groupId: z.string() });
+
+/** A preview that is made within this time is answered as it is then. */
+const PATIENCE = 2 * SECOND;
+
+/** What a change can be refused with, beside what every route that reads repositories answers. */
+const REFUSALS = [
+  ...[NOT_FOUND, [409, 'not_found'] as const, [409, 'validation_failed'] as const],
+  ...['already_published', 'incompatible_parameters', 'no_children', 'unpublished_child'],
+  ...['published_version', 'version_exists', 'scope_type_disabled', 'scope_type_already_tagged'],
+  ...['unknown_node', 'unknown_scope_value', 'too_complex', [409, 'no_eligible_version'] as const],
+];
+
+export interface PreviewTools extends ProposingTools {
+  runs: PreviewRuns;
+  groups: GroupExplainer;
+  clock: Clock;
+}
+
+export function previewRoutes(tools: PreviewTools): Route[] {
+  const routes = permitted(tools.database, TAGS, 'nodes.read');
+  return [
+    createRoute(tools, routes),
+    routes.get(PREVIEW, {
+      id: 'getPreview',
+      summary: 'Read how far a preview is, and how many nodes it concerns',
+      description: 'It is there for the one who made it, and for holders of users.manage, for an hour.',
+      params: idsInPath('id'),
+      answer: { description: 'The preview', schema: PreviewView },
+      handle: async (call) => toPreview(await requirePreview(tools, call)),
+    }),
+    ...groupRoutes(tools, routes),
+    nodesRoute(tools, routes),
+  ];
+}
+
+function createRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
+  const { runs, database, clock } = tools;
+  const answer = { schema: PreviewView, headers: { Location: 'The path of the preview' } };
+  return routes.own('POST', '/api/v1/previews', {
+    id: 'createPreview',
+    summary: 'See what some changes would do, without making them',
+    description:
+      'The caller needs Read on everything that the changes name. The changes act together, in their order; the first ' +
+      'that could not be carried out is answered as the deed itself would be, its errors behind `/changes/<index>`. At ' +
+      'most two previews are made at a time, and up to 20 wait.',
+    body: { kind: 'json', schema: NewPreview },
+    answers: {
+      201: { description: 'The preview, which is made', ...answer },
+      202: { description: 'The preview, which is still being made or waits for that', ...answer },
+    },
+    problems: [...REFUSALS, 'rate_limited', ...READING_REPOSITORIES],
+    async handle({ principal, body: { changes, nodeIds = null } }): Promise<Answer> {
+      const { named, resources } = await requireNamed(database.read, principal, changes);
+      const proposing = new Proposing(tools, { principal, resources });
+      const judge = () => judgeChanges(proposing, changes);
+      const proposal = await notFoundIfGone(database.read, named, judge);
+      if (nodeIds !== null) await requireWatched(database.read, nodeIds);
+      const readable = await readReadable(database.read, principal);
+      const input = { proposal, readable, nodeIds };
+      const { id, made } = await runs.begin({ userId: principal.userId, changes, named, input });
+      await within(PATIENCE, made);
+      const row = await findPreview(database.read, id, clock.now());
+      if (row === undefined) throw noPreview();
+      const shown = created(`/api/v1/previews/${id}`, toPreview(row));
+      return row.state === 'Running' ? { ...shown, status: 202 } : shown;
+    },
+  });
+}
+
+function groupRoutes(tools: PreviewTools, routes: PermittedRoutes): Route[] {
+  const { database, groups } = tools;
+  return [
+    routes.list(`${PREVIEW}/groups`, {
+      id: 'listPreviewGroups',
+      summary: 'List the groups of nodes that change alike, the largest first',
+      description: 'Empty until the preview is Done.',
+      params: idsInPath('id'),
+      answer: { description: 'The groups', schema: GroupView },
+      async rows({ query, ...call }) {
+        const row = await requirePreview(tools, call);
+        if (row.state !== 'Done') return { rows: [], total: 0 };
+        return {
+          rows: await new FoundGroups(database.read, row.id).page(query),
+          total: row.group_count ?? 0,
+        };
+      },
+      show: ({ code: _code, message: _message, ...group }) => group,
+    }),
+    routes.own('GET', `${PREVIEW}/groups/{groupId}`, {
+      id: 'getPreviewGroup',
+      summary: 'Read what changes for a group of nodes',
+      params: GROUP,
+      answers: { 200: { description: 'The group', schema: GroupDetailsView } },
+      problems: ['content_gone', ...READING_REPOSITORIES],
+      async handle(call) {
+        const { row, group, kept } = await requireGroup(tools, call);
+        const isNarrowed = row.is_narrowed === 1;
+        return joined(group, await groups.details(call.principal.userId, kept, isNarrowed), isNarrowed);
+      },
+    }),
+    routes.own('GET', `${PREVIEW}/groups/{groupId}/files/{*filePath}`, {
+      id: 'comparePreviewFile',
+      summary: 'Compare one file of the two bundles of a group line by line',
+      description: 'Also `parameters.yaml`, without the values of secure parameters.',
+      params: GROUP.extend({ filePath: z.string() }),
+      query: z.object({ context: Context }),
+      answers: { 200: { description: 'What is different afterwards', schema: FileDiffView } },
+      problems: ['content_gone', ...READING_REPOSITORIES],
+      async handle(call) {
+        const { kept } = await requireGroup(tools, call);
+        const path = existingPath(call.params.filePath);
+        const { context } = call.query;
+        const diff = await groups.fileDiff(call.principal.userId, kept, { path, context });
+        if (diff === null) throw notFound('Neither bundle has such a file');
+        return writtenJson(toBuffer(diff));
+      },
+    }),
+  ];
+}
+
+function nodesRoute(tools: PreviewTools, routes: PermittedRoutes): Route {
+  const { database } = tools;
+  return routes.list(`${PREVIEW}/nodes`, {
+    id: 'listPreviewNodes',
+    summary: 'List the nodes that the caller may see, by name, and whether they change',
+    description: 'Empty until the preview is Done.',
+    params: idsInPath('id'),
+    query: NodesOfPreview,
+    answer: { description: 'The nodes that match', schema: PreviewNodeView },
+    async rows({ query, ...call }) {
+      const row = await requirePreview(tools, call);
+      if (row.state !== 'Done') return { rows: [], total: 0 };
+      return new FoundNodes(database.read, row.id, query).page(query);
+    },
+    async whole({ query, ...call }) {
+      const row = await requirePreview(tools, call);
+      return row.state === 'Done' ? new FoundNodes(database.read, row.id, query).whole() : nothing();
+    },
+    show: (node) => node,
+  });
+}
+
+async function* nothing(): AsyncGenerator<never> {}
+
+interface Call {
+  principal: UserPrincipal;
+  params: { id: string };
+}
+
+/**
+ * The preview, for whoever may read it. One that nobody goes on with any more is ended by that.
+ * @throws HawserError not_found
+ */
+async function requirePreview(
+  { database: { read }, runs, clock }: PreviewTools,
+  { principal, params: { id } }: Call,
+): Promise<PreviewRow> {
+  const found = await findPreview(read, id, clock.now());
+  if (found === undefined) throw noPreview();
+  if (found.user_id !== principal.userId && !principal.permissions.has('users.manage')) throw noPreview();
+  const named: Named[] = JSON.parse(found.named);
+  if (!(await mayRead(read, principal, named))) throw noPreview();
+  if (found.state !== 'Running') return found;
+  await runs.endOrphans();
+  return (await findPreview(read, id, clock.now())) ?? found;
+}
+
+/** @throws HawserError not_found */
+async function requireGroup(
+  tools: PreviewTools,
+  call: Call & { params: { groupId: string } },
+): Promise<{ row: PreviewRow; group: FoundGroup; kept: KeptText }> {
+  const row = await requirePreview(tools, call);
+  const groups = new FoundGroups(tools.database.read, row.id);
+  const group = row.state === 'Done' ? await groups.find(call.params.groupId) : undefined;
+  if (group === undefined) throw notFound('The preview has no such group');
+  return { row, group, kept: await groups.keptText(group) };
+}
+
+const noPreview = () => notFound('No such preview');
+
+function toPreview(row: PreviewRow) {
+  const { nodes, changed, unchanged, unresolvable, not_visible: notVisible } = row;
+  return {
+    id: row.id,
+    state: row.state,
+    createdAt: toTimestamp(row.created_at),
+    completedAt: toOptionalTimestamp(row.completed_at),
+    expiresAt: toTimestamp(row.expires_at),
+    changes: JSON.parse(row.changes),
+    counts: { nodes, changed, unchanged, unresolvable, notVisible },
+    groupCount: row.group_count,
+    error: row.error,
+  };
+}
+
+/** Joins the group with its details, whose text is not parsed: that would change numbers. */
+function joined(group: FoundGroup, details: Uint8Array, hasMerged: boolean): Answer {
+  const merged = hasMerged ? '' : '"mergedParameters":null,';
+  const head = `${JSON.stringify(group).slice(0, -1)},${merged}`;
+  return writtenJson(Buffer.concat([Buffer.from(head), details.subarray(1)]));
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([work, sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined)]);
+  over.abort();
+}

@@ -1,0 +1,144 @@
+/** Shapes of previews: what answers show, and what lists can be filtered by. */
+
+import { z } from 'zod';
+import { Checksum, choice, FieldErrorView, given, Id, Paging, Timestamp } from '../../http/schemas.ts';
+import { FILE_CHANGE, FileChangeView } from '../crud/comparing.ts';
+import { ChangeView } from './change-schemas.ts';
+
+const Count = z.int().min(0);
+const NodeRef = z.object({ nodeId: Id, fqdn: z.string() });
+
+export const PreviewView = z
+  .object({
+    id: Id,
+    state: z.enum(['Running', 'Done', 'Failed']),
+    createdAt: Timestamp,
+    completedAt: Timestamp.nullable(),
+    expiresAt: Timestamp.meta({ description: 'From then on it is not there any more' }),
+    changes: z.array(ChangeView),
+    counts: z.object({
+      nodes: Count.meta({
+        description: 'While it is Running, how many there are; then the sum of the next three',
+      }),
+      changed: Count.meta({ description: 'Nodes whose next poll would be answered otherwise' }),
+      unchanged: Count,
+      unresolvable: Count.meta({ description: 'Nodes that get something now, and an error or nothing then' }),
+      notVisible: Count.meta({
+        description: 'Nodes of which the caller may not read all; they are in no other count',
+      }),
+    }),
+    groupCount: z.int().nullable().meta({ description: 'Null unless it is Done' }),
+    error: z.string().nullable().meta({ description: 'Why it is Failed, else null' }),
+  })
+  .meta({
+    id: 'Preview',
+    examples: [
+      {
+        id: '7d3c1a52-93f5-4b3e-9c8d-6d6d7b8a9f10',
+        state: 'Done',
+        createdAt: '2026-11-20T09:08:00.000Z',
+        completedAt: '2026-11-20T09:08:01.200Z',
+        expiresAt: '2026-11-20T10:08:00.000Z',
+        changes: [{ kind: 'PublishConfiguration', configurationName: 'web-server', version: '1.2.0' }],
+        counts: { nodes: 1_200, changed: 40, unchanged: 1_159, unresolvable: 1, notVisible: 12 },
+        groupCount: 3,
+        error: null,
+      },
+    ],
+  });
+
+const Side = z
+  .object({ configurationName: z.string(), version: z.string(), checksum: Checksum })
+  .nullable()
+  .meta({ description: 'Null where the nodes get nothing' });
+
+const WEB_01 = { nodeId: '0b0e7a52-93f5-4b3e-9c8d-6d6d7b8a9f10', fqdn: 'web-01.example.org' };
+const GROUP = {
+  id: '1',
+  nodeCount: 40,
+  sampleNodes: [WEB_01],
+  change: 'Changed' as const,
+  before: {
+    configurationName: 'web-server',
+    version: '1.1.0',
+    checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  },
+  after: {
+    configurationName: 'web-server',
+    version: '1.2.0',
+    checksum: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  },
+  files: { added: 0, removed: 0, modified: 1, renamed: 0 },
+  parameterChanges: 1,
+  newProblems: [],
+};
+
+export const GroupView = z
+  .object({
+    id: z.string(),
+    nodeCount: Count,
+    sampleNodes: z.array(NodeRef).meta({ description: 'The first five by name' }),
+    change: z.enum(['Changed', 'Unresolvable', 'Unchanged']).meta({
+      description: 'Unchanged only where the preview is narrowed to some nodes',
+    }),
+    before: Side,
+    after: Side,
+    files: z.object({ added: Count, removed: Count, modified: Count, renamed: Count }),
+    parameterChanges: Count,
+    newProblems: z.array(FieldErrorView).meta({ description: 'Those that are not there before' }),
+  })
+  .meta({ id: 'PreviewGroup', examples: [GROUP] });
+
+const Source = z
+  .object({ scopeTypeName: z.string(), scopeValue: z.string().nullable(), version: z.string() })
+  .nullable()
+  .meta({ description: 'The file that the value comes from; null where there is no value' });
+
+const Text = z.string().nullable();
+
+export const GroupDetailsView = GroupView.extend({
+  code: Text.meta({ description: 'Of an Unresolvable group: the code with which its nodes are answered' }),
+  message: Text,
+  fileChanges: z.array(FileChangeView).meta({ description: 'Of the whole bundle' }),
+  parameters: z.array(
+    z.object({
+      path: z.string().meta({ description: 'JSON Pointer; of a composite behind the name of the child' }),
+      before: z.unknown(),
+      after: z.unknown(),
+      beforeSource: Source,
+      afterSource: Source,
+    }),
+  ),
+  mergedParameters: z
+    .object({ before: Text, after: Text })
+    .nullable()
+    .meta({ description: 'YAML without secure values; null unless the preview is narrowed to some nodes' }),
+}).meta({
+  id: 'PreviewGroupDetails',
+  examples: [
+    {
+      ...GROUP,
+      ...{ code: null, message: null, fileChanges: [{ ...FILE_CHANGE, change: 'Modified' as const }] },
+      parameters: [
+        {
+          ...{ path: '/parameters/port', before: 80, after: 8080 },
+          beforeSource: { scopeTypeName: 'Default', scopeValue: null, version: '1.0.0' },
+          afterSource: { scopeTypeName: 'Environment', scopeValue: 'production', version: '1.1.0' },
+        },
+      ],
+      mergedParameters: null,
+    },
+  ],
+});
+
+const NodeChange = ['Changed', 'Unchanged', 'Unresolvable'] as const;
+
+export const PreviewNodeView = NodeRef.extend({
+  groupId: z.string().nullable().meta({ description: 'Null of an unchanged node' }),
+  change: z.enum(NodeChange),
+}).meta({ id: 'PreviewNode', examples: [{ ...WEB_01, groupId: '1', change: 'Changed' as const }] });
+
+export const NodesOfPreview = Paging.extend({
+  change: given(choice(...NodeChange)),
+  groupId: given(z.string()),
+});

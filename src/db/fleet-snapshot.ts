@@ -1,0 +1,164 @@
+/**
+ * All nodes at one moment, with what decides what each of them gets: its assignment and its scopes. Nodes are columns, by
+ * fqdn, and what many nodes share is there once, so that 100,000 nodes take some 30 MB.
+ */
+
+import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { notFound } from '../lib/errors.ts';
+import { type Assignment, keyOfAssignment, type ScopeLink } from './node-lookup.ts';
+
+/** What is proposed for nodes, by their ids. */
+export interface NodeChanges {
+  /** Null means that nothing is assigned any more. */
+  assignments: ReadonlyMap<string, Assignment | null>;
+  /** The value of each scope type that changes, by ids. Null means that the node has none any more. */
+  tags: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+}
+
+/** A configuration as the registry has it. */
+export interface KnownConfiguration {
+  name: string;
+  usesParameters: boolean;
+  /** Whether a repository of parameters was ever made. */
+  hasParameters: boolean;
+}
+
+/** The state of the database to which a snapshot belongs. */
+export interface SnapshotPosition {
+  generation: number;
+  /** The number of the newest change of the change feed. */
+  lastChange: number;
+}
+
+/** What is in a snapshot beside the nodes. */
+export interface SnapshotRegistry {
+  position: SnapshotPosition;
+  /** By id. */
+  configurations: ReadonlyMap<string, KnownConfiguration>;
+  /** The names of composites by id. */
+  composites: ReadonlyMap<string, string>;
+  /** The enabled scope types in the order of merging, as links without a value. */
+  scopeTypes: readonly ScopeLink[];
+  /** The links of all values of enabled scope types, by the ids of the values. */
+  values: ReadonlyMap<string, ScopeLink>;
+}
+
+export interface SnapshotNodes {
+  nodeIds: readonly string[];
+  /** Sorted. */
+  fqdns: readonly string[];
+  /** The place of each node's assignment among the distinct ones; -1 where nothing is assigned. */
+  assignmentOf: Int32Array;
+  /** The place of each node's scopes among the distinct ones. */
+  scopesOf: Int32Array;
+}
+
+/** Values that are kept once, in the order in which they came. */
+export class Distinct<V> {
+  readonly values: V[];
+  private readonly places: Map<string, number>;
+
+  constructor(from?: Distinct<V>) {
+    this.values = from ? [...from.values] : [];
+    this.places = new Map(from?.places);
+  }
+
+  /** The place of the value under this key. A new value gets the next place. */
+  place(key: string, make: () => V): number {
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    const place = this.values.length;
+    this.values.push(make());
+    this.places.set(key, place);
+    return place;
+  }
+}
+
+export class FleetSnapshot {
+  readonly nodes: SnapshotNodes;
+  readonly registry: SnapshotRegistry;
+  private readonly distinct: { assignments: Distinct<Assignment>; scopes: Distinct<readonly ScopeLink[]> };
+  private places: Map<string, number> | undefined;
+
+  constructor(registry: SnapshotRegistry, nodes: SnapshotNodes, distinct: FleetSnapshot['distinct']) {
+    this.registry = registry;
+    this.nodes = nodes;
+    this.distinct = distinct;
+  }
+
+  /** The number of nodes. */
+  get size(): number {
+    return this.nodes.nodeIds.length;
+  }
+
+  /** The distinct assignments. `nodes.assignmentOf` has places in this list. */
+  get assignments(): readonly Assignment[] {
+    return this.distinct.assignments.values;
+  }
+
+  /**
+   * The distinct lists of scopes in the order of merging, without the names of nodes. `nodes.scopesOf` has places in this
+   * list.
+   */
+  get scopes(): readonly (readonly ScopeLink[])[] {
+    return this.distinct.scopes.values;
+  }
+
+  /** The place of a node. @throws HawserError not_found if there is no such node */
+  placeOf(nodeId: string): number {
+    this.places ??= new Map(this.nodes.nodeIds.map((id, at) => [id, at]));
+    const place = this.places.get(nodeId);
+    if (place === undefined) throw notFound(`There is no node ${nodeId} any more`);
+    return place;
+  }
+
+  /**
+   * The snapshot as it would be after the changes. What was distinct before keeps its place.
+   * @throws HawserError not_found for a node or a scope value that is not there
+   */
+  with({ assignments, tags }: NodeChanges): FleetSnapshot {
+    const distinct = {
+      assignments: new Distinct(this.distinct.assignments),
+      scopes: new Distinct(this.distinct.scopes),
+    };
+    const assignmentOf = this.nodes.assignmentOf.slice();
+    for (const [nodeId, assignment] of assignments)
+      assignmentOf[this.placeOf(nodeId)] = placeOfAssignment(distinct.assignments, assignment);
+    const scopesOf = this.nodes.scopesOf.slice();
+    for (const [nodeId, changes] of tags) {
+      const at = this.placeOf(nodeId);
+      const links = this.retagged(this.scopes[scopesOf[at] ?? 0] ?? [], changes);
+      scopesOf[at] = placeOfScopes(distinct.scopes, links);
+    }
+    return new FleetSnapshot(this.registry, { ...this.nodes, assignmentOf, scopesOf }, distinct);
+  }
+
+  private retagged(links: readonly ScopeLink[], changes: ReadonlyMap<string, string | null>): ScopeLink[] {
+    const { scopeTypes, values } = this.registry;
+    const known = new Map(links.map((link) => [link.scopeTypeId, link]));
+    for (const [typeId, valueId] of changes) {
+      known.delete(typeId);
+      if (valueId === null || !scopeTypes.some(({ scopeTypeId }) => scopeTypeId === typeId)) continue;
+      const link = values.get(valueId);
+      if (link === undefined) throw notFound(`There is no scope value ${valueId} any more`);
+      known.set(typeId, link);
+    }
+    return scopeTypes.flatMap(({ scopeTypeId }) => known.get(scopeTypeId) ?? []);
+  }
+}
+
+/** The scope of the node itself, from the link that all nodes share. */
+export function ownScope(link: ScopeLink, fqdn: string): ScopeLink {
+  return link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link;
+}
+
+export function placeOfAssignment(distinct: Distinct<Assignment>, assignment: Assignment | null): number {
+  return assignment === null ? -1 : distinct.place(keyOfAssignment(assignment), () => assignment);
+}
+
+export function placeOfScopes(distinct: Distinct<readonly ScopeLink[]>, links: readonly ScopeLink[]): number {
+  // One text, because one that is put together with `+` is kept as all of its parts.
+  const key = links.map(({ precedence, scopeValue }) => `${precedence} ${scopeValue ?? ''}`).join();
+  // The copy has no room for more links.
+  return distinct.place(key, () => links.slice());
+}

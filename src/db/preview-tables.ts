@@ -1,0 +1,49 @@
+/** Row types of previews and of what they found. `schema.ts` explains the conventions. */
+
+export interface PreviewsTable {
+  id: string;
+  /** The user who made it, who may be gone. */
+  user_id: string;
+  /** The process that makes it, which holds the lock of this name for as long as it lives. */
+  maker: string;
+  state: 'Running' | 'Done' | 'Failed';
+  created_at: number;
+  completed_at: number | null;
+  expires_at: number;
+  /** JSON: the changes as answers show them, without any content. */
+  changes: string;
+  /** JSON: the configurations, composites and parameters that the changes name, as `Named` of api/previews/changes.ts. */
+  named: string;
+  /** Whether it is narrowed to some nodes. */
+  is_narrowed: number;
+  /** While it runs, how many nodes there are. Then the sum of the three that follow. */
+  nodes: number;
+  changed: number;
+  unchanged: number;
+  unresolvable: number;
+  not_visible: number;
+  /** Null until it is done. */
+  group_count: number | null;
+  /** Why it failed, as a sentence that users may read. */
+  error: string | null;
+}
+
+/** A part of what a preview found, such as a thousand of its nodes. */
+export interface PreviewPiecesTable {
+  preview_id: string;
+  kind: string;
+  /** The pieces of a kind are numbered from 0, without gaps. */
+  position: number;
+  /** How many items it holds. */
+  count: number;
+  /** Of pieces of nodes, how many of them change, and how many get an error or nothing. Otherwise 0. */
+  changed: number;
+  unresolvable: number;
+  /** JSON. */
+  content: string;
+}
+
+export interface PreviewTables {
+  previews: PreviewsTable;
+  preview_pieces: PreviewPiecesTable;
+}

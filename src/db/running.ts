@@ -1,0 +1,115 @@
+/** What nodes run: pieces of evidence are joined to one note for each node, and a row is written where that changes it. */
+
+import { sql } from 'kysely';
+import { MINUTE } from '../lib/clock.ts';
+import { EVIDENCE, type Evidence } from './node-tables.ts';
+import type { Db } from './open.ts';
+
+/** A piece of evidence that stands. */
+export interface Running {
+  /** SHA-256 of the manifest in hexadecimal. */
+  checksum: string;
+  evidence: Evidence;
+  /** Epoch milliseconds. */
+  since: number;
+  /** When evidence of this checksum came last, weaker too. */
+  last: number;
+  /** Whether evidence of another checksum came before it, so that it stands even if the row names the same one. */
+  replaces: boolean;
+}
+
+/** A bundle that went to a node whole. */
+export interface ServedBundle {
+  checksum: string;
+  /** SHA-256 of the ZIP in base64. */
+  digest: string;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** What the calls of one node have told since its row was looked at last. Null means that they told nothing of it. */
+export interface RunningNote {
+  running: Running | null;
+  /** The checksum with which the last poll was answered. */
+  answered: string | null;
+  served: ServedBundle | null;
+}
+
+/**
+ * Joins what a node told first and what it told then. Evidence of another checksum replaces what was there, weaker or
+ * not. Of the same checksum only stronger evidence does.
+ */
+export function joinNotes(before: RunningNote, then: RunningNote): RunningNote {
+  return {
+    running: joinRunning(before.running, then.running),
+    answered: then.answered ?? before.answered,
+    served: then.served ?? before.served,
+  };
+}
+
+function joinRunning(before: Running | null, then: Running | null): Running | null {
+  if (before === null || then === null) return then ?? before;
+  if (then.replaces || before.checksum !== then.checksum) return { ...then, replaces: true };
+  const isStronger = EVIDENCE.indexOf(then.evidence) > EVIDENCE.indexOf(before.evidence);
+  return { ...(isStronger ? then : before), last: then.last, replaces: before.replaces };
+}
+
+/**
+ * Writes what the notes change. Rows that stay as they are are not written, and nodes that were deleted are skipped.
+ *
+ * Another process may have written later evidence meanwhile. Evidence that is older has come too late then and changes
+ * nothing, unless it is of the same checksum. A row from the future does not count: the clock was set back since.
+ */
+export async function writeRunning(
+  trx: Db,
+  notes: Iterable<readonly [nodeId: string, note: RunningNote]>,
+): Promise<void> {
+  const values = Array.from(notes, ([nodeId, { running, answered, served }]) => [
+    nodeId,
+    running?.checksum ?? null,
+    running?.evidence ?? null,
+    running?.since ?? null,
+    running?.last ?? null,
+    Number(running?.replaces ?? false),
+    answered,
+    served?.checksum ?? null,
+  ]);
+  await sql`with noted as (
+      select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, c.value ->> 3 as since,
+        c.value ->> 4 as last, c.value ->> 5 as replaces, c.value ->> 6 as answered, c.value ->> 7 as served
+      from json_each(${JSON.stringify(values)}) c join nodes n on n.id = c.value ->> 0),
+    judged as (
+      select noted.*, r.checksum as old_checksum, r.evidence as old_evidence, r.since as old_since,
+        r.answered_checksum as old_answered, r.served_checksum as old_served,
+        noted.checksum is not null and (r.checksum is null or iif(
+          noted.checksum = r.checksum and not noted.replaces,
+          ${strengthOf('noted.evidence')} > ${strengthOf('r.evidence')},
+          noted.last >= r.since or r.since > noted.last + ${MINUTE})) as stands
+      from noted left join node_running r on r.node_id = noted.id)
+    insert into node_running (node_id, checksum, evidence, since, answered_checksum, served_checksum)
+    select id, iif(stands, checksum, old_checksum), iif(stands, evidence, old_evidence),
+      case when not stands then old_since
+        when checksum is not old_checksum and since < old_since and last >= old_since then last
+        else since end,
+      coalesce(answered, old_answered), coalesce(served, old_served)
+    from judged
+    where stands or coalesce(answered, old_answered) is not old_answered
+      or coalesce(served, old_served) is not old_served
+    on conflict (node_id) do update set checksum = excluded.checksum, evidence = excluded.evidence,
+      since = excluded.since, answered_checksum = excluded.answered_checksum,
+      served_checksum = excluded.served_checksum`.execute(trx);
+}
+
+const strengthOf = (column: string) =>
+  sql.raw(`case ${column} when 'Told' then 1 when 'Served' then 2 when 'Declared' then 3 end`);
+
+/** What a node runs, with the names from its manifest; undefined where nothing is known. */
+export function findRunning(db: Db, nodeId: string) {
+  return db
+    .selectFrom('node_running as r')
+    .leftJoin('manifests as m', 'm.checksum', 'r.checksum')
+    .select(['r.checksum', 'm.configuration_name as configurationName', 'm.version', 'r.evidence', 'r.since'])
+    .where('r.node_id', '=', nodeId)
+    .where('r.checksum', 'is not', null)
+    .executeTakeFirst();
+}

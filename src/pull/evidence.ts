@@ -1,0 +1,217 @@
+/**
+ * Notes in memory what the calls of nodes tell of what they run, and writes it in batches where it changes anything. A
+ * steady poll is one comparison: the node in memory says that all that the poll tells is noted already.
+ */
+
+import {
+  keepManifests,
+  lackingManifests,
+  type ManifestRecord,
+  missingManifests,
+  noteServed,
+} from '../db/manifests.ts';
+import { type KnownNode, POLL_EVIDENCE, type PollEvidence } from '../db/node-lookup.ts';
+import type { Database } from '../db/open.ts';
+import { joinNotes, type RunningNote, type ServedBundle, writeRunning } from '../db/running.ts';
+import type { Answer } from '../http/answer.ts';
+import type { AnsweredCall } from '../http/route.ts';
+import { type Clock, SECOND } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { Pace } from '../lib/pace.ts';
+import type { Manifest } from '../resolve/manifest.ts';
+import { recordOf } from '../resolve/manifest-record.ts';
+import type { GitStore } from '../versions/store.ts';
+import { type NodeNote, NodeNotes } from './node-notes.ts';
+
+/** Notes that could not be written are tried again after so many milliseconds. */
+const RETRY_INTERVAL = SECOND;
+/** Milliseconds for which declarations of polls gather, of which a steady fleet makes many after each publish. */
+const GATHERING = 50;
+/** Milliseconds between two writes, while many nodes are told or sent something new. */
+const PAUSE = 20;
+/** With this many rows a statement holds the event loop for a few milliseconds at most. */
+const BATCH = 100;
+/** Milliseconds between two batches. A wave of polls after a publish makes more than one, and goes first. */
+const REST = 10;
+
+/** A note, and the manifest of the checksum that it says to be running. */
+interface Note extends RunningNote {
+  manifest: Manifest | null;
+}
+
+export interface EvidenceTools {
+  database: Pick<Database, 'read' | 'noteUnflushed' | 'writeUnflushed'>;
+  store: GitStore;
+  clock: Clock;
+  log: Log;
+}
+
+export class EvidenceNotes {
+  private readonly tools: EvidenceTools;
+  private readonly notes: NodeNotes<Note>;
+  private readonly retry: NodeJS.Timeout;
+  private gathering: NodeJS.Timeout | null = null;
+  private isAtOnce = false;
+  /** When notes were written at once last, as `performance.now()` counts. */
+  private flushedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(tools: EvidenceTools) {
+    this.tools = tools;
+    this.notes = new NodeNotes(tools.log, {
+      onFailure: 'what nodes run could not be written; it is kept until it can be',
+      batch: BATCH,
+      rest: REST,
+      join: (before, then) => ({
+        ...joinNotes(before, then),
+        manifest: then.running === null ? before.manifest : then.manifest,
+      }),
+      write: (notes, isLast) => this.write(notes, isLast),
+    });
+    this.retry = setInterval(() => this.notes.flush(), RETRY_INTERVAL);
+    this.retry.unref();
+  }
+
+  /** Looks at an answered poll of the checksum or of the entry point. */
+  polled(call: AnsweredCall, answer: Answer, manifestOf: (answer: Answer) => Manifest | undefined): void {
+    const { principal } = call.state;
+    if (principal?.kind !== 'node') return;
+    const { node } = principal;
+    const { etag = null } = answer;
+    // The steady poll ends here.
+    if (node.notedEtag === etag && node.notedAs === POLL_EVIDENCE.declared) return;
+    const told = evidenceOf(call, etag);
+    if (told === POLL_EVIDENCE.none || (node.notedEtag === etag && node.notedAs >= told)) return;
+    const manifest = manifestOf(answer);
+    if (manifest === undefined) return;
+    this.notePoll(node, manifest, told);
+    node.notedEtag = etag;
+    node.notedAs = told;
+  }
+
+  /** Waits for the last byte of a bundle, and notes that it went to its node whole. */
+  sending(call: AnsweredCall, manifest: Manifest, digest: string): void {
+    const { principal } = call.state;
+    if (principal?.kind !== 'node' || call.method === 'HEAD' || call.res.statusCode !== 200) return;
+    const { node } = principal;
+    const { checksum } = manifest;
+    if (node.notedServed === checksum) return;
+    const { socket } = call.req;
+    // The event comes as well when the client has broken off. This listener goes before Node's own, which may end the
+    // connection after the answer.
+    call.res.prependOnceListener('finish', () => {
+      if (socket.destroyed) return;
+      const at = this.tools.clock.now();
+      const running = { checksum, evidence: 'Served', since: at, last: at, replaces: false } as const;
+      this.notes.add(node.nodeId, { manifest, running, answered: null, served: { checksum, digest, at } });
+      node.notedServed = checksum;
+      this.flushAtOnce();
+    });
+  }
+
+  /** Writes what is noted of a node, so that what it says next comes after it; undefined where nothing is noted. */
+  settle(nodeId: string): Promise<void> | undefined {
+    return this.notes.settle(nodeId);
+  }
+
+  /** The checksum of the last bundle that went to a node whole, where that is not written yet. */
+  servedTo(nodeId: string): string | undefined {
+    return this.notes.of(nodeId)?.served?.checksum;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.retry);
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    await this.notes.flush(true);
+  }
+
+  private notePoll({ nodeId }: KnownNode, manifest: Manifest, told: PollEvidence): void {
+    const { checksum } = manifest;
+    const since = this.tools.clock.now();
+    const evidence = told === POLL_EVIDENCE.declared ? 'Declared' : 'Told';
+    const running =
+      told === POLL_EVIDENCE.answered
+        ? null
+        : ({ checksum, evidence, since, last: since, replaces: false } as const);
+    this.notes.add(nodeId, { manifest: running && manifest, running, answered: checksum, served: null });
+    if (told === POLL_EVIDENCE.told) this.flushAtOnce();
+    else this.flushSoon();
+  }
+
+  /** A report may follow at once, on a connection to another process too. All notes of this turn share the write. */
+  private flushAtOnce(): void {
+    if (this.isAtOnce) return;
+    this.isAtOnce = true;
+    const flush = () => {
+      this.isAtOnce = false;
+      this.flushedAt = performance.now();
+      void this.notes.flush();
+    };
+    const since = performance.now() - this.flushedAt;
+    if (since > PAUSE) setImmediate(flush);
+    else setTimeout(flush, PAUSE - since).unref();
+  }
+
+  private flushSoon(): void {
+    this.gathering ??= setTimeout(() => {
+      this.gathering = null;
+      void this.notes.flush();
+    }, GATHERING).unref();
+  }
+
+  /**
+   * The manifests come with the rows that name them. Git is read before the transaction. A manifest may have gone
+   * meanwhile, with the last row of another process that named it, and is made then.
+   */
+  private async write(notes: readonly NodeNote<Note>[], isLast: boolean): Promise<void> {
+    const { database } = this.tools;
+    const manifests = new Map<string, Manifest>();
+    const served = new Map<string, ServedBundle>();
+    for (const [, note] of notes) {
+      if (note.manifest !== null) manifests.set(note.manifest.checksum, note.manifest);
+      if (note.served !== null && !served.has(note.served.checksum))
+        served.set(note.served.checksum, note.served);
+    }
+    const db = isLast ? database.writeUnflushed : database.noteUnflushed;
+    let missing = await missingManifests(database.read, [...manifests.keys()]);
+    do {
+      const records = await this.describe(missing, manifests);
+      missing = await db.transaction().execute(async (trx) => {
+        await writeRunning(trx, notes);
+        await keepManifests(trx, records);
+        await noteServed(trx, served.values());
+        return lackingManifests(trx, [...manifests.keys()]);
+      });
+    } while (missing.length > 0);
+  }
+
+  /** One that cannot be described is left out from then on. Its repository is damaged, which is said elsewhere. */
+  private async describe(
+    checksums: readonly string[],
+    manifests: Map<string, Manifest>,
+  ): Promise<ManifestRecord[]> {
+    const records: ManifestRecord[] = [];
+    const pace = new Pace();
+    for (const checksum of checksums) {
+      const manifest = manifests.get(checksum);
+      if (manifest === undefined) continue;
+      try {
+        records.push(await recordOf(this.tools.store, manifest));
+      } catch (error) {
+        this.tools.log.warn({ err: error, checksum }, 'the manifest of what a node runs could not be made');
+        manifests.delete(checksum);
+      }
+      if (pace.isDue) await pace.rest();
+    }
+    return records;
+  }
+}
+
+/** What a poll tells, once it is answered. */
+function evidenceOf({ method, headers, req, res }: AnsweredCall, etag: string | null): PollEvidence {
+  // Whoever broke off was told nothing.
+  if (method === 'HEAD' || etag === null || req.socket.destroyed) return POLL_EVIDENCE.none;
+  if (res.statusCode === 200) return POLL_EVIDENCE.told;
+  if (res.statusCode !== 304) return POLL_EVIDENCE.none;
+  const held = headers['if-none-match']?.trim().replace(/^W\//, '');
+  return held === etag ? POLL_EVIDENCE.declared : POLL_EVIDENCE.answered;
+}

@@ -1,0 +1,15 @@
+/** A parameter document or a schema, as tasks are given it. */
+
+import type { DocumentType } from '../domain/parameter-document.ts';
+
+/** A document as bytes. */
+export interface DocumentSource {
+  /** Two documents have the same key only if their bytes and their type are the same. */
+  key: string;
+  type: DocumentType;
+  bytes: Uint8Array;
+  /** Whether it comes from a repository. It was checked when it was uploaded, or stock git stored it unchecked. */
+  isStored: boolean;
+  /** What it costs to read, as the number of bytes of a JSON document that costs the same. */
+  weight: number;
+}

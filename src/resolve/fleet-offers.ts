@@ -1,0 +1,256 @@
+/**
+ * What each node of a fleet gets. Each distinct assignment is planned once, and the files that are merged are chosen once
+ * for all nodes of the same assignment and the same tags.
+ */
+
+import type { FleetSnapshot } from '../db/fleet-snapshot.ts';
+import { ownScope } from '../db/fleet-snapshot.ts';
+import type { Assignment, ScopeLink } from '../db/node-lookup.ts';
+import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
+import { HawserError } from '../lib/errors.ts';
+import { RecentMap } from '../lib/recent-map.ts';
+import type { VersionRef } from '../versions/store.ts';
+import type { CompositeReader } from './composites.ts';
+import type { DeliveryError, GivenFile, Outcome } from './delivery.ts';
+import { keyOfManifest, type ManifestMaker, partsOf } from './manifest-maker.ts';
+import { chooseFile } from './parameters.ts';
+import type { ConfigurationPlan, Plan, Planner } from './plans.ts';
+
+/** The names of all that an assignment gives, as far as they are known. */
+export interface AssignedNames {
+  composite: string | null;
+  configurations: readonly string[];
+}
+
+interface PlannedPart {
+  plan: ConfigurationPlan;
+  /** The file that each scope gives, by the scope. Scopes of nodes are not remembered. */
+  given: Map<ScopeLink, GivenFile | null>;
+}
+
+/** What one assignment gives, or why it gives nothing. */
+interface Planned {
+  names: AssignedNames;
+  channel: string | null;
+  plan: { whole: Plan; key: string; parts: readonly PlannedPart[] } | { error: DeliveryError };
+}
+
+/** The files that are merged, part by part. */
+interface ChosenFiles {
+  /** Two nodes have the same key only if they get the same. */
+  key: string;
+  scopes: readonly (readonly GivenFile[])[];
+}
+
+export interface OfferTools {
+  planner: Planner;
+  composites: CompositeReader;
+  maker: ManifestMaker;
+  /** Texts that stand for parts of keys. Offers with the same map have comparable keys. */
+  keys: Map<string, number>;
+}
+
+/** The number of recent outcomes, and of recent choices of files, that are kept for nodes to share. */
+const MAX_OUTCOMES = 500;
+const MAX_CHOICES = 5_000;
+const NOTHING_ASSIGNED = 'nothing';
+
+export class FleetOffers {
+  readonly snapshot: FleetSnapshot;
+  private readonly tools: OfferTools;
+  private readonly planned: readonly Planned[];
+  /** By the number that `filesOf` makes of an assignment and a list of scopes. */
+  private readonly shared = new RecentMap<number, ChosenFiles>(MAX_CHOICES);
+  private readonly outcomes = new RecentMap<string, { outcome: Awaitable<Outcome> }>(MAX_OUTCOMES);
+
+  private constructor(snapshot: FleetSnapshot, tools: OfferTools, planned: readonly Planned[]) {
+    this.snapshot = snapshot;
+    this.tools = tools;
+    this.planned = planned;
+  }
+
+  /** Plans each assignment. After that nothing depends on what the repositories list. */
+  static async of(snapshot: FleetSnapshot, tools: OfferTools): Promise<FleetOffers> {
+    const planned: Planned[] = [];
+    for (const assignment of snapshot.assignments) planned.push(await planOf(snapshot, tools, assignment));
+    return new FleetOffers(snapshot, tools, planned);
+  }
+
+  /** The names of all that the node at this place is assigned; null where that is nothing. */
+  namesOf(at: number): AssignedNames | null {
+    return this.plannedFor(at)?.names ?? null;
+  }
+
+  /** Two nodes, before or after a change, have the same key only if their outcome is the same. */
+  keyOf(at: number): string {
+    const planned = this.plannedFor(at);
+    if (planned === null) return NOTHING_ASSIGNED;
+    return 'error' in planned.plan ? `!${planned.plan.error.code}` : this.filesOf(at, planned).key;
+  }
+
+  /** The files that are merged for the node at this place, each with the name of its configuration. */
+  filesFor(at: number): { name: string; file: VersionRef }[] {
+    const planned = this.plannedFor(at);
+    if (planned === null || 'error' in planned.plan) return [];
+    const { parts } = planned.plan;
+    const { scopes } = this.filesOf(at, planned);
+    return parts.flatMap(({ plan: { name } }, part) =>
+      (scopes[part] ?? []).map(({ file }) => ({ name, file })),
+    );
+  }
+
+  /** What the node at this place gets. @throws what is no HawserError */
+  outcomeOf(at: number): Awaitable<Outcome> {
+    const planned = this.plannedFor(at);
+    if (planned === null) return null;
+    const { plan } = planned;
+    if ('error' in plan) return plan;
+    const { key, scopes } = this.filesOf(at, planned);
+    const known = this.outcomes.get(key);
+    if (known) return known.outcome;
+    const made = settle(this.tools.maker.deliver(plan.whole, scopes));
+    const entry = { outcome: made };
+    this.outcomes.set(key, entry);
+    return andThen(made, (outcome) => {
+      entry.outcome = outcome;
+      return outcome;
+    });
+  }
+
+  private plannedFor(at: number): Planned | null {
+    return this.planned[this.snapshot.nodes.assignmentOf[at] ?? -1] ?? null;
+  }
+
+  private filesOf(at: number, { plan, channel }: Planned): ChosenFiles {
+    if ('error' in plan) throw new Error('an assignment that gives nothing has no files');
+    const { scopes, nodes } = this.snapshot;
+    const place = nodes.scopesOf[at] ?? 0;
+    const pair = (nodes.assignmentOf[at] ?? 0) * scopes.length + place;
+    const links = scopes[place] ?? [];
+    let shared = this.shared.get(pair);
+    if (shared === undefined) {
+      shared = this.chooseShared(plan, links, channel);
+      this.shared.set(pair, shared);
+    }
+    const own = links.at(-1);
+    // The scope of the node itself is the last one, because nothing goes before it.
+    if (own?.scopeTypeId !== NODE_SCOPE_TYPE_ID) return shared;
+    return this.withOwnFiles(shared, plan.parts, ownScope(own, nodes.fqdns[at] ?? ''), channel);
+  }
+
+  private chooseShared(
+    { key, parts }: Extract<Planned['plan'], { key: string }>,
+    links: readonly ScopeLink[],
+    prereleaseChannel: string | null,
+  ): ChosenFiles {
+    const scopes = parts.map(({ plan, given }) => {
+      const files: GivenFile[] = [];
+      for (const link of links) {
+        let file = given.get(link);
+        if (file === undefined) {
+          file = fileOf(plan, link, prereleaseChannel);
+          given.set(link, file);
+        }
+        if (file) files.push(file);
+      }
+      return files;
+    });
+    return { key: `${key}${scopes.map((files) => this.keyOfFiles(files)).join('/')}`, scopes };
+  }
+
+  private withOwnFiles(
+    shared: ChosenFiles,
+    parts: readonly PlannedPart[],
+    own: ScopeLink,
+    prereleaseChannel: string | null,
+  ): ChosenFiles {
+    let chosen = shared;
+    for (const [at, { plan }] of parts.entries()) {
+      const file = fileOf(plan, own, prereleaseChannel);
+      if (file === null) continue;
+      const scopes = [...chosen.scopes];
+      scopes[at] = [...(scopes[at] ?? []), file];
+      chosen = { key: `${chosen.key} ${at}:${file.file.oid}`, scopes };
+    }
+    return chosen;
+  }
+
+  private keyOfFiles(files: readonly GivenFile[]): string {
+    return files.map(({ file }) => numberOf(this.tools.keys, file.oid)).join();
+  }
+}
+
+async function planOf(snapshot: FleetSnapshot, tools: OfferTools, assignment: Assignment): Promise<Planned> {
+  const { planner, keys } = tools;
+  const channel = assignment.prereleaseChannel;
+  try {
+    const whole = await planner.plan(assignment, snapshot.registry.position.generation);
+    const parts = partsOf(whole);
+    const text = keyOfManifest(
+      whole,
+      parts.map((plan) => ({ plan, refs: [] })),
+    );
+    const key = `${numberOf(keys, text)}:`;
+    const names = {
+      composite: whole.kind === 'composite' ? whole.name : null,
+      configurations: parts.map(({ name }) => name),
+    };
+    const planned = parts.map((plan) => ({ plan, given: new Map() }));
+    return { names, channel, plan: { whole, key, parts: planned } };
+  } catch (error) {
+    const names = await namesOf(snapshot, tools, assignment);
+    return { names, channel, plan: { error: toDeliveryError(error) } };
+  }
+}
+
+/** The names that an assignment leads to although it gives nothing. */
+async function namesOf(
+  { registry: { configurations, composites } }: FleetSnapshot,
+  { planner, composites: reader }: OfferTools,
+  assignment: Assignment,
+): Promise<AssignedNames> {
+  const { configurationId, compositeId } = assignment;
+  const name = configurations.get(configurationId ?? '')?.name;
+  if (name !== undefined) return { composite: null, configurations: [name] };
+  const composite = composites.get(compositeId ?? '') ?? null;
+  if (composite === null) return { composite, configurations: [] };
+  try {
+    const version = await planner.resolve(assignment);
+    const repository = { kind: 'composites', name: composite } as const;
+    const children = version ? (await reader.document(repository, version)).children : [];
+    return { composite, configurations: children.map(({ configuration }) => configuration) };
+  } catch {
+    // What cannot be read names nothing more.
+    return { composite, configurations: [] };
+  }
+}
+
+function fileOf(
+  { parameters, tag }: ConfigurationPlan,
+  link: ScopeLink,
+  prereleaseChannel: string | null,
+): GivenFile | null {
+  if (parameters === null) return null;
+  return chooseFile(parameters, link, { configurationVersion: tag.version, prereleaseChannel });
+}
+
+function settle(delivery: ReturnType<ManifestMaker['deliver']>): Awaitable<Outcome> {
+  if (!(delivery instanceof Promise)) return { delivery };
+  return delivery.then(
+    (made) => ({ delivery: made }),
+    (error) => ({ error: toDeliveryError(error) }),
+  );
+}
+
+/** The words of the poll. @throws what the poll has no words for */
+function toDeliveryError(error: unknown): DeliveryError {
+  if (!(error instanceof HawserError)) throw error;
+  return { code: error.code, message: error.message };
+}
+
+function numberOf(numbers: Map<string, number>, text: string): number {
+  const known = numbers.get(text) ?? numbers.size;
+  numbers.set(text, known);
+  return known;
+}

@@ -1,0 +1,25 @@
+/** The tasks of the threads that work on the whole fleet. */
+
+import type { Send } from '../lib/threads.ts';
+import { Fleet, type FleetPlace } from './fleet.ts';
+import { groupQuestions } from './group-questions.ts';
+import { makePreview } from './make-preview.ts';
+import type { PreviewInput } from './preview-types.ts';
+import { proofTasks } from './proof-tasks.ts';
+
+export type FleetTasks = ReturnType<typeof fleetTasks>;
+
+export function fleetTasks(place: FleetPlace) {
+  let opened: Fleet | null = null;
+  /** The database is opened by the first task, so that an error of it reaches a caller. */
+  const fleet = () => {
+    opened ??= new Fleet(place);
+    return opened;
+  };
+  return {
+    /** Sends a `PreviewPiece` at a time. @throws as `makePreview` */
+    makePreview: (input: PreviewInput, send: Send) => makePreview(fleet(), input, send),
+    ...groupQuestions(fleet),
+    ...proofTasks(fleet),
+  };
+}

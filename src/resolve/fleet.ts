@@ -1,0 +1,102 @@
+/** What threads know of the whole fleet. They read the database and the repositories beside the server, and write nothing. */
+
+import type { FleetSnapshot, SnapshotPosition } from '../db/fleet-snapshot.ts';
+import { openForReading, type ReadingDatabase } from '../db/open-reading.ts';
+import { HawserError } from '../lib/errors.ts';
+import { readOnlyStore } from '../versions/inspection.ts';
+import type { GitStore } from '../versions/store.ts';
+import type { VersionSource } from '../versions/version-source.ts';
+import { DocumentsInThread } from './documents.ts';
+import { FrozenVersions } from './frozen-versions.ts';
+
+/** Where the fleet is, as a thread is told. */
+export interface FleetPlace {
+  dataDir: string;
+  reposDir: string;
+  /** Bytes of memory for what is read of the repositories. */
+  cacheBytes: number;
+}
+
+/** The state of one moment. */
+export interface Moment {
+  snapshot: FleetSnapshot;
+  /** The versions of that moment, for whatever is looked at before the moment ends. */
+  source: VersionSource;
+}
+
+/** A state that moves on faster than it can be read is read so often. */
+const ATTEMPTS = 20;
+
+export class Fleet {
+  readonly database: ReadingDatabase;
+  readonly store: GitStore;
+  readonly documents = new DocumentsInThread();
+  /** The repositories that have moved since the last snapshot, as `<kind>/<name>`; null stands for all. */
+  private moved: Set<string> | null = new Set();
+
+  /** @throws the driver's error if the database cannot be opened */
+  constructor({ dataDir, reposDir, cacheBytes }: FleetPlace) {
+    this.database = openForReading(dataDir);
+    this.store = readOnlyStore(reposDir, cacheBytes);
+    this.database.changes.subscribe({
+      onChange: (kind, name) => {
+        if (kind !== 'configurations' && kind !== 'composites' && kind !== 'parameters') return;
+        this.store.invalidate({ kind, name });
+        this.moved?.add(`${kind}/${name}`);
+      },
+      onLost: () => {
+        this.store.invalidate();
+        this.moved = null;
+      },
+    });
+  }
+
+  /**
+   * Does work on one state of nodes and versions. If a repository moves that the work has looked at, the work is done
+   * anew on the state after that. What it has not looked at before it ends belongs to no moment.
+   * @throws HawserError what the work throws; unavailable if the state never rests
+   */
+  async atOneMoment<T>(work: (moment: Moment) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      this.catchUp();
+      this.moved = new Set();
+      const snapshot = this.database.readFleet();
+      const source = new FrozenVersions(this.store);
+      const outcome = await settled(work({ snapshot, source }));
+      this.catchUp();
+      const { moved } = this;
+      if (moved !== null && !source.looks.some((key) => moved.has(key))) return outcome();
+    }
+    throw new HawserError('unavailable', 'unavailable', 'The repositories change too often to be read');
+  }
+
+  /** The state of the database now, to tell whether a snapshot is still true. */
+  position(): SnapshotPosition {
+    this.catchUp();
+    const { generation, lastChange } = this.database.changes;
+    return { generation, lastChange };
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    this.database.close();
+  }
+
+  private catchUp(): void {
+    const { changes } = this.database;
+    changes.markStale();
+    changes.catchUp();
+  }
+}
+
+/** A function that gives what the promise gives, or throws what it throws. */
+async function settled<T>(promise: Promise<T>): Promise<() => T> {
+  try {
+    const value = await promise;
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}

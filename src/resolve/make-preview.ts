@@ -1,0 +1,224 @@
+/** Makes a preview: what each node gets now, what it would get after some changes, and how these differ. */
+
+import { internal } from '../lib/errors.ts';
+import type { Send } from '../lib/threads.ts';
+import type { VersionSource } from '../versions/version-source.ts';
+import type { Delivery } from './delivery.ts';
+import type { Fleet, Moment } from './fleet.ts';
+import type { AssignedNames, FleetOffers } from './fleet-offers.ts';
+import { type GroupFacts, GroupFactsMaker } from './group-facts.ts';
+import { packGroups } from './kept-groups.ts';
+import { ParameterReader } from './parameters.ts';
+import { type Group, PreviewGroups } from './preview-groups.ts';
+import type {
+  OfferedVersion,
+  PreviewInput,
+  PreviewNode,
+  PreviewPiece,
+  PreviewResult,
+  Readable,
+  ReadableNames,
+  ShownGroup,
+} from './preview-types.ts';
+import type { Proposal } from './proposal.ts';
+import { ProposedVersions } from './proposed-versions.ts';
+import { readOffers } from './read-offers.ts';
+import { requireTargets } from './required-targets.ts';
+import { SchemaReader } from './schemas.ts';
+
+/** What the nodes get before and after the changes, and what tells the difference. */
+interface Sides {
+  before: FleetOffers;
+  after: FleetOffers;
+  facts: GroupFactsMaker;
+  /** Reads the files of both sides. */
+  parameters: ParameterReader;
+}
+
+type SendPiece = (piece: PreviewPiece) => Promise<void>;
+
+/** Milliseconds between two messages of how far it is. */
+const PROGRESS = 250;
+/** So many nodes are put into groups at once. Their files are read at the same time. */
+const NODES_TOGETHER = 64;
+/** Memory for documents, and for merged ones, which are asked for once more soon after they were made. */
+const CACHE_BYTES = { documents: 64 * 1024 * 1024, merged: 4 * 1024 * 1024 };
+/** With more in one piece, the main thread would answer no poll for several milliseconds while it writes them. */
+const GROUPS_AT_ONCE = 100;
+const NODES_AT_ONCE = 250;
+
+/**
+ * @returns when all pieces were taken
+ * @throws HawserError not_found if something is gone that the changes name, and what reading versions throws
+ */
+export async function makePreview(fleet: Fleet, input: PreviewInput, send: Send): Promise<PreviewResult> {
+  const sides = await fleet.atOneMoment((moment) => readSides(fleet, moment, input.proposal));
+  const groups = new PreviewGroups(sides);
+  await addNodes(groups, sides, input, send);
+  const all = groups.list();
+  const order = all.map((_group, number) => number).sort((a, b) => compareGroups(all[a], all[b]));
+  await sendGroups(groups, sides, { all, order }, send);
+  await sendNodes(groups, sides, { all, order }, send);
+  return { counts: groups.counts, groupCount: all.length };
+}
+
+async function readSides(fleet: Fleet, moment: Moment, proposal: Proposal): Promise<Sides> {
+  const { snapshot, source } = moment;
+  const { documents } = fleet;
+  const proposed = new ProposedVersions(source, proposal);
+  // One reader merges the files of both sides, which are mostly the same.
+  const parameters = new ParameterReader(proposed, documents, () => undefined, CACHE_BYTES);
+  const readers = { parameters, keys: new Map<string, number>() };
+  await requireTargets(snapshot, proposed, proposal);
+  const before = await readOffers(fleet, moment, readers);
+  const later = { snapshot: snapshot.with(proposal), source: proposed };
+  const after = await readOffers(fleet, later, readers);
+  const sideOf = (versions: VersionSource) => {
+    return { schemas: new SchemaReader(versions, parameters, documents), parameters };
+  };
+  const facts = new GroupFactsMaker(sideOf(source), sideOf(proposed), documents);
+  return { before, after, facts, parameters };
+}
+
+/** Puts all nodes that are asked for, and that the caller may see, into groups. */
+async function addNodes(
+  groups: PreviewGroups,
+  sides: Sides,
+  { readable, nodeIds }: PreviewInput,
+  send: SendPiece,
+): Promise<void> {
+  const { snapshot } = sides.before;
+  const wanted = nodeIds && [...new Set(nodeIds.map((id) => snapshot.placeOf(id)))];
+  const visible = visibleNodes(sides, readable, wanted ?? snapshot.nodes.nodeIds.keys());
+  const { counts } = groups;
+  counts.nodes = visible.length;
+  counts.notVisible = (wanted?.length ?? snapshot.size) - visible.length;
+  const report = () => send({ kind: 'counts', counts: { ...counts } });
+  await report();
+  if (wanted) for (const at of visible) await groups.addAlone(at);
+  else {
+    let reported = performance.now();
+    for (let from = 0; from < visible.length; from += NODES_TOGETHER) {
+      const places = visible.subarray(from, from + NODES_TOGETHER);
+      await groups.add(places, (added) => readFiles(sides, added));
+      if (performance.now() - reported < PROGRESS) continue;
+      await report();
+      reported = performance.now();
+    }
+  }
+}
+
+/** Reads the files of some nodes at the same time, because each of them waits for the disk several times. */
+async function readFiles({ before, after, parameters }: Sides, places: readonly number[]): Promise<void> {
+  const reading: Promise<unknown>[] = [];
+  for (const at of places) {
+    for (const { name, file } of [...before.filesFor(at), ...after.filesFor(at)]) {
+      const source = parameters.source(name, file);
+      if (source instanceof Promise) reading.push(source);
+    }
+  }
+  // What cannot be read is an error of the nodes that need it.
+  await Promise.allSettled(reading);
+}
+
+/** The places of the nodes of which the caller may read everything, before and after. */
+function visibleNodes({ before, after }: Sides, readable: Readable, places: Iterable<number>): Int32Array {
+  const known = new Map<AssignedNames | null, boolean>();
+  const isReadable = (names: AssignedNames | null) => {
+    const answer = known.get(names) ?? mayRead(readable, names);
+    known.set(names, answer);
+    return answer;
+  };
+  const visible: number[] = [];
+  for (const at of places)
+    if (isReadable(before.namesOf(at)) && isReadable(after.namesOf(at))) visible.push(at);
+  return Int32Array.from(visible);
+}
+
+function mayRead({ configurations, composites, parameters }: Readable, names: AssignedNames | null): boolean {
+  const has = (all: ReadableNames, name: string) => all === 'all' || all.has(name);
+  if (names === null) return true;
+  if (names.composite !== null && !has(composites, names.composite)) return false;
+  return names.configurations.every((name) => has(configurations, name) && has(parameters, name));
+}
+
+/** All groups by their numbers, and the numbers in the order of the answers. */
+interface Ordered {
+  all: readonly Group[];
+  order: readonly number[];
+}
+
+/** Those of most nodes come first, then those whose first node comes first. */
+function compareGroups(a: Group | undefined, b: Group | undefined): number {
+  const firstOf = (group: Group | undefined) => group?.sample[0] ?? 0;
+  return (b?.nodeCount ?? 0) - (a?.nodeCount ?? 0) || firstOf(a) - firstOf(b);
+}
+
+/**
+ * Sends what there is to tell of each group. It is made of what the group's first node gets, which is made once more: to
+ * keep it for every group would take more memory than a preview may have.
+ */
+async function sendGroups(
+  groups: PreviewGroups,
+  { before, facts }: Sides,
+  { all, order }: Ordered,
+  send: SendPiece,
+): Promise<void> {
+  for (let from = 0; from < order.length; from += GROUPS_AT_ONCE) {
+    const shown: { shown: string }[] = [];
+    const kept: GroupFacts['kept'][] = [];
+    for (const number of order.slice(from, from + GROUPS_AT_ONCE)) {
+      const group = all[number] as Group;
+      const difference = await groups.differenceAt(group.sample[0] as number);
+      if (difference.change !== group.change)
+        throw internal('repository_damaged', 'What a group of nodes gets cannot be read any more');
+      const told = await facts.factsOf(difference.before, difference.after);
+      const { kept: ofGroup, ...rest } = told;
+      kept.push(ofGroup);
+      const { nodeIds, fqdns } = before.snapshot.nodes;
+      const { nodeCount, sample, change } = group;
+      const { error } = difference;
+      shown.push({
+        shown: JSON.stringify({
+          nodeCount,
+          sampleNodes: sample.map((at) => ({ nodeId: nodeIds[at] as string, fqdn: fqdns[at] as string })),
+          ...{ change, before: offered(difference.before), after: offered(difference.after), ...rest },
+          ...{ code: error?.code ?? null, message: error?.message ?? null },
+        } satisfies ShownGroup),
+      });
+    }
+    await send({ kind: 'groups', groups: shown, packed: packGroups(kept) });
+  }
+  await send({ kind: 'files', files: facts.keptFiles() });
+}
+
+function offered(delivery: Delivery | null): OfferedVersion | null {
+  if (delivery === null) return null;
+  const { configurationName, version, checksum } = delivery.manifest;
+  return { configurationName, version, checksum };
+}
+
+async function sendNodes(
+  groups: PreviewGroups,
+  { before }: Sides,
+  { all, order }: Ordered,
+  send: SendPiece,
+): Promise<void> {
+  const ids = new Int32Array(all.length);
+  for (const [place, number] of order.entries()) ids[number] = place + 1;
+  const { nodeIds, fqdns } = before.snapshot.nodes;
+  let nodes: PreviewNode[] = [];
+  for (const [at, nodeId] of nodeIds.entries()) {
+    const number = groups.numberOf(at);
+    if (number === undefined) continue;
+    const [groupId, change] =
+      number === null
+        ? ([null, 'Unchanged'] as const)
+        : ([ids[number] as number, (all[number] as Group).change] as const);
+    nodes.push({ nodeId, fqdn: fqdns[at] as string, groupId, change });
+    if (nodes.length < NODES_AT_ONCE) continue;
+    await send({ kind: 'nodes', nodes });
+    nodes = [];
+  }
+  if (nodes.length > 0) await send({ kind: 'nodes', nodes });
+}

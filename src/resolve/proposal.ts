@@ -1,0 +1,6 @@
+/** What is proposed to be different from the stored state. All values are plain, so that a thread gets a copy. */
+
+import type { NodeChanges } from '../db/fleet-snapshot.ts';
+import type { ProposedChanges } from './proposed-versions.ts';
+
+export type Proposal = ProposedChanges & NodeChanges;

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { checkPreviews } from '../support/checked-previews.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+
+const SEEDS = process.env['SEED'] ? [Number(process.env['SEED'])] : [1, 2, 3, 4, 5, 6, 7, 8];
+
+for (const seed of SEEDS)
+  describe(`many previews of random changes, seed ${seed}`, function () {
+    this.timeout(1_200_000);
+    let hawser: Hawser;
+    before(async () => {
+      hawser = await startHawser();
+    });
+    after(() => hawser.close());
+
+    it('say of each node what its next poll is answered with, or refuse what the deed refuses', async () => {
+      const tally = await checkPreviews(hawser, 60, seed);
+      expect(tally.changed, 'nodes that changed').to.be.above(10);
+      expect(tally.refused, 'previews that were refused').to.be.above(0);
+    });
+  });

@@ -1,0 +1,18 @@
+import { expect } from 'chai';
+import { checkPreviews } from '../support/checked-previews.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+
+describe('previews of random changes to a random site', function () {
+  this.timeout(120_000);
+  let hawser: Hawser;
+  before(async () => {
+    hawser = await startHawser();
+  });
+  after(() => hawser.close());
+
+  it('say of each node what its next poll is answered with, or refuse what the deed refuses', async () => {
+    const tally = await checkPreviews(hawser, 20, 19);
+    expect(tally.made, 'previews that were made').to.be.above(3);
+    expect(tally.changed, 'nodes that changed').to.be.above(0);
+  });
+});

@@ -1,0 +1,238 @@
+/** Configurations, composites and parameter files in real repositories, and what nodes get of them before and after changes. */
+
+import type { ScopeLink } from '../../src/db/node-lookup.ts';
+import type { Threads } from '../../src/lib/threads.ts';
+import { type CompareTasks, compareTasks } from '../../src/resolve/compare-tasks.ts';
+import { Comparer } from '../../src/resolve/comparer.ts';
+import { CompositeReader } from '../../src/resolve/composites.ts';
+import type { Delivery, GivenFile } from '../../src/resolve/delivery.ts';
+import { documentTasks } from '../../src/resolve/document-tasks.ts';
+import { Documents } from '../../src/resolve/documents.ts';
+import { GroupDetails } from '../../src/resolve/group-details.ts';
+import { type GroupFacts, GroupFactsMaker } from '../../src/resolve/group-facts.ts';
+import { packGroups } from '../../src/resolve/kept-groups.ts';
+import { ManifestMaker } from '../../src/resolve/manifest-maker.ts';
+import { besideParameters, chooseFiles, ParameterReader } from '../../src/resolve/parameters.ts';
+import type { ConfigurationPlan, Plan } from '../../src/resolve/plans.ts';
+import { type ProposedChanges, ProposedVersions } from '../../src/resolve/proposed-versions.ts';
+import { SchemaReader } from '../../src/resolve/schemas.ts';
+import { contentOf } from '../../src/versions/parameter-files.ts';
+import type { FileContent, GitStore, RepositoryKind } from '../../src/versions/store.ts';
+import type { VersionSource } from '../../src/versions/version-source.ts';
+import { ALICE, AT, BOB, file, settingsOf } from '../unit/git/support.ts';
+
+/** What is assigned, and the scopes of the node beside Default: `Environment/prod`. */
+export interface Wanted {
+  kind?: 'configurations' | 'composites';
+  name: string;
+  version: string;
+  scopes?: readonly string[];
+  /** Whether the server manages the parameters. Default: true. */
+  isManaged?: boolean;
+}
+
+export const NO_CHANGES: ProposedChanges = { published: [], files: [] };
+
+const inPlace = <T>(tasks: Record<string, (input: never) => unknown>) =>
+  ({ run: async (_caller: string, name: string, input: never) => tasks[name]?.(input) }) as T;
+
+/** Contents by path; an entry point is added. */
+export function filesOf(contents: Record<string, string | Buffer>): FileContent[] {
+  const all = { 'main.dsc.yaml': 'resources: []\n', ...contents };
+  return Object.entries(all).map(([path, content]) =>
+    typeof content === 'string' ? file(path, content) : { path, content },
+  );
+}
+
+/** An entry point that declares these parameters by their types. */
+export function declaring(types: Record<string, string>, rest = ''): string {
+  const lines = Object.entries(types).map(([name, type]) => `  ${name}: {type: ${type}}\n`);
+  return `parameters:${lines.length === 0 ? ' {}\n' : `\n${lines.join('')}`}resources: []\n${rest}`;
+}
+
+export class PreviewSite {
+  readonly store: GitStore;
+  private readonly documents = new Documents(inPlace(documentTasks()));
+
+  constructor(store: GitStore) {
+    this.store = store;
+  }
+
+  /** Makes a version, and the configuration with the first one. */
+  async version(
+    name: string,
+    version: string,
+    contents: Record<string, string | Buffer>,
+    isPublished = true,
+  ): Promise<void> {
+    await this.write('configurations', name, version, filesOf(contents), isPublished);
+  }
+
+  /** @param children the names, with the versions to which they are pinned */
+  async composite(name: string, version: string, children: Record<string, string>): Promise<void> {
+    const all = Object.entries(children).map(([configuration, pinned], order) => {
+      return {
+        id: `00000000-0000-4000-8000-${String(order).padStart(12, '0')}`,
+        configuration,
+        version: pinned,
+        order,
+      };
+    });
+    const text = JSON.stringify({ entryPoint: 'main.dsc.yaml', children: all });
+    await this.write('composites', name, version, [file('composite.json', text)], true);
+  }
+
+  /** Writes a parameter file. Null text skips the scope. */
+  async parameters(name: string, series: string, version: string, text: string | null, isPublished = true) {
+    const content = contentOf(series, text === null ? null : { type: 'yaml', bytes: Buffer.from(text) });
+    await this.store.exclusive({ kind: 'parameters', name }, async (repository) => {
+      await repository.writeDraft(series, { ...content, version, author: ALICE, at: AT });
+      if (isPublished) await repository.publish(series, version, { tagger: BOB, at: AT });
+    });
+  }
+
+  /** What a node gets, of the stored versions or of those that the changes make. */
+  async deliver(wanted: Wanted, changes?: ProposedChanges): Promise<Delivery> {
+    return this.sideOf(changes).deliver(wanted);
+  }
+
+  /** The facts of a group, and how they are kept. */
+  async preview(before: Wanted | null, after: Wanted | null, changes = NO_CHANGES) {
+    const [old, next] = [this.sideOf(), this.sideOf(changes)];
+    const maker = new GroupFactsMaker(old, next, this.documents);
+    const facts = await maker.factsOf(
+      before && (await old.deliver(before)),
+      after && (await next.deliver(after)),
+    );
+    // Another group is kept before it, so that nothing is found by chance.
+    const piece = packGroups([{ before: null, after: null }, facts.kept]);
+    return new KeptPreview(this.details(), facts, { piece, at: 1, files: maker.keptFiles() });
+  }
+
+  details(source: VersionSource = this.store): GroupDetails {
+    const parameters = new ParameterReader(source, this.documents, () => undefined);
+    const comparer = new Comparer(inPlace<Threads<CompareTasks>>(compareTasks));
+    return new GroupDetails({ store: source, parameters, documents: this.documents, comparer });
+  }
+
+  private sideOf(changes: ProposedChanges = NO_CHANGES) {
+    const source = new ProposedVersions(this.store, changes);
+    const parameters = new ParameterReader(source, this.documents, () => undefined);
+    const schemas = new SchemaReader(source, parameters, this.documents);
+    return { schemas, parameters, deliver: (wanted: Wanted) => deliver(source, parameters, wanted) };
+  }
+
+  private async write(
+    kind: RepositoryKind,
+    name: string,
+    version: string,
+    files: readonly FileContent[],
+    isPublished: boolean,
+  ): Promise<void> {
+    const draft = { version, entryPoint: 'main.dsc.yaml', files, author: ALICE, at: AT };
+    const isNew = !(await this.store.has({ kind, name }));
+    if (isNew) await this.store.create({ kind, name }, settingsOf(), draft);
+    await this.store.exclusive({ kind, name }, async (repository) => {
+      if (!isNew) await repository.writeDraft('', draft);
+      if (isPublished) await repository.publish('', version, { tagger: BOB, at: AT });
+    });
+  }
+}
+
+/** A group that was previewed, and what is answered about it from what was kept alone. */
+export class KeptPreview {
+  readonly facts: GroupFacts;
+  readonly kept: { piece: string; at: number; files: string };
+  private readonly details: GroupDetails;
+
+  constructor(details: GroupDetails, facts: GroupFacts, kept: KeptPreview['kept']) {
+    this.details = details;
+    this.facts = facts;
+    this.kept = kept;
+  }
+
+  /** The text of the details with merged parameters. */
+  async text(): Promise<string> {
+    return (await this.details.details('carol', this.kept, true)).toString();
+  }
+
+  async all() {
+    return JSON.parse(await this.text());
+  }
+
+  /** The listed parameters as `path before after`, and the versions of their files. */
+  async parameters(): Promise<string[]> {
+    const { parameters } = await this.all();
+    return parameters.map(({ path, before, after }: Record<string, unknown>) =>
+      [path, JSON.stringify(before), JSON.stringify(after)].join(' '),
+    );
+  }
+
+  async changes(): Promise<string[]> {
+    const { fileChanges } = await this.all();
+    return fileChanges.map(({ change, path, previousPath }: Record<string, string | null>) =>
+      [change, path, ...(previousPath === null ? [] : [previousPath])].join(' '),
+    );
+  }
+
+  /** The removed and added lines of a file; null where there is none. */
+  async lines(path: string): Promise<string[] | null> {
+    const diff = await this.fileDiff(path);
+    const lines = diff?.hunks.flatMap((hunk: { lines: { kind: string; text: string }[] }) => hunk.lines);
+    const signs: Record<string, string> = { Added: '+', Removed: '-' };
+    return (
+      lines?.flatMap(({ kind, text }: { kind: string; text: string }) =>
+        kind === 'Context' ? [] : [`${signs[kind]}${text}`],
+      ) ?? null
+    );
+  }
+
+  async fileDiff(path: string) {
+    const bytes = await this.details.fileDiff('carol', this.kept, path);
+    return bytes && JSON.parse(bytes.toString());
+  }
+}
+
+async function deliver(
+  source: VersionSource,
+  parameters: ParameterReader,
+  { kind = 'configurations', name, version, scopes = [], isManaged = true }: Wanted,
+): Promise<Delivery> {
+  const planOf = async (child: string, pinned: string): Promise<ConfigurationPlan> => {
+    const tag = (await source.versions({ kind: 'configurations', name: child })).get(pinned);
+    if (tag?.status !== 'Published') throw new Error(`${child} ${pinned} is not published`);
+    const { entryPoint, files } = await source.details({ kind: 'configurations', name: child }, tag);
+    const index = isManaged ? await parameters.index(child) : null;
+    const filesBesideParameters = besideParameters(files);
+    return {
+      kind: 'configuration',
+      name: child,
+      tag,
+      entryPoint,
+      files,
+      filesBesideParameters,
+      parameters: index,
+    };
+  };
+  const links = ['Default', ...scopes].map((series, precedence): ScopeLink => {
+    const [scopeTypeName = '', scopeValue = null] = series.split('/');
+    return { scopeTypeId: scopeTypeName, scopeTypeName, scopeValue, precedence };
+  });
+  const given = (plan: ConfigurationPlan) =>
+    chooseFiles(plan.parameters, links, {
+      configurationVersion: plan.tag.version,
+      prereleaseChannel: null,
+    }).filter((scope): scope is GivenFile => scope.file !== null);
+  let plan: Plan;
+  if (kind === 'composites') {
+    const repository = { kind, name };
+    const tag = (await source.versions(repository)).get(version);
+    if (tag === undefined) throw new Error(`there is no ${name} ${version}`);
+    const { entryPoint, children } = await new CompositeReader(source).document(repository, tag);
+    const plans: ConfigurationPlan[] = [];
+    for (const child of children) plans.push(await planOf(child.configuration, child.version ?? ''));
+    plan = { kind: 'composite', name, tag, entryPoint, children: plans };
+  } else plan = await planOf(name, version);
+  const parts = plan.kind === 'composite' ? plan.children : [plan];
+  return new ManifestMaker(source, parameters).deliver(plan, parts.map(given));
+}
