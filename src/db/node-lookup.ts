@@ -38,8 +38,8 @@ export interface KnownNode {
   /** Null until they are asked for. `scopesOf` gives the scopes of the node. */
   scopes: KnownScopes | null;
   /**
-   * The ETag of the last poll whose evidence is noted, and what it told. It is forgotten with each generation, and when
-   * another process or a report has written evidence of another checksum.
+   * The ETag of the last poll whose evidence is noted, and what it told. It is forgotten when a report has written
+   * evidence of another checksum. Where other processes serve the node too, it is also forgotten with each generation.
    */
   notedEtag: string | null;
   notedAs: PollEvidence;
@@ -113,6 +113,7 @@ const MAX_SHARED = 5_000;
 
 export class NodeLookup {
   private readonly feed: ChangeFeed;
+  private readonly isAlone: boolean;
   private readonly statement: Statement<[string], Row>;
   private readonly byId: Statement<[string], Row>;
   private readonly idIfKnown: Statement<[string], string>;
@@ -125,9 +126,13 @@ export class NodeLookup {
   private readonly links = new RecentMap<string, ScopeLink>(MAX_SHARED);
   private readonly lists = new RecentMap<string, readonly ScopeLink[]>(MAX_SHARED);
 
-  /** @param handle must not write */
-  constructor(handle: SqliteHandle, feed: ChangeFeed) {
+  /**
+   * @param handle must not write
+   * @param isAlone tells that no other process serves nodes, so that what this one has noted stays true
+   */
+  constructor(handle: SqliteHandle, feed: ChangeFeed, isAlone = false) {
     this.feed = feed;
+    this.isAlone = isAlone;
     this.statement = handle.prepare<[string], Row>(`${SELECT} c.thumbprint = ?`).raw();
     this.byId = handle.prepare<[string], Row>(`${SELECT} c.node_id = ?`).raw();
     this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
@@ -151,9 +156,9 @@ export class NodeLookup {
     this.feed.catchUp();
     const known = this.known.get(thumbprint);
     if (known?.generation === this.feed.generation) return known;
-    return known
-      ? this.remember(thumbprint, withGeneration(known, this.feed.generation))
-      : this.find(thumbprint);
+    if (known === undefined) return this.find(thumbprint);
+    const { generation } = this.feed;
+    return this.remember(thumbprint, withGeneration(known, generation, this.isAlone ? known : UNMARKED));
   }
 
   /** The same facts, for requests of users about a node. */
@@ -226,14 +231,18 @@ function toKnownNode(row: Row): KnownNode {
       ? null
       : { configurationId, compositeId, majorVersion, prereleaseChannel, version };
   const known = { nodeId, certificateNotAfter, pendingNotAfter, assignment, generation, scopes: null };
-  return withGeneration(known, generation);
+  return withGeneration(known, generation, UNMARKED);
 }
 
-type Unmarked = Omit<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
+type Marks = Pick<KnownNode, 'notedEtag' | 'notedAs' | 'notedServed'>;
+
+/** Nothing is noted yet. */
+const UNMARKED: Marks = { notedEtag: null, notedAs: POLL_EVIDENCE.none, notedServed: null };
 
 /** A copy, because calls in progress rely on what the node was. V8 takes longer to copy an object by `...`. */
-function withGeneration(node: Unmarked, generation: number): KnownNode {
+function withGeneration(node: Omit<KnownNode, keyof Marks>, generation: number, marks: Marks): KnownNode {
   const { nodeId, certificateNotAfter, pendingNotAfter, assignment, scopes } = node;
+  const { notedEtag, notedAs, notedServed } = marks;
   return {
     nodeId,
     certificateNotAfter,
@@ -241,9 +250,9 @@ function withGeneration(node: Unmarked, generation: number): KnownNode {
     assignment,
     generation,
     scopes,
-    notedEtag: null,
-    notedAs: POLL_EVIDENCE.none,
-    notedServed: null,
+    notedEtag,
+    notedAs,
+    notedServed,
   };
 }
 

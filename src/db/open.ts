@@ -99,7 +99,7 @@ export async function openDatabase(
   await migrate(write);
   const lookupHandle = openReader(file);
   changes = new ChangeFeed(lookupHandle);
-  const nodeLookup = new NodeLookup(lookupHandle, changes);
+  const nodeLookup = new NodeLookup(lookupHandle, changes, locks === null);
   const nodeNames = new NodeNames(lookupHandle, changes);
   const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });

@@ -18,9 +18,13 @@ const LISTS: Readonly<Record<string, string>> = {
   childId: '/api/v1/composite-configurations/{name}/versions/{version}',
 };
 
+/** What no list shows. Whoever made such a thing was told its id. */
+const NOT_LISTED: ReadonlySet<string> = new Set(['/api/v1/previews']);
+
 /** The failure, with a hint if it is a plain 404 and there is one to give. */
 export function withAddressHint(failure: HawserError, { state, params }: Exchange): HawserError {
-  if (failure.code !== 'not_found' || state.route === undefined) return failure;
+  if (failure.kind !== 'not_found' || failure.code !== 'not_found' || state.route === undefined)
+    return failure;
   const hint = hintFor(state.route.path, params);
   if (hint === '') return failure;
   return notFound(`${failure.message.replace(/\.$/, '')}${hint}`);
@@ -36,8 +40,10 @@ function hintFor(path: string, params: Readonly<Record<string, string>>): string
 
 function hintOn(name: string, value: string, path: string): string {
   const list = name === 'id' ? path.slice(0, path.indexOf('/{id}')) : LISTS[name];
-  if (list !== undefined && !isId(value))
-    return `. {${name}} in this path is an id, a UUID in lower case; GET ${list} shows it`;
+  if (list !== undefined && !isId(value)) {
+    const source = NOT_LISTED.has(list) ? `POST ${list} answers with it` : `GET ${list} shows it`;
+    return `. {${name}} in this path is an id, a UUID in lower case; ${source}`;
+  }
   if (name === 'version') return leadingVHint(value);
   if (name === 'name' && isId(value)) return '. {name} in this path is the name, not the id';
   return '';

@@ -84,6 +84,8 @@ export class EvidenceNotes {
     const manifest = manifestOf(answer);
     if (manifest === undefined) return;
     this.notePoll(node, manifest, told);
+    // A bundle that the node got before it was told of another one counts anew when it gets that once more.
+    if (node.notedEtag !== etag) node.notedServed = null;
     node.notedEtag = etag;
     node.notedAs = told;
   }

@@ -15,7 +15,8 @@ for (const seed of SEEDS)
 
     it('say of each node what its next poll is answered with, or refuse what the deed refuses', async () => {
       const tally = await checkPreviews(hawser, 60, seed);
-      expect(tally.changed, 'nodes that changed').to.be.above(10);
+      expect(tally.made, 'previews that were made').to.be.above(10);
+      expect(tally.changed, 'nodes that changed').to.be.above(0);
       expect(tally.refused, 'previews that were refused').to.be.above(0);
     });
   });

@@ -137,6 +137,20 @@ describe('what a node runs', () => {
     expect(await expectRunning(hawser, node, two, 'Declared')).to.include({ version: '2.0.0' });
   });
 
+  it('is Served again by a bundle that the node got before it was told of another one', async () => {
+    await assign(hawser, node, 'web');
+    const two = await offeredTo(node);
+    await download(node);
+    await expectRunning(hawser, node, two, 'Served');
+    await ok(200, withdraw(hawser.admin, 'web', '2.0.0'));
+    await expectRunning(hawser, node, await offeredTo(node), 'Told');
+    await ok(204, offerAgain(hawser.admin, 'web', '2.0.0'));
+    expect(await offeredTo(node)).to.equal(two);
+    await expectRunning(hawser, node, two, 'Told');
+    await download(node);
+    await expectRunning(hawser, node, two, 'Served');
+  });
+
   it('is what a report names, and what the next poll names after that', async () => {
     const checksum = await offeredTo(node);
     await declare(node, checksum);
