@@ -33,7 +33,7 @@ export interface SnapshotPosition {
 /** What is in a snapshot beside the nodes. */
 export interface SnapshotRegistry {
   position: SnapshotPosition;
-  /** By id. */
+  /** The key is the id. */
   configurations: ReadonlyMap<string, KnownConfiguration>;
   /** The names of composites by id. */
   composites: ReadonlyMap<string, string>;
@@ -45,7 +45,7 @@ export interface SnapshotRegistry {
 
 export interface SnapshotNodes {
   nodeIds: readonly string[];
-  /** Sorted. */
+  /** The names are sorted. */
   fqdns: readonly string[];
   /** The place of each node's assignment among the distinct ones; -1 where nothing is assigned. */
   assignmentOf: Int32Array;

@@ -16,7 +16,7 @@ export interface ManifestTag {
 /** A parameter file that was merged. */
 export interface ManifestParameterFile {
   scopeTypeName: string;
-  /** Null for Default. */
+  /** It is null for Default. */
   scopeValue: string | null;
   version: string;
   tagObjectId: string;

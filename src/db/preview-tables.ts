@@ -39,7 +39,7 @@ export interface PreviewPiecesTable {
   /** Of pieces of nodes, how many of them change, and how many get an error or nothing. Otherwise 0. */
   changed: number;
   unresolvable: number;
-  /** JSON. */
+  /** The text is JSON. */
   content: string;
 }
 

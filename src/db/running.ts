@@ -10,7 +10,7 @@ export interface Running {
   /** SHA-256 of the manifest in hexadecimal. */
   checksum: string;
   evidence: Evidence;
-  /** Epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   since: number;
   /** When evidence of this checksum came last, weaker too. */
   last: number;
@@ -23,7 +23,7 @@ export interface ServedBundle {
   checksum: string;
   /** SHA-256 of the ZIP in base64. */
   digest: string;
-  /** Epoch milliseconds. */
+  /** The time is in epoch milliseconds. */
   at: number;
 }
 
@@ -100,8 +100,9 @@ export async function writeRunning(
       served_checksum = excluded.served_checksum`.execute(trx);
 }
 
+/** The place of the evidence in `EVIDENCE`, so that this and `joinNotes` follow one order. */
 const strengthOf = (column: string) =>
-  sql.raw(`case ${column} when 'Told' then 1 when 'Served' then 2 when 'Declared' then 3 end`);
+  sql.raw(`case ${column} ${EVIDENCE.map((evidence, at) => `when '${evidence}' then ${at}`).join(' ')} end`);
 
 /** What a node runs, with the names from its manifest; undefined where nothing is known. */
 export function findRunning(db: Db, nodeId: string) {

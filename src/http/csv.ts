@@ -11,7 +11,7 @@ import { WHOLE } from './pieces.ts';
 import { parseQuery } from './query.ts';
 import type { Route } from './route.ts';
 
-/** Without parameters, as the Accept header and the API description name it. */
+/** The media type has no parameters here, because the Accept header and the API description name it without them. */
 export const CSV = 'text/csv';
 
 type Item = Readonly<Record<string, unknown>>;

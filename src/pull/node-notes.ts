@@ -27,7 +27,7 @@ export class NodeNotes<N> {
   private taken: readonly NodeNote<N>[] = [];
   private writing: Promise<boolean> = Promise.resolve(true);
   private flushing: Promise<void> = Promise.resolve();
-  /** Whether the log says already that they cannot be written. */
+  /** This is true once the log says that they cannot be written. */
   private isFailing = false;
 
   constructor(log: Log, options: NodeNotesOptions<N>) {

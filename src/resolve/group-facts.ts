@@ -24,9 +24,9 @@ export interface GroupFacts {
   files: FileTotals;
   /** The number of leaves that `GroupDetails` lists. */
   parameterChanges: number;
-  /** Of a composite, the paths stand behind the child's name. */
+  /** Their paths begin with the child's name if the node gets a composite. */
   newProblems: FieldError[];
-  /** For `packGroups`. */
+  /** This is what `packGroups` takes. */
   kept: KeptGroup;
 }
 

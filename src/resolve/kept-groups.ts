@@ -32,7 +32,7 @@ export interface KeptPart {
   tag: KeptRef;
   secrets: SecretNames;
   merged: KeptMerged | null;
-  /** In the order of merging. */
+  /** The files stand in the order of merging. */
   files: readonly KeptFile[];
 }
 

@@ -28,7 +28,7 @@ export interface ProposedFile {
   /** The name that `seriesOf` gives. */
   series: string;
   version: string;
-  /** Null skips the scope on purpose. */
+  /** It is null if the file skips its scope on purpose. */
   content: { type: ParameterContentType; bytes: Uint8Array } | null;
 }
 

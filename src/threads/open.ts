@@ -42,9 +42,9 @@ const FLEET_YOUNG_MEGABYTES = 192;
 
 /** The threads that work on the whole fleet. */
 export interface FleetThreads {
-  /** For previews, each of which may take half a minute. */
+  /** They make previews, each of which may take half a minute. */
   previews: Threads<FleetTasks>;
-  /** For questions, whose callers wait for no preview. */
+  /** They answer questions, so that whoever asks does not wait for a preview. */
   questions: Threads<FleetTasks>;
 }
 

@@ -36,8 +36,7 @@ export async function preview(
   client: Client,
   changes: readonly Wish[],
   nodeIds?: readonly string[],
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-): Promise<any> {
+): Promise<Reply['json']> {
   const reply = await askFor(client, changes, nodeIds);
   expect(reply.status, reply.text).to.be.oneOf([201, 202]);
   const done = await eventually(async () => {

@@ -40,7 +40,7 @@ export interface FileName {
 
 /** What is to be stored as a version. */
 export interface SavedContent {
-  /** Null skips the scope on purpose. */
+  /** It is null if the file skips its scope on purpose. */
   content: ReadContent | null;
   /** Why. By default a draft that is there keeps its message. */
   message?: string | undefined;

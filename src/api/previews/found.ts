@@ -125,7 +125,7 @@ export class FoundNodes {
     return { rows, total };
   }
 
-  /** All of them, in slices. */
+  /** Gives all of them in slices. */
   async *whole(): AsyncGenerator<FoundNode[]> {
     for (const { position } of await listPieces(this.db, this.id, 'nodes')) yield this.read(position);
   }

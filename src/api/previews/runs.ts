@@ -159,7 +159,7 @@ export class PreviewRuns {
     });
   }
 
-  /** Never rejects. */
+  /** The promise never rejects. */
   private async carryOut(id: string, request: PreviewRequest, begun: number): Promise<void> {
     const { log, onMade } = this.tools;
     const place = this.takePlace();

@@ -21,7 +21,7 @@ export interface Named {
   detail: RawBuilder<string | null>;
   /** The form of a text that keys have. */
   toKey(text: string): string;
-  /** Only those that meet this. */
+  /** It admits only the rows that meet it. */
   where?: RawBuilder<SqlBool>;
 }
 
