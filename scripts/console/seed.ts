@@ -17,7 +17,7 @@ import {
   type Scopes,
 } from './site/content.ts';
 import { Machine } from './site/machine.ts';
-import { HOSTILE } from './site/parameters.ts';
+import { HOSTILE, NODE_WITH_FILE } from './site/parameters.ts';
 import { makePeople, type People } from './site/people.ts';
 import { type Plan, planNodes } from './site/plan.ts';
 import { hostileReport, longReport, reportOf } from './site/reports.ts';
@@ -43,7 +43,9 @@ export interface Site extends People {
   composite: string;
   /** Their certificates are kept, so that they can go on calling. */
   machines: Machine[];
-  /** The ids of the reports with hostile texts, with many resources and with an error. */
+  /** Nodes with something special: hostile texts, a parameter that is missing, an older version than the offered one. */
+  nodes: Record<'hostile' | 'withProblems' | 'behind', { id: string; fqdn: string }>;
+  /** The ids of the reports with hostile texts and with many resources. */
   reports: { hostile: string; long: string };
   keys: { active: { id: string; key: string }; revoked: { id: string } };
   /** Closes the connections of the nodes. */
@@ -90,7 +92,7 @@ async function fill({ target, admin, author, people, options }: Making): Promise
   await grant(admin, people);
   await tagAndAssign(admin, scopes, machines);
   await each(machines, (machine) => machine.cycle());
-  if (options.passTime) await liveThrough(machines, admin, options.passTime);
+  if (options.passTime) await liveThrough(machines, [admin, author], options.passTime);
   await finishConfigurations(author);
   await makeParameters(author, scopes, configurations, 'Draft');
   // Most nodes have called again since the newest version was published.
@@ -98,12 +100,19 @@ async function fill({ target, admin, author, people, options }: Making): Promise
     machines.filter((_, at) => at % 4 !== 3),
     callAgain,
   );
-  const reports = await reportSpecially(machines);
+  const special = specialAmong(machines);
+  const reports = await reportSpecially(special);
   await setUpServer(admin);
   const close = () => {
     for (const machine of machines) machine.close();
   };
-  return { ...people, scopes, configurations, composite: COMPOSITE, machines, reports, keys, close };
+  const nodes = {
+    hostile: nodeOf(special.hostile),
+    withProblems: nodeOf(special.withProblems),
+    behind: nodeOf(special.behind),
+  };
+  const made = { scopes, configurations, composite: COMPOSITE, machines, nodes, reports, keys };
+  return { ...people, ...made, close };
 }
 
 const makeMachines = (target: Target, plans: readonly Plan[]) =>
@@ -159,15 +168,23 @@ async function tagAndAssign(admin: Client, scopes: Scopes, machines: readonly Ma
 }
 
 /** A day of the fleet: every hour some nodes report, and mostly what they have reported before. */
-async function liveThrough(machines: readonly Machine[], admin: Client, passTime: (time: number) => void) {
+async function liveThrough(
+  machines: readonly Machine[],
+  sessions: readonly Client[],
+  passTime: (milliseconds: number) => void,
+): Promise<void> {
   for (let hour = 1; hour <= 23; hour += 1) {
     passTime(HOUR);
-    // The session ends 8 hours after its last use.
-    await ok(200, admin.get('/api/v1/auth/me'));
+    // A session ends 8 hours after its last use.
+    for (const session of sessions) await ok(200, session.get('/api/v1/auth/me'));
     const calling = machines.filter(({ plan }, at) => !plan.isStale && (at + hour) % 6 === 0);
     await each(calling, (machine, at) => machine.cycle((at + hour) % 9 === 0 ? 'NonCompliant' : undefined));
   }
   passTime(HOUR);
+  await each(
+    machines.filter(({ plan }) => !plan.isStale),
+    (machine) => machine.cycle(),
+  );
 }
 
 async function callAgain(machine: Machine, at: number): Promise<void> {
@@ -177,14 +194,47 @@ async function callAgain(machine: Machine, at: number): Promise<void> {
   else await machine.cycle();
 }
 
-async function reportSpecially(machines: readonly Machine[]): Promise<Site['reports']> {
-  const reporting = machines.filter(({ plan }) => plan.reach === 'Declared' && plan.assignment !== null);
-  const [first, second] = reporting;
-  if (!first || !second) throw new Error('the site needs at least two nodes that report');
-  const [hostile, long] = [await first.report(hostileReport()), await second.report(longReport())];
-  await first.report(reportOf('shop', 'NonCompliant', 1));
-  for (const status of ['Downloading', 'Remediating', 'Testing', 'Idle']) await first.setStatus(status);
-  return { hostile, long };
+type Special = Record<'hostile' | 'long' | 'withProblems' | 'behind', Machine>;
+
+const nodeOf = ({ id, plan: { fqdn } }: Machine) => ({ id, fqdn });
+
+/** The nodes that get reports of their own, or are in a state that pages show in another way. */
+function specialAmong(machines: readonly Machine[]): Special {
+  const find = (what: string, fits: (machine: Machine, at: number) => boolean): Machine => {
+    const found = machines.find(fits);
+    if (!found) throw new Error(`the site has too few nodes for one ${what}`);
+    return found;
+  };
+  const isOfShop = ({ plan }: Machine) => plan.assignment?.configurationName === 'shop';
+  const reports = ({ plan }: Machine) => plan.reach === 'Declared';
+  return {
+    hostile: find('with a file of its own', ({ plan }) => plan.fqdn === NODE_WITH_FILE),
+    long: find(
+      'of database',
+      (each) => reports(each) && each.plan.assignment?.configurationName === 'database',
+    ),
+    withProblems: find('in asia', (each) => isOfShop(each) && follows(each) && each.plan.region === 'asia'),
+    behind: find(
+      'that is behind',
+      (each, at) => isBehind(at) && isOfShop(each) && follows(each) && reports(each),
+    ),
+  };
+}
+
+/** Whether the node gets the newest stable version. */
+const follows = ({ plan }: Machine) => Object.keys(plan.assignment ?? {}).length === 1;
+
+/** These do not call again once the newest version is published. */
+const isBehind = (at: number) => at % 4 === 3;
+
+async function reportSpecially({ hostile, long }: Special): Promise<Site['reports']> {
+  const reports = {
+    hostile: await hostile.report(hostileReport()),
+    long: await long.report(longReport()),
+  };
+  await hostile.report(reportOf('shop', 'NonCompliant', 1));
+  for (const status of ['Downloading', 'Remediating', 'Testing', 'Idle']) await hostile.setStatus(status);
+  return reports;
 }
 
 async function setUpServer(admin: Client): Promise<void> {
