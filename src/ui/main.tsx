@@ -1,0 +1,7 @@
+/** The console: a program in the browser that shows what the HTTP API gives its user, and does what the API does. */
+
+import { render } from 'preact';
+import { App } from './app.tsx';
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
