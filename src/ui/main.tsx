@@ -1,7 +1,7 @@
-/** A placeholder of the console's entry. */
+/** The console: a program in the browser that shows what the HTTP API gives its user, and does what the API does. */
 
 import { render } from 'preact';
+import { App } from './app.tsx';
 
-void import('./home.tsx').then(({ Home }) => {
-  render(<Home />, document.querySelector('#app') as HTMLElement);
-});
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

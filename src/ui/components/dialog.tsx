@@ -1,0 +1,169 @@
+/** Dialogs, and the deeds that are done in them. They are the browser's own: Escape closes, focus stays inside. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { ApiProblem } from '../client.ts';
+import { refresh } from '../resource.ts';
+import { leaveForSignIn } from '../sign-in.ts';
+import { notify } from './notices.tsx';
+import { Problem } from './problem.tsx';
+
+interface DialogProps {
+  heading: string;
+  onClose: () => void;
+  isWide?: boolean;
+  children: ComponentChildren;
+}
+
+/** It is open for as long as it is rendered. */
+export function Dialog({ heading, onClose, isWide = false, children }: DialogProps) {
+  const id = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    const opener = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      // The browser gives focus back itself only where the dialog stays in the document.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      class={isWide ? 'wide' : ''}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id}>{heading}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** What a deed does, and what it says when it was done. Null says nothing. */
+export type Run = () => Promise<string | null>;
+
+export interface Deed {
+  isBusy: boolean;
+  problem: ApiProblem | null;
+  /** Does it. All that is shown is read anew afterwards. */
+  start(): Promise<boolean>;
+  forget(): void;
+}
+
+/** A deed with its state: under way, refused, done. One click does it once. */
+export function useDeed(run: Run): Deed {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const start = async () => {
+    if (isBusy) return false;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const done = await run();
+      if (done !== null) notify(done);
+      void refresh();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      if (error.status === 401) leaveForSignIn();
+      setProblem(error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, problem, start, forget: () => setProblem(null) };
+}
+
+interface DeedDialogProps {
+  heading: string;
+  /** The button's text: the deed itself. */
+  deed: string;
+  run: Run;
+  onClose: () => void;
+  isDanger?: boolean;
+  isWide?: boolean;
+  /** The deed cannot be done yet. */
+  isDisabled?: boolean;
+  children?: ComponentChildren | ((problem: ApiProblem | null) => ComponentChildren);
+}
+
+/** A form in a dialog. It closes when the deed is done; a refusal is shown in it. */
+export function DeedDialog(props: DeedDialogProps) {
+  const {
+    heading,
+    deed,
+    run,
+    onClose,
+    isDanger = false,
+    isWide = false,
+    isDisabled = false,
+    children,
+  } = props;
+  const { isBusy, problem, start } = useDeed(run);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (await start()) onClose();
+  };
+  return (
+    <Dialog heading={heading} onClose={onClose} isWide={isWide}>
+      <form onSubmit={(event) => void submit(event)}>
+        {typeof children === 'function' ? children(problem) : children}
+        {problem !== null && <Problem problem={problem} />}
+        <div class="dialog-foot">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDanger ? 'danger' : 'primary'}
+            disabled={isBusy || isDisabled}
+            aria-busy={isBusy}
+          >
+            {deed}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface DeedButtonProps {
+  deed: string;
+  run: Run;
+  /** Why it cannot be done; it is shown beside the button. */
+  reason?: string | null;
+  class?: string;
+}
+
+/** A deed without questions. A refusal is shown beside the button. */
+export function DeedButton({ deed, run, reason = null, class: classes = '' }: DeedButtonProps) {
+  const { isBusy, problem, start } = useDeed(run);
+  const id = useId();
+  return (
+    <span class="deed">
+      <button
+        type="button"
+        class={classes}
+        disabled={isBusy || reason !== null}
+        aria-busy={isBusy}
+        aria-describedby={reason === null ? undefined : id}
+        onClick={() => void start()}
+      >
+        {deed}
+      </button>
+      {reason !== null && (
+        <span id={id} class="hint">
+          {reason}
+        </span>
+      )}
+      {problem !== null && <Problem problem={problem} />}
+    </span>
+  );
+}

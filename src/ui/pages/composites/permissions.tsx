@@ -1,0 +1,7 @@
+/** Not built yet. */
+
+import { Page } from '../../components/page.tsx';
+
+export function CompositePermissionsPage() {
+  return <Page heading="CompositePermissions" />;
+}
