@@ -5,7 +5,7 @@ import { Mark } from '../../components/marks.tsx';
 import { SimpleTable } from '../../components/table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { apiPath, links, withQuery } from '../../links.ts';
-import { useResource } from '../../resource.ts';
+import { useResource, useResources } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
 import type { NodeDetails, Provenance, Resolution } from '../../types.ts';
 import { NodeFrame, useNode } from './frame.tsx';
@@ -13,42 +13,54 @@ import { LeavesTable } from './leaves.tsx';
 import { type Part, type Parts, useParts } from './parts.ts';
 import { scopeText } from './scope-text.ts';
 
-/** The part that the address names, else the first one. */
-function chosenOf(parts: Parts['parts'], configurationId: string | null): Part | null {
-  return parts?.find((part) => part.configurationId === configurationId) ?? parts?.[0] ?? null;
+const explanation = (id: string, what: string, { configurationId }: Part) =>
+  withQuery(`/nodes${apiPath(id)}/parameters/${what}`, { configurationId });
+
+/** The parts that the user may read, with what each scope gives them. */
+function useResolutions(id: string, { parts }: Parts) {
+  const readable = parts?.filter(({ mayReadParameters }) => mayReadParameters) ?? [];
+  const resources = useResources<Resolution>(readable.map((part) => explanation(id, 'resolution', part)));
+  return readable.map((part, at) => ({ part, resource: resources[at] }));
+}
+
+type Resolved = ReturnType<typeof useResolutions>;
+
+/** The part that the address names; else the first one with problems, or the first one of all. */
+function chosenOf(resolved: Resolved, configurationId: string | null): Resolved[number] | undefined {
+  const named = resolved.find(({ part }) => part.configurationId === configurationId);
+  if (named !== undefined || resolved.length < 2) return named ?? resolved[0];
+  if (resolved.some(({ resource }) => resource?.state === 'loading')) return undefined;
+  return resolved.find(({ resource }) => (resource?.data?.problems.length ?? 0) > 0) ?? resolved[0];
 }
 
 export function NodeParametersPage({ id }: { id: string }) {
   const node = useNode(id);
   const parts = useParts(node.data);
   const { query } = usePlace();
-  const part = chosenOf(parts.parts, query.get('configurationId'));
-  const isAsked = part?.mayReadParameters === true;
-  const path = (what: string) =>
-    isAsked
-      ? withQuery(`/nodes${apiPath(id)}/parameters/${what}`, { configurationId: part.configurationId })
-      : null;
-  const explained = useResource<Provenance>(path('provenance'));
-  const resolved = useResource<Resolution>(path('resolution'));
+  const resolved = useResolutions(id, parts);
+  const chosen = chosenOf(resolved, query.get('configurationId'));
+  const explained = useResource<Provenance>(chosen ? explanation(id, 'provenance', chosen.part) : null);
+  const isEmpty = node.data !== null && !parts.isBusy && resolved.length === 0;
   return (
     <NodeFrame
       id={id}
       tab="Parameters"
       node={node}
-      of={isAsked ? [explained, resolved] : []}
-      isBusy={parts.isBusy}
-      isEmpty={!isAsked}
+      of={chosen ? [explained, ...(chosen.resource ? [chosen.resource] : [])] : []}
+      isBusy={parts.isBusy || (chosen === undefined && resolved.length > 0)}
+      isEmpty={isEmpty}
     >
       {(shown) => (
         <>
-          <Children id={id} parts={parts} part={part} />
-          {part === null || !isAsked || explained.data === null ? (
-            <Nothing node={shown} part={part} parts={parts} />
-          ) : (
+          {isEmpty && <Nothing node={shown} />}
+          <Children id={id} resolved={resolved} chosen={chosen} />
+          {chosen && explained.data !== null && (
             <>
               <Problems explained={explained.data} />
-              <LeavesTable key={part.name} name={part.name} explained={explained.data} />
-              {resolved.data !== null && <MergeOrder name={part.name} resolved={resolved.data} />}
+              <LeavesTable key={chosen.part.name} name={chosen.part.name} explained={explained.data} />
+              {chosen.resource?.data && (
+                <MergeOrder name={chosen.part.name} resolved={chosen.resource.data} />
+              )}
             </>
           )}
         </>
@@ -57,49 +69,43 @@ export function NodeParametersPage({ id }: { id: string }) {
   );
 }
 
-function Nothing({
-  node: { assignment },
-  part,
-  parts,
-}: {
-  node: NodeDetails;
-  part: Part | null;
-  parts: Parts;
-}) {
-  if (assignment === null)
-    return (
-      <Empty>
-        <p>Nothing is assigned to this node, so it gets no parameters.</p>
-      </Empty>
-    );
-  if (assignment.resolvedVersion === null)
-    return (
-      <Empty>
-        <p>No published version fits the assignment, so the node gets nothing.</p>
-      </Empty>
-    );
-  if (parts.isBusy) return null;
+function Nothing({ node: { assignment } }: { node: NodeDetails }) {
+  const sentence =
+    assignment === null
+      ? 'Nothing is assigned to this node, so it gets no parameters.'
+      : assignment.resolvedVersion === null
+        ? 'No published version fits the assignment, so the node gets nothing.'
+        : `You may not read the parameters of ${assignment.configurationName}. Ask somebody who manages it for the permission.`;
   return (
     <Empty>
-      <p>
-        You may not read the parameters of {part?.name ?? assignment.configurationName}. Ask somebody who
-        manages it for the permission.
-      </p>
+      <p>{sentence}</p>
     </Empty>
   );
 }
 
+interface ChildrenProps {
+  id: string;
+  resolved: Resolved;
+  chosen: Resolved[number] | undefined;
+}
+
 /** Of a composite the parameters of one child are shown at a time. */
-function Children({ id, parts, part }: { id: string; parts: Parts; part: Part | null }) {
-  const children = parts.parts?.filter(({ configurationId }) => configurationId !== null) ?? [];
+function Children({ id, resolved, chosen }: ChildrenProps) {
+  const children = resolved.filter(({ part }) => part.configurationId !== null);
   if (children.length === 0) return null;
+  const labelOf = ({ part, resource }: Resolved[number]) => {
+    const problems = resource?.data?.problems.length ?? 0;
+    return problems === 0
+      ? part.name
+      : `${part.name} (${problems} ${problems === 1 ? 'problem' : 'problems'})`;
+  };
   return (
     <Tabs
       label="Children of the composite"
-      current={part?.name ?? ''}
-      tabs={children.map(({ name, configurationId }) => ({
-        href: withQuery(links.node(id, 'parameters'), { configurationId }),
-        label: name,
+      current={chosen ? labelOf(chosen) : ''}
+      tabs={children.map((child) => ({
+        href: withQuery(links.node(id, 'parameters'), { configurationId: child.part.configurationId }),
+        label: labelOf(child),
       }))}
     />
   );
