@@ -124,10 +124,35 @@ async function contentOf(response: Response): Promise<unknown> {
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
   try {
-    return isJson ? await response.json() : await response.text();
+    const text = await response.text();
+    return isJson ? JSON.parse(text, keepExact) : text;
   } catch {
     throw new ApiProblem(0, { code: 'unreachable', detail: 'The answer of the server broke off.' });
   }
+}
+
+interface RawJson {
+  rawJSON?: (text: string) => unknown;
+}
+
+/**
+ * Values of parameters have numbers that JavaScript would write otherwise, such as 1.0 or those of 20 digits. They become
+ * objects that JSON.stringify writes as they came. Browsers that cannot do so yet show what JavaScript makes of them.
+ */
+function keepExact(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || String(value) === source) return value;
+  return (JSON as RawJson).rawJSON?.(source) ?? value;
+}
+
+/**
+ * Opens an answer that is read piece by piece, such as an export.
+ * @throws ApiProblem
+ */
+export async function open(path: string, accept: string, signal: AbortSignal): Promise<Response> {
+  const response = await request(path, { headers: { Accept: accept }, signal, cache: 'no-store' });
+  if (!response.ok) throw await problemOf(response);
+  return response;
 }
 
 async function problemOf(response: Response): Promise<ApiProblem> {

@@ -156,7 +156,25 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
     entry.polls = options.poll !== false;
     return entry.watch();
   }, [entry]);
-  if (entry === null) return { ...NOTHING, reload: async () => undefined };
+  return entry === null ? { ...NOTHING, reload: async () => undefined } : resourceOf<T>(entry);
+}
+
+/** What stands at several paths, in their order. How many there are may change. */
+export function useResources<T>(paths: readonly string[], options: ResourceOptions = {}): Resource<T>[] {
+  const several = paths.map((path) => entryOf(path, options));
+  useEffect(() => {
+    const ends = several.map((entry) => {
+      entry.polls = options.poll !== false;
+      return entry.watch();
+    });
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [paths.join(' ')]);
+  return several.map((entry) => resourceOf<T>(entry));
+}
+
+function resourceOf<T>(entry: Entry): Resource<T> {
   const reply = entry.reply.value as Reply<T> | null;
   const problem = entry.problem.value;
   return {
