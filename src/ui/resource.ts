@@ -28,6 +28,8 @@ export interface ResourceOptions {
   poll?: boolean;
   /** Default: JSON. */
   accept?: string;
+  /** The data is a Blob of the bytes as they were sent, such as those of a file. */
+  isRaw?: boolean;
 }
 
 /** In milliseconds. */
@@ -37,7 +39,8 @@ const KEPT = 60;
 
 class Entry {
   readonly path: string;
-  readonly accept: string | undefined;
+  readonly accept: string;
+  readonly isRaw: boolean;
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
@@ -45,9 +48,10 @@ class Entry {
   #timer: number | undefined;
   #reading: Promise<void> | null = null;
 
-  constructor(path: string, accept: string | undefined) {
+  constructor(path: string, accept: string, isRaw: boolean) {
     this.path = path;
     this.accept = accept;
+    this.isRaw = isRaw;
   }
 
   get isWatched(): boolean {
@@ -82,8 +86,8 @@ class Entry {
     let pause: number | null = this.polls ? POLL_INTERVAL : null;
     try {
       const etag = this.reply.value?.etag ?? null;
-      const accept = this.accept === undefined ? {} : { accept: this.accept };
-      const reply = await get<unknown>(this.path, { isPoll, etag, ...accept });
+      const { accept, isRaw } = this;
+      const reply = await get<unknown>(this.path, { isPoll, etag, accept, isRaw });
       noteAnswer();
       if (reply !== null) this.reply.value = reply;
       this.problem.value = null;
@@ -124,9 +128,9 @@ class Entry {
 
 const entries = new Map<string, Entry>();
 
-function entryOf(path: string, { accept }: ResourceOptions): Entry {
-  const key = `${accept ?? ''} ${path}`;
-  const entry = entries.get(key) ?? new Entry(path, accept);
+function entryOf(path: string, { accept = 'application/json', isRaw = false }: ResourceOptions): Entry {
+  const key = `${accept} ${isRaw} ${path}`;
+  const entry = entries.get(key) ?? new Entry(path, accept, isRaw);
   // The one that was used last stands last.
   entries.delete(key);
   entries.set(key, entry);
