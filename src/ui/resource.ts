@@ -26,6 +26,8 @@ export interface Resource<T> {
 export interface ResourceOptions {
   /** False for what never changes, such as the files of a published version. */
   poll?: boolean;
+  /** In milliseconds: after which time it is read again, by what was read last. Default: 15 seconds. */
+  pause?: (data: unknown) => number;
   /** Default: JSON. */
   accept?: string;
   /** The data is a Blob of the bytes as they were sent, such as those of a file. */
@@ -44,6 +46,7 @@ class Entry {
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
+  pause: (data: unknown) => number = () => POLL_INTERVAL;
   #watchers = 0;
   #timer: number | undefined;
   #reading: Promise<void> | null = null;
@@ -83,7 +86,7 @@ class Entry {
 
   async #read(isPoll: boolean): Promise<void> {
     clearTimeout(this.#timer);
-    let pause: number | null = this.polls ? POLL_INTERVAL : null;
+    let pause: number | null;
     try {
       const etag = this.reply.value?.etag ?? null;
       const { accept, isRaw } = this;
@@ -91,9 +94,10 @@ class Entry {
       noteAnswer();
       if (reply !== null) this.reply.value = reply;
       this.problem.value = null;
+      pause = this.polls ? this.pause(this.reply.value?.data) : null;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      pause = this.#note(error, pause);
+      pause = this.#note(error, this.polls ? POLL_INTERVAL : null);
     }
     if (pause !== null && this.isWatched) this.#timer = window.setTimeout(() => this.#comeAgain(), pause);
   }
@@ -158,6 +162,7 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
   useEffect(() => {
     if (entry === null) return undefined;
     entry.polls = options.poll !== false;
+    if (options.pause !== undefined) entry.pause = options.pause;
     return entry.watch();
   }, [entry]);
   return entry === null ? { ...NOTHING, reload: async () => undefined } : resourceOf<T>(entry);
