@@ -56,8 +56,11 @@ export interface Deed {
   forget(): void;
 }
 
-/** A deed with its state: under way, refused, done. One click does it once. */
-export function useDeed(run: Run): Deed {
+/**
+ * A deed with its state: under way, refused, done. One click does it once.
+ * @param changes false if nothing of what is shown can be another one afterwards
+ */
+export function useDeed(run: Run, changes = true): Deed {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const start = async () => {
@@ -67,7 +70,7 @@ export function useDeed(run: Run): Deed {
     try {
       const done = await run();
       if (done !== null) notify(done);
-      void refresh();
+      if (changes) void refresh();
       return true;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
