@@ -21,6 +21,7 @@ import type * as nodeParameters from '../api/nodes/parameter-schemas.ts';
 import type * as nodes from '../api/nodes/schemas.ts';
 import type * as parameters from '../api/parameters/schemas.ts';
 import type * as permissions from '../api/permissions/schemas.ts';
+import type * as changes from '../api/previews/change-schemas.ts';
 import type * as previews from '../api/previews/schemas.ts';
 import type * as keys from '../api/registration-keys/schemas.ts';
 import type * as reports from '../api/reports/schemas.ts';
@@ -53,6 +54,8 @@ export type VersionUse = z.output<typeof proof.VersionUseView>;
 export type ParameterFile = z.output<typeof parameters.ParameterFileView>;
 export type ParameterContent = z.output<typeof parameters.ParameterContentView>;
 export type Grant = z.output<typeof permissions.Grant>;
+/** What a preview is asked for. */
+export type PreviewChange = changes.ChangeInput;
 export type Preview = z.output<typeof previews.PreviewView>;
 export type PreviewGroup = z.output<typeof previews.GroupView>;
 export type PreviewGroupDetails = z.output<typeof previews.GroupDetailsView>;
