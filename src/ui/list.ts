@@ -42,6 +42,24 @@ export interface List<T> {
   setFilters(changes: Readonly<Record<string, string | null>>, isStep?: boolean): void;
 }
 
+/** Rows that are there already, a page of them at a time. A filter or a sort is up to the caller. */
+export function usePages<T>(
+  resource: Resource<T[]>,
+  rows: readonly T[],
+  filters: readonly string[] = [],
+): List<T> {
+  const list = useList<T>(null, { filters });
+  const from = (list.page - 1) * PAGE_SIZE;
+  return {
+    ...list,
+    resource,
+    rows: rows.slice(from, from + PAGE_SIZE),
+    total: rows.length,
+    pageCount: Math.max(1, Math.ceil(rows.length / PAGE_SIZE)),
+    isBusy: false,
+  };
+}
+
 /** @param path below /api/v1; null: not known yet */
 export function useList<T>(path: string | null, options: ListOptions = {}): List<T> {
   const place = usePlace();

@@ -30,6 +30,8 @@ export interface ResourceOptions {
   pause?: (data: unknown) => number;
   /** Default: JSON. */
   accept?: string;
+  /** The data is a Blob of the bytes as they were sent, such as those of a file. */
+  isRaw?: boolean;
 }
 
 /** In milliseconds. */
@@ -39,7 +41,8 @@ const KEPT = 60;
 
 class Entry {
   readonly path: string;
-  readonly accept: string | undefined;
+  readonly accept: string;
+  readonly isRaw: boolean;
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
@@ -48,9 +51,10 @@ class Entry {
   #timer: number | undefined;
   #reading: Promise<void> | null = null;
 
-  constructor(path: string, accept: string | undefined) {
+  constructor(path: string, accept: string, isRaw: boolean) {
     this.path = path;
     this.accept = accept;
+    this.isRaw = isRaw;
   }
 
   get isWatched(): boolean {
@@ -85,8 +89,8 @@ class Entry {
     let pause: number | null;
     try {
       const etag = this.reply.value?.etag ?? null;
-      const accept = this.accept === undefined ? {} : { accept: this.accept };
-      const reply = await get<unknown>(this.path, { isPoll, etag, ...accept });
+      const { accept, isRaw } = this;
+      const reply = await get<unknown>(this.path, { isPoll, etag, accept, isRaw });
       noteAnswer();
       if (reply !== null) this.reply.value = reply;
       this.problem.value = null;
@@ -128,9 +132,9 @@ class Entry {
 
 const entries = new Map<string, Entry>();
 
-function entryOf(path: string, { accept }: ResourceOptions): Entry {
-  const key = `${accept ?? ''} ${path}`;
-  const entry = entries.get(key) ?? new Entry(path, accept);
+function entryOf(path: string, { accept = 'application/json', isRaw = false }: ResourceOptions): Entry {
+  const key = `${accept} ${isRaw} ${path}`;
+  const entry = entries.get(key) ?? new Entry(path, accept, isRaw);
   // The one that was used last stands last.
   entries.delete(key);
   entries.set(key, entry);
@@ -161,7 +165,25 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
     if (options.pause !== undefined) entry.pause = options.pause;
     return entry.watch();
   }, [entry]);
-  if (entry === null) return { ...NOTHING, reload: async () => undefined };
+  return entry === null ? { ...NOTHING, reload: async () => undefined } : resourceOf<T>(entry);
+}
+
+/** What stands at several paths, in their order. How many there are may change. */
+export function useResources<T>(paths: readonly string[], options: ResourceOptions = {}): Resource<T>[] {
+  const several = paths.map((path) => entryOf(path, options));
+  useEffect(() => {
+    const ends = several.map((entry) => {
+      entry.polls = options.poll !== false;
+      return entry.watch();
+    });
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [paths.join(' ')]);
+  return several.map((entry) => resourceOf<T>(entry));
+}
+
+function resourceOf<T>(entry: Entry): Resource<T> {
   const reply = entry.reply.value as Reply<T> | null;
   const problem = entry.problem.value;
   return {

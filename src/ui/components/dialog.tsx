@@ -94,6 +94,8 @@ interface DeedDialogProps {
   isWide?: boolean;
   /** The deed cannot be done yet. */
   isDisabled?: boolean;
+  /** What is shown while the deed is under way. */
+  underWay?: ComponentChildren;
   children?: ComponentChildren | ((problem: ApiProblem | null) => ComponentChildren);
 }
 
@@ -107,6 +109,7 @@ export function DeedDialog(props: DeedDialogProps) {
     isDanger = false,
     isWide = false,
     isDisabled = false,
+    underWay,
     children,
   } = props;
   const { isBusy, problem, start } = useDeed(run);
@@ -119,9 +122,10 @@ export function DeedDialog(props: DeedDialogProps) {
       <form onSubmit={(event) => void submit(event)}>
         {typeof children === 'function' ? children(problem) : children}
         {problem !== null && <Problem problem={problem} />}
+        {isBusy && underWay}
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
-            Cancel
+            {isBusy ? 'Close' : 'Cancel'}
           </button>
           <button
             type="submit"

@@ -19,9 +19,9 @@ export function DiffSummary({ change, additions, deletions, previousPath }: Summ
     <span class="diff-summary">
       <span class="diff-change" data-change={change}>
         {change}
-      </span>
-      {additions !== null && <span class="diff-plus">+{additions}</span>}
-      {deletions !== null && <span class="diff-minus">-{deletions}</span>}
+      </span>{' '}
+      {additions !== null && <span class="diff-plus">+{additions}</span>}{' '}
+      {deletions !== null && <span class="diff-minus">-{deletions}</span>}{' '}
       {previousPath !== null && (
         <span>
           was <code>{previousPath}</code>
@@ -60,8 +60,7 @@ export function DiffFile({ change, url, mode, level = 2, id = fileAnchor(change.
       </div>
       <details open onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <DiffSummary {...change} />
-          <ExecutableNote change={change} />
+          <DiffSummary {...change} /> <ExecutableNote change={change} />
         </summary>
         {isInView && isOpen ? (
           <Content change={change} url={url} mode={mode} />

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { axe } from '../../support/axe.ts';
 import { openPage, startBrowser, type WatchedPage } from '../../support/browser.ts';
 import { type ComponentServer, startComponentServer } from '../../support/component-server.ts';
-
-const AXE = join(import.meta.dirname, '../../../node_modules/axe-core/axe.min.js');
 
 const SCHEMA = {
   type: 'object',
@@ -46,7 +44,6 @@ describe("the editor in Debian's Chromium", function () {
     opened = await openPage(browser, new URL(server.base).host);
     ({ page } = opened);
     page.on('console', (message) => opened.faults.push(`console: ${message.text()}`));
-    await page.addInitScript({ path: AXE });
     await page.goto(server.base);
   });
   afterEach(async () => {
@@ -116,7 +113,7 @@ describe("the editor in Debian's Chromium", function () {
     await page.keyboard.press('Control+Space');
     await options.first().waitFor();
     expect(await options.allInnerTexts()).to.deep.equal(['enabled boolean', 'secret string'].map(asShown));
-    expect(await axeFaults(page)).to.deep.equal([]);
+    expect(await axe(page)).to.deep.equal([]);
     await page.keyboard.type('enabled: tr');
     await page.getByRole('option', { name: 'true' }).waitFor();
     // Enter takes nothing that was not chosen.
@@ -139,7 +136,7 @@ describe("the editor in Debian's Chromium", function () {
     for (const text of ['What is logged', '"info", "warning", "yes"']) {
       expect(await help.innerText()).to.include(text);
     }
-    expect(await axeFaults(page)).to.deep.equal([]);
+    expect(await axe(page)).to.deep.equal([]);
     await page.getByRole('button', { name: 'Help' }).click();
     expect(await help.count()).to.equal(0);
   });
@@ -180,7 +177,7 @@ describe("the editor in Debian's Chromium", function () {
     await page.getByText('There are 5 problems.').waitFor();
     // What is not there is marked at what would hold it: the list of all, and the item.
     expect(await problemLines()).to.deep.equal([1, 2, 3, 5]);
-    expect(await axeFaults(page)).to.deep.equal([]);
+    expect(await axe(page)).to.deep.equal([]);
   });
 
   it('keeps the history when it is given the text that it told, and takes another text', async () => {
@@ -234,7 +231,7 @@ describe("the editor in Debian's Chromium", function () {
     expect(await lastText()).to.equal(undefined);
     await page.keyboard.press('Tab');
     expect(await focusedName()).to.equal('After');
-    expect(await axeFaults(page)).to.deep.equal([]);
+    expect(await axe(page)).to.deep.equal([]);
   });
 
   it('shows the text at once, and is no text box until it can be typed into', async () => {
@@ -251,7 +248,7 @@ describe("the editor in Debian's Chromium", function () {
     await waiting.waitFor();
     expect(await waiting.innerText()).to.include('port: 80');
     expect(await page.getByRole('textbox').count()).to.equal(0);
-    expect(await axeFaults(page)).to.deep.equal([]);
+    expect(await axe(page)).to.deep.equal([]);
     release();
     await shown;
     expect(await waiting.count()).to.equal(0);
@@ -279,7 +276,7 @@ describe("the editor in Debian's Chromium", function () {
       { forcedColors: 'active', reducedMotion: 'reduce' },
     ] as const) {
       await page.emulateMedia(media);
-      expect(await axeFaults(page)).to.deep.equal([]);
+      expect(await axe(page)).to.deep.equal([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(320);
     }
   });
@@ -303,13 +300,4 @@ describe("the editor in Debian's Chromium", function () {
 /** Chromium shows a detail behind its label without a blank between the two. */
 function asShown(option: string): string {
   return option.replace(' ', '');
-}
-
-async function axeFaults(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { violations } = await Reflect.get(globalThis, 'axe').run();
-    return violations.map(
-      ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`,
-    );
-  });
 }

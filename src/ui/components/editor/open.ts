@@ -156,5 +156,6 @@ function lineRange({ doc }: EditorState, line: number): { from: number; to: numb
 
 function pointedRange(state: EditorState, pointer: string): { from: number; to: number } {
   const tree = ensureSyntaxTree(state, state.doc.length, LONGEST_PARSE) ?? syntaxTree(state);
-  return rangeOfPointer(tree, (from, to) => state.sliceDoc(from, to), pointer);
+  const { from, to } = rangeOfPointer(tree, (start, end) => state.sliceDoc(start, end), pointer);
+  return { from, to: Math.min(to, state.doc.lineAt(from).to) };
 }

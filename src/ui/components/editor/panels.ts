@@ -1,6 +1,6 @@
 /** The line below the text that tells how to leave the editor, and the panel with help about the parameter at the cursor. */
 
-import { diagnosticCount } from '@codemirror/lint';
+import { type Diagnostic, forEachDiagnostic } from '@codemirror/lint';
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
 import { type Command, EditorView, keymap, type Panel, showPanel } from '@codemirror/view';
 import { element, helpAt } from './help.ts';
@@ -73,7 +73,7 @@ export function hintPanel(hasHelp: boolean): Extension {
 }
 
 function hintOf(state: EditorState, hasHelp: boolean): string {
-  const count = diagnosticCount(state);
+  const count = countProblems(state);
   return [
     ...(state.readOnly ? [] : ['Press Escape, then Tab, to leave the editor.']),
     ...(hasHelp ? ['Press F1 for help on the parameter at the cursor.'] : []),
@@ -81,6 +81,13 @@ function hintOf(state: EditorState, hasHelp: boolean): string {
     ...(count === 1 ? ['There is 1 problem. Press F8 to go to it.'] : []),
     ...(count > 1 ? [`There are ${count} problems. Press F8 to go to the next.`] : []),
   ].join(' ');
+}
+
+/** CodeMirror counts the pieces of text that are marked; where problems overlap, there are more of them. */
+function countProblems(state: EditorState): number {
+  const known = new Set<Diagnostic>();
+  forEachDiagnostic(state, (diagnostic) => known.add(diagnostic));
+  return known.size;
 }
 
 function helpButton(view: EditorView): HTMLElement {

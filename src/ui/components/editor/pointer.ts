@@ -34,8 +34,8 @@ interface Member {
 }
 
 function rangeOf({ key, value, whole }: Member): TextRange {
-  const isLong = value !== null && isContainer(value);
-  const { from, to } = (isLong ? key : (value ?? key)) ?? value ?? whole;
+  const hasLines = value !== null && isLong(value);
+  const { from, to } = (hasLines ? key : (value ?? key)) ?? value ?? whole;
   return { from, to };
 }
 
@@ -92,8 +92,9 @@ function valuesIn(parent: SyntaxNode): SyntaxNode[] {
   return values;
 }
 
-function isContainer({ name }: SyntaxNode): boolean {
-  return /Mapping$|Sequence$|^Object$|^Array$/.test(name);
+/** Whether a value has lines of its own, so that its key is marked instead. */
+function isLong({ name }: SyntaxNode): boolean {
+  return /Mapping$|Sequence$|^BlockLiteral$|^Object$|^Array$/.test(name);
 }
 
 /** A key as it is meant: without its quotes. */
