@@ -46,6 +46,7 @@ export type Version = z.output<typeof configurations.VersionView>;
 export type VersionDetails = z.output<typeof configurations.VersionDetailsView>;
 export type ConfigurationSettings = z.output<typeof configurations.SettingsView>;
 export type ConfigurationRetention = z.output<typeof configurations.RetentionView>;
+export type PublishedVersion = z.output<typeof configurations.PublishedVersionView>;
 export type Composite = z.output<typeof composites.CompositeView>;
 export type CompositeDetails = z.output<typeof composites.CompositeDetailsView>;
 export type CompositeVersion = z.output<typeof composites.CompositeVersionView>;

@@ -6,6 +6,7 @@ import { useResource } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
 import type { PreviewGroup, PreviewGroupDetails, PreviewNode } from '../../types.ts';
 import { DiffFile } from '../diff-file.tsx';
+import { ExportCsv } from '../export-csv.tsx';
 import { Num } from '../num.tsx';
 import { Skeleton } from '../page.tsx';
 import { Problem } from '../problem.tsx';
@@ -95,12 +96,15 @@ function NodeTable({ id, groupId, pageName }: { id: string; groupId: string; pag
   const { problem } = list.resource;
   if (problem !== null) return <Problem problem={problem} onRetry={() => void list.resource.reload()} />;
   return (
-    <DataTable
-      name="Nodes of the group"
-      list={list}
-      columns={COLUMNS}
-      keyOf={({ nodeId }) => nodeId}
-      none={<p>The group has no node.</p>}
-    />
+    <>
+      <ExportCsv path={list.wholePath} file={`preview-group-${groupId}.csv`} total={list.total} />
+      <DataTable
+        name="Nodes of the group"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ nodeId }) => nodeId}
+        none={<p>The group has no node.</p>}
+      />
+    </>
   );
 }

@@ -12,13 +12,16 @@ import { Count, Pager } from '../table.tsx';
 import { GroupDetails } from './group-details.tsx';
 import { count, type ResultProps } from './shared.ts';
 
+/** A group takes as much room as a few rows of a table. */
+const PAGE = 20;
+
 type GroupsProps = Omit<ResultProps, 'deed'>;
 
 /** The largest group first, as the API gives them. */
 export function Groups(props: GroupsProps) {
   const { id, paramName } = props;
   const list = useList<PreviewGroup>(`${apiPath('previews', id)}/groups`, {
-    ...{ pageName: `${paramName}-groups`, sorts: false, poll: false },
+    ...{ pageName: `${paramName}-groups`, size: PAGE, sorts: false, poll: false },
   });
   const { problem } = list.resource;
   if (problem !== null) return <Problem problem={problem} onRetry={() => void list.resource.reload()} />;
