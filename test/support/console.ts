@@ -9,6 +9,7 @@ import { type Site, seedSite } from '../../scripts/console/seed.ts';
 import type { Role } from '../../scripts/console/site/people.ts';
 import { DAY } from '../../src/lib/clock.ts';
 import { openPage, startBrowser, type WatchedPage } from './browser.ts';
+import type { Client } from './client.ts';
 import { ADMIN_PASSWORD, type Hawser, startHawser, TestClock } from './hawser.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -172,4 +173,14 @@ export async function noHorizontalScroll(page: Page): Promise<void> {
   const { shown, needed } = await page.evaluate<{ shown: number; needed: number }>(`({
     shown: document.documentElement.clientWidth, needed: document.documentElement.scrollWidth })`);
   expect(needed, `${page.url()} is ${needed} px wide in a window of ${shown} px`).to.be.at.most(shown);
+}
+/** The addresses that the page loads. */
+export function loadedBy(page: string): string[] {
+  return [...page.matchAll(/"(\/ui\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
+}
+
+/** Values for the paths of the console's routes. The server must run with a build. */
+export async function consoleValues(client: Client): Promise<{ pagePath: string; assetPath: string }> {
+  const [address = ''] = loadedBy((await client.get('/ui/')).text);
+  return { pagePath: 'nodes', assetPath: address.replace('/ui/assets/', '') };
 }
