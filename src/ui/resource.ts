@@ -41,6 +41,8 @@ class Entry {
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
+  /** What it stands for was deleted: to ask for it again would only be answered 404. */
+  isGone = false;
   #watchers = 0;
   #timer: number | undefined;
   #reading: Promise<void> | null = null;
@@ -64,11 +66,12 @@ class Entry {
   }
 
   /** Reads it, unless that is under way. */
-  read(isPoll: boolean): Promise<void> {
+  async read(isPoll: boolean): Promise<void> {
+    if (this.isGone) return;
     this.#reading ??= this.#read(isPoll).finally(() => {
       this.#reading = null;
     });
-    return this.#reading;
+    await this.#reading;
   }
 
   /** Reads it after what is under way, which may have begun before a deed. */
@@ -156,7 +159,23 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
     entry.polls = options.poll !== false;
     return entry.watch();
   }, [entry]);
-  if (entry === null) return { ...NOTHING, reload: async () => undefined };
+  return entry === null ? { ...NOTHING, reload: async () => undefined } : shownOf<T>(entry);
+}
+
+/** The same for several paths, whose number may change. */
+export function useResources<T>(paths: readonly string[], options: ResourceOptions = {}): Resource<T>[] {
+  const watched = paths.map((path) => entryOf(path, options));
+  useEffect(() => {
+    for (const entry of watched) entry.polls = options.poll !== false;
+    const ends = watched.map((entry) => entry.watch());
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [paths.join(' ')]);
+  return watched.map((entry) => shownOf<T>(entry));
+}
+
+function shownOf<T>(entry: Entry): Resource<T> {
   const reply = entry.reply.value as Reply<T> | null;
   const problem = entry.problem.value;
   return {
@@ -178,4 +197,14 @@ function stateOf(reply: Reply<unknown> | null, problem: ApiProblem | null): Reso
 export async function refresh(): Promise<void> {
   for (const [key, entry] of entries) if (!entry.isWatched) entries.delete(key);
   await Promise.all([...entries.values()].map((entry) => entry.readAnew()));
+}
+
+/** After something was deleted: it, and what is below its path, is not read any more. */
+export function forget(path: string): void {
+  for (const [key, entry] of entries) {
+    if (entry.path !== path && !entry.path.startsWith(`${path}/`) && !entry.path.startsWith(`${path}?`))
+      continue;
+    entry.isGone = true;
+    entries.delete(key);
+  }
 }
