@@ -1,6 +1,6 @@
 /** What a node runs against what it is offered: files and parameters. What cannot be told is said. */
 
-import { DiffModes } from '../../components/diff-modes.tsx';
+import { DiffModeChoice } from '../../components/diff-mode.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Skeleton } from '../../components/page.tsx';
@@ -88,7 +88,7 @@ function Differences({ node, parts }: { node: NodeDetails; parts: Parts }) {
     <>
       <div class="bar">
         <span class="bulk-deeds">
-          <DiffModes />
+          <DiffModeChoice />
         </span>
       </div>
       {compared.every(isEqual) && (

@@ -1,7 +1,7 @@
 /** One configuration of a node: its files and parameter files as the node runs them, against those that it is offered. */
 
 import { DiffFile, fileAnchor } from '../../components/diff-file.tsx';
-import { useDiffMode } from '../../components/diff-modes.tsx';
+import { useDiffMode } from '../../components/diff-mode.tsx';
 import { DiffTable } from '../../components/diff-table.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Num } from '../../components/num.tsx';
