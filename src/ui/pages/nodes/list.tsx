@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<NodeSummary>[] = [
 function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSummary }) {
   const problems = parameterProblems ?? 0;
   return (
-    <span class="marks">
+    <span class="node-marks">
       <StatusMark status={status} />
       {isStale && <Mark word="Stale" tone="warn" />}
       {problems > 0 && (
