@@ -6,6 +6,7 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, ready, startConsole, THEMES, WIDTHS } from '../../test/support/console.ts';
 import { type ConsolePage, otherStatesOf, pagesOf } from './pages.ts';
 
@@ -19,23 +20,20 @@ interface Look {
   width: (typeof WIDTHS)[number];
 }
 
-async function photograph(
+function photograph(
   shown: ConsoleUnderTest,
   { path, user = 'admin', state }: ConsolePage,
-  { theme, width }: Look,
-  prepareAndSave: (page: Awaited<ReturnType<ConsoleUnderTest['open']>>['page']) => Promise<unknown>,
+  look: Look,
+  save: (page: Page) => Promise<unknown>,
 ): Promise<void> {
-  const { page, close } = await shown.open(path, { user, theme, width, allows: /^Failed to load resource/ });
-  try {
+  return shown.look(path, { user, ...look, allows: /^Failed to load resource/ }, async (page) => {
     await ready(page, state);
-    await prepareAndSave(page);
-  } finally {
-    await close();
-  }
+    await save(page);
+  });
 }
 
 /** The review shows whom the version touches once somebody has asked for it. */
-async function previewImpact(page: Parameters<Parameters<typeof photograph>[3]>[0]): Promise<void> {
+async function previewImpact(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Preview impact' }).click();
   await page
     .getByText(/\d+ of \d+ nodes|nodes? (would )?change/)
