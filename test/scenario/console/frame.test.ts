@@ -149,7 +149,7 @@ describe('the frame of the console', function () {
         // What was there stays there.
         expect(await page.getByRole('row').count()).to.equal(rows);
       } finally {
-        await hawser.restart().catch(() => undefined);
+        await hawser.restart();
       }
       await page.getByText('The server does not answer').waitFor({ state: 'hidden' });
       await ready(page);
