@@ -181,9 +181,11 @@ describe("differences in Debian's Chromium", function () {
       `file-${encodeURIComponent(path)}`,
     );
     await table.waitFor();
-    await section.getByRole('button', { name: 'Show more lines around the changes' }).click();
-    await section.getByRole('button', { name: 'Show more lines around the changes' }).click();
-    await section.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+    const more = section.getByRole('button', { name: 'Show more lines around the changes' });
+    for (const context of [20, 100]) {
+      await Promise.all([page.waitForRequest(new RegExp(`context=${context}$`)), more.click()]);
+    }
+    await more.waitFor({ state: 'detached' });
     expect(asked.filter((query) => query.includes('context'))).to.deep.equal(
       [3, 20, 100].map((context) => `?to=1.1.0&context=${context}`),
     );
