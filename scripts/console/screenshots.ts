@@ -34,11 +34,13 @@ function photograph(
 
 /** The review shows whom the version touches once somebody has asked for it. */
 async function previewImpact(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Preview impact' }).click();
-  await page
-    .getByText(/\d+ of \d+ nodes|nodes? (would )?change/)
-    .first()
-    .waitFor();
+  const ask = page.getByRole('button', { name: 'Preview impact' });
+  await ask.click();
+  await page.getByText(/would change,/).waitFor();
+  await ready(page);
+  await ask.evaluate((button: unknown) =>
+    (button as { scrollIntoView: (options: { block: string }) => void }).scrollIntoView({ block: 'start' }),
+  );
 }
 
 async function takeForDocs(shown: ConsoleUnderTest): Promise<void> {

@@ -12,6 +12,9 @@ import {
   WIDTHS,
 } from '../../support/console.ts';
 
+/** One cause may be a barrier in each row of a table. */
+const SHOWN = 5;
+
 /** Looks at the page in both themes and at both widths. */
 async function lookAt(page: Page, where: string): Promise<string[]> {
   const barriers: string[] = [];
@@ -37,7 +40,8 @@ async function check(shown: ConsoleUnderTest, wish: ConsolePage): Promise<void> 
     if (typeof heading === 'string') expect(headings[0]).to.equal(heading);
     else expect(headings[0]).to.match(heading);
     expect(await page.title()).to.match(/ - Hawser$/);
-    expect(await lookAt(page, name)).to.deep.equal([]);
+    const barriers = await lookAt(page, name);
+    expect(barriers, barriers.slice(0, SHOWN).join('\n')).to.have.length(0);
   });
 }
 
