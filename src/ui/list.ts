@@ -16,6 +16,8 @@ export interface ListOptions {
   pageName?: string;
   /** False for a list that the API cannot sort, on a page whose URL may sort another one. */
   sorts?: boolean;
+  /** How many rows a page has. */
+  size?: number;
   poll?: boolean;
 }
 
@@ -42,20 +44,23 @@ export interface List<T> {
   setFilters(changes: Readonly<Record<string, string | null>>, isStep?: boolean): void;
 }
 
-/** Rows that are there already, a page of them at a time. A filter or a sort is up to the caller. */
+/**
+ * Rows that are there already, filtered and a page of them at a time.
+ * @param meets says whether a row meets the filters that are set
+ */
 export function usePages<T>(
-  resource: Resource<T[]>,
   rows: readonly T[],
   filters: readonly string[] = [],
+  meets: (row: T, query: List<T>['query']) => boolean = () => true,
 ): List<T> {
   const list = useList<T>(null, { filters });
+  const met = rows.filter((row) => meets(row, list.query));
   const from = (list.page - 1) * PAGE_SIZE;
   return {
     ...list,
-    resource,
-    rows: rows.slice(from, from + PAGE_SIZE),
-    total: rows.length,
-    pageCount: Math.max(1, Math.ceil(rows.length / PAGE_SIZE)),
+    rows: met.slice(from, from + PAGE_SIZE),
+    total: met.length,
+    pageCount: Math.max(1, Math.ceil(met.length / PAGE_SIZE)),
     isBusy: false,
   };
 }
@@ -63,7 +68,14 @@ export function usePages<T>(
 /** @param path below /api/v1; null: not known yet */
 export function useList<T>(path: string | null, options: ListOptions = {}): List<T> {
   const place = usePlace();
-  const { filters = [], fixed = {}, pageName = 'page', sorts = true, poll = true } = options;
+  const {
+    filters = [],
+    fixed = {},
+    pageName = 'page',
+    sorts = true,
+    size = PAGE_SIZE,
+    poll = true,
+  } = options;
   const query: Record<string, string> = {};
   for (const name of filters) {
     const value = place.query.get(name);
@@ -72,7 +84,7 @@ export function useList<T>(path: string | null, options: ListOptions = {}): List
   const sort = sorts ? (place.query.get('sort') ?? '') : '';
   const page = Math.max(1, Math.floor(Number(place.query.get(pageName) ?? 1)) || 1);
   const whole = { ...fixed, ...query, ...(sort === '' ? {} : { sort }) };
-  const paging = { skip: (page - 1) * PAGE_SIZE || null, take: PAGE_SIZE };
+  const paging = { skip: (page - 1) * size || null, take: size };
   const resource = useResource<T[]>(path && withQuery(path, { ...whole, ...paging }), { poll });
   const before = useRef<{ rows: readonly T[]; total: number }>({ rows: [], total: 0 });
   if (resource.data !== null)
@@ -84,7 +96,7 @@ export function useList<T>(path: string | null, options: ListOptions = {}): List
     rows,
     total,
     page,
-    pageCount: Math.max(1, Math.ceil(total / PAGE_SIZE)),
+    pageCount: Math.max(1, Math.ceil(total / size)),
     query,
     isFiltered: Object.keys(query).length > 0,
     sort,

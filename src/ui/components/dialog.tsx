@@ -147,10 +147,12 @@ interface DeedButtonProps {
   /** Why it cannot be done; it is shown beside the button. */
   reason?: string | null;
   class?: string;
+  /** What it is done to, for screen readers, where several buttons say the same. */
+  about?: string;
 }
 
 /** A deed without questions. A refusal is shown beside the button. */
-export function DeedButton({ deed, run, reason = null, class: classes = '' }: DeedButtonProps) {
+export function DeedButton({ deed, run, reason = null, class: classes = '', about }: DeedButtonProps) {
   const { isBusy, problem, start } = useDeed(run);
   const id = useId();
   return (
@@ -164,6 +166,7 @@ export function DeedButton({ deed, run, reason = null, class: classes = '' }: De
         onClick={() => void start()}
       >
         {deed}
+        {about !== undefined && <span class="visually-hidden"> {about}</span>}
       </button>
       {reason !== null && (
         <span id={id} class="hint">
