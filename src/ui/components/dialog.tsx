@@ -12,11 +12,13 @@ interface DialogProps {
   heading: string;
   onClose: () => void;
   isWide?: boolean;
+  /** Escape does not close it: what it shows cannot be shown again. It needs a button that closes it. */
+  isKept?: boolean;
   children: ComponentChildren;
 }
 
 /** It is open for as long as it is rendered. */
-export function Dialog({ heading, onClose, isWide = false, children }: DialogProps) {
+export function Dialog({ heading, onClose, isWide = false, isKept = false, children }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -34,9 +36,13 @@ export function Dialog({ heading, onClose, isWide = false, children }: DialogPro
       ref={element}
       aria-labelledby={id}
       class={isWide ? 'wide' : ''}
+      onKeyDown={(event) => {
+        // Of two cancel events in a row, Chromium obeys only the first.
+        if (isKept && event.key === 'Escape') event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isKept) onClose();
       }}
     >
       <h2 id={id}>{heading}</h2>
