@@ -134,7 +134,7 @@ function GrantDialog({ path, on, grant, known, onClose }: GrantProps) {
   };
   return (
     <DeedDialog
-      heading={grant === null ? `Grant a level on ${on}` : `Level of ${grant.principalName} on ${on}`}
+      heading={grant === null ? `Grant access to ${on}` : `Change the grant of ${grant.principalName}`}
       deed="Grant"
       run={run}
       onClose={onClose}

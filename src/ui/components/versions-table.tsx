@@ -6,7 +6,7 @@ import { apiOf, type Kind, links } from '../links.ts';
 import type { VersionUse } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { Num } from './num.tsx';
-import { SimpleTable } from './table.tsx';
+import { Scroller, SimpleTable } from './table.tsx';
 import { Time } from './time.tsx';
 import { type AnyVersion, VersionMark } from './version-mark.tsx';
 
@@ -100,8 +100,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
   const columns = ['Version', 'Status', 'Message', 'Published'];
   if (uses !== undefined) columns.push('Offered', 'Running');
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
-    <section class="table-scroll" aria-label="Versions, scrolls sideways" tabIndex={0}>
+    <Scroller>
       <table class="versions">
         <caption class="visually-hidden">Versions</caption>
         <thead>
@@ -134,7 +133,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
           </tbody>
         ))}
       </table>
-    </section>
+    </Scroller>
   );
 }
 

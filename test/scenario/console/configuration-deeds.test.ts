@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { versionsOf } from '../../support/configurations.ts';
 import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
 
@@ -98,12 +99,11 @@ describe('deeds on configurations in the console', function () {
 
   it('withdraws a version after saying what that would do, and offers it again', async () => {
     const { page, close } = await open('/ui/configurations/shop/versions/2.1.0');
-    const of = '/configurations/shop/versions';
-    const use = await get<{ version: string; offered: number }[]>(page, `/fleet${of}`);
-    const offered = use.find(({ version }) => version === '2.1.0')?.offered;
+    const asked = await shown.hawser.admin.put(`${versionsOf('shop')}/2.1.0/withdraw?dryRun=true`);
+    const [next] = asked.json.wouldGet;
     await page.getByRole('button', { name: 'Withdraw' }).click();
     const dialog = page.getByRole('dialog', { name: 'Withdraw shop 2.1.0' });
-    await dialog.getByText(`${offered} would get 2.0.0`).waitFor();
+    await dialog.getByText(`${next.nodes} would get ${next.version}`).waitFor();
     await dialog.getByLabel('Reason').fill('   ');
     await dialog.getByRole('button', { name: 'Withdraw' }).click();
     const refusal = dialog.getByRole('alert');
