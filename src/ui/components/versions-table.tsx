@@ -52,13 +52,8 @@ export function DraftsTable({ kind, name, drafts, canModify, canManage }: Drafts
                 {canModify && <a href={links.draft(kind, name, version)}>Edit</a>}
                 <a href={links.review(kind, name, version)}>Review</a>
                 {canManage && (
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Delete draft ${version}`}
-                    onClick={() => setLeaving(version)}
-                  >
-                    Delete
+                  <button type="button" class="small" onClick={() => setLeaving(version)}>
+                    Delete<span class="visually-hidden"> draft {version}</span>
                   </button>
                 )}
               </span>
@@ -182,8 +177,9 @@ function UseCells({ name, version, use, most }: UseProps) {
     <>
       <td>
         <span class="use">
-          <a href={links.nodes(query)} aria-label={`${offered} nodes are offered ${version.version}`}>
+          <a href={links.nodes(query)}>
             <Num value={offered} />
+            <span class="visually-hidden"> nodes are offered {version.version}</span>
           </a>
           <span class="use-track" aria-hidden="true">
             <span class="use-bar" style={{ width: `${(offered / most) * 100}%` }} />

@@ -191,5 +191,5 @@ function buttonsOf(page: Page): Promise<string[]> {
   return page
     .locator('main')
     .getByRole('button')
-    .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? each.textContent ?? ''));
+    .evaluateAll((all) => all.map((each) => each.textContent ?? ''));
 }
