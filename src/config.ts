@@ -13,6 +13,8 @@ import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 export interface Config {
   host: string;
   port: number;
+  /** The console. */
+  ui: { isOn: boolean };
   environment: 'production' | 'development';
   dataDir: string;
   reposDir: string;
@@ -175,6 +177,7 @@ export function readConfig(env: Environment): Readonly<Config> {
   const config: Config = {
     host: read.text('HAWSER_HOST') ?? (isTlsOn ? '0.0.0.0' : '127.0.0.1'),
     port: read.integer('HAWSER_PORT', 0, 65_535, 8443),
+    ui: { isOn: read.choice('HAWSER_UI', ['on', 'off'], 'on') === 'on' },
     environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),

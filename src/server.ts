@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { readConsole } from './api/console/files.ts';
 import { previewEngine } from './api/previews/engine.ts';
 import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
@@ -83,8 +84,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const fleetThreads = openFleetThreads(config);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
-  const { dataDir, cacheBytes } = config;
-  const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
+  const bundleFiles = openBundleFiles(config);
   const handler = createApp({
     ...stores,
     config,
@@ -99,6 +99,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleFiles,
+    consoleFiles: config.ui.isOn ? await readConsole(log) : null,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
@@ -132,6 +133,10 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
       await closeStores(stores);
     },
   };
+}
+
+function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {
+  return new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
 }
 
 interface Schedules {

@@ -67,6 +67,7 @@ const TAGS: Record<string, string> = {
   Health: 'For balancers and supervisors; never cached',
   Metrics: 'For Prometheus',
   'Sign-in page': 'Pages for people in a browser',
+  Console: 'The console, which is a program for browsers over this API',
   Reference: 'This document, and the page that shows it; in development only',
 };
 

@@ -33,6 +33,8 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
     schema: TEXT,
     example: 'main.dsc.yaml',
   },
+  assetPath: { description: 'Name of the file, as the page has it', schema: TEXT },
+  pagePath: { description: 'What the page is to show', schema: TEXT, example: 'nodes' },
 };
 
 /** A node names itself by its id alone. */

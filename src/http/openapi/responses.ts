@@ -49,7 +49,7 @@ function answersWithBody({ answers }: Route): boolean {
 export function hasETag(route: Route, isPaged: boolean): boolean {
   const answer = route.answers[200];
   if (route.method !== 'GET' || isPaged || answer === undefined) return false;
-  return answersWithBody(route) && answer.headers?.['Cache-Control'] === undefined;
+  return answersWithBody(route) && !/no-store|max-age=0/.test(answer.headers?.['Cache-Control'] ?? '');
 }
 
 /** The responses of an operation by status. */
