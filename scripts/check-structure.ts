@@ -43,8 +43,8 @@ const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
-  // What bounds its time stands beside it (docs/decisions/0039).
-  diff: ['domain'],
+  // What bounds its time stands beside it (docs/decisions/0039). In the console it compares two texts of one person.
+  diff: ['domain', 'ui'],
   // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };

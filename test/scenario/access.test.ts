@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { consoleValues } from '../support/console.ts';
+import { consoleValues } from '../support/console-files.ts';
 import { withDatabase } from '../support/database.ts';
 import {
   createToken,

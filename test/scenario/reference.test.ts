@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { hasBrowser, openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
+import { openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
 import { ADMIN_PASSWORD, createToken, type Hawser, startHawser } from '../support/hawser.ts';
 
 const FILES = [
@@ -74,15 +74,14 @@ describe('the interactive reference', () => {
   });
 });
 
-describe("pages in Debian's Chromium (skipped where /usr/bin/chromium is not installed)", function () {
+describe("pages in Debian's Chromium", function () {
   this.timeout(240_000);
   let hawser: Hawser;
   let browser: Browser;
   let opened: WatchedPage;
   let base: string;
 
-  before(async function () {
-    if (!hasBrowser) return this.skip();
+  before(async () => {
     hawser = await startHawser({ HAWSER_ENV: 'development' });
     base = `https://localhost:${hawser.server.port}`;
     browser = await startBrowser();

@@ -3,7 +3,7 @@
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
 import { publishWithChildren } from './composites.ts';
-import { consoleValues } from './console.ts';
+import { consoleValues } from './console-files.ts';
 import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';

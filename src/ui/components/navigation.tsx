@@ -2,53 +2,10 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { can, me, signOut } from '../session.ts';
+import { me, signOut } from '../session.ts';
 import { DeedButton } from './dialog.tsx';
+import { GROUPS, type NavigationGroup, shownIn } from './navigation-entries.ts';
 import { openPalette } from './palette.tsx';
-
-interface Entry {
-  href: string;
-  label: string;
-  /** One of these is needed to see anything there. Without any it is open to all users. */
-  needs?: readonly string[];
-}
-
-const GROUPS: readonly { label: string; entries: readonly Entry[] }[] = [
-  {
-    label: 'Fleet',
-    entries: [
-      { href: '/ui/', label: 'Fleet' },
-      { href: '/ui/nodes', label: 'Nodes', needs: ['nodes.read'] },
-      { href: '/ui/reports', label: 'Reports', needs: ['reports.read-all'] },
-    ],
-  },
-  {
-    label: 'Content',
-    entries: [
-      { href: '/ui/configurations', label: 'Configurations' },
-      { href: '/ui/composites', label: 'Composites' },
-      { href: '/ui/scopes', label: 'Scopes' },
-    ],
-  },
-  {
-    label: 'Access',
-    entries: [
-      { href: '/ui/access/users', label: 'Users', needs: ['users.manage'] },
-      { href: '/ui/access/groups', label: 'Groups', needs: ['groups.manage'] },
-      { href: '/ui/access/roles', label: 'Roles', needs: ['roles.manage'] },
-      { href: '/ui/access/mappings', label: 'Mappings', needs: ['groups.manage'] },
-      { href: '/ui/registration-keys', label: 'Registration keys', needs: ['registration-keys.manage'] },
-    ],
-  },
-  {
-    label: 'Server',
-    entries: [
-      { href: '/ui/retention', label: 'Retention', needs: ['retention.manage'] },
-      { href: '/ui/audit', label: 'Audit', needs: ['audit.read'] },
-      { href: '/ui/settings', label: 'Settings', needs: ['server.settings.read'] },
-    ],
-  },
-];
 
 export function Navigation() {
   const { path } = useLocation();
@@ -103,8 +60,8 @@ export function Navigation() {
   );
 }
 
-function Group({ group, path }: { group: (typeof GROUPS)[number]; path: string }) {
-  const shown = group.entries.filter(({ needs }) => needs === undefined || needs.some(can));
+function Group({ group, path }: { group: NavigationGroup; path: string }) {
+  const shown = shownIn(group);
   if (shown.length === 0) return null;
   return (
     <>
