@@ -51,6 +51,8 @@ export interface GetOptions {
   /** The page asks by itself; such requests do not renew the session. */
   isPoll?: boolean;
   accept?: string;
+  /** The data is a Blob of the bytes as they were sent, whatever their type. */
+  isRaw?: boolean;
   signal?: AbortSignal;
 }
 
@@ -76,7 +78,7 @@ export async function get<T>(path: string, options: GetOptions = {}): Promise<Re
   const signal = options.signal ?? null;
   // The browser's own cache would answer a 304 as a 200.
   const response = await request(path, { headers, signal, cache: 'no-store' });
-  return response.status === 304 ? null : replyOf<T>(response);
+  return response.status === 304 ? null : replyOf<T>(response, options.isRaw);
 }
 
 /**
@@ -107,12 +109,12 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function replyOf<T>(response: Response): Promise<Reply<T>> {
+async function replyOf<T>(response: Response, isRaw = false): Promise<Reply<T>> {
   if (!response.ok) throw await problemOf(response);
   const { headers, status } = response;
   const total = headers.get('X-Total-Count');
   return {
-    data: (await contentOf(response)) as T,
+    data: (await contentOf(response, isRaw)) as T,
     status,
     total: total === null ? null : Number(total),
     etag: headers.get('ETag'),
@@ -120,14 +122,40 @@ async function replyOf<T>(response: Response): Promise<Reply<T>> {
   };
 }
 
-async function contentOf(response: Response): Promise<unknown> {
+async function contentOf(response: Response, isRaw: boolean): Promise<unknown> {
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
   try {
-    return isJson ? await response.json() : await response.text();
+    if (isRaw) return await response.blob();
+    const text = await response.text();
+    return isJson ? JSON.parse(text, keepExact) : text;
   } catch {
     throw new ApiProblem(0, { code: 'unreachable', detail: 'The answer of the server broke off.' });
   }
+}
+
+interface RawJson {
+  rawJSON?: (text: string) => unknown;
+}
+
+/**
+ * Values of parameters have numbers that JavaScript would write otherwise, such as 1.0 or those of 20 digits. They become
+ * objects that JSON.stringify writes as they came. Browsers that cannot do so yet show what JavaScript makes of them.
+ */
+function keepExact(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || String(value) === source) return value;
+  return (JSON as RawJson).rawJSON?.(source) ?? value;
+}
+
+/**
+ * Opens an answer that is read piece by piece, such as an export.
+ * @throws ApiProblem
+ */
+export async function open(path: string, accept: string, signal: AbortSignal): Promise<Response> {
+  const response = await request(path, { headers: { Accept: accept }, signal, cache: 'no-store' });
+  if (!response.ok) throw await problemOf(response);
+  return response;
 }
 
 async function problemOf(response: Response): Promise<ApiProblem> {

@@ -40,6 +40,11 @@ export function apiPath(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encode(segment)}`).join('');
 }
 
+/** The path in the API of a configuration or composite, or of something below it. */
+export function apiOf(kind: Kind, name: string, ...segments: readonly string[]): string {
+  return apiPath(kind === 'composites' ? 'composite-configurations' : kind, name, ...segments);
+}
+
 /** Adds a query to a path. Members without a value are left out. */
 export function withQuery(
   path: string,

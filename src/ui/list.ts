@@ -14,6 +14,8 @@ export interface ListOptions {
   fixed?: Readonly<Record<string, string>>;
   /** The name of the member of the URL that holds the page, where two lists stand on one page. */
   pageName?: string;
+  /** False for a list that the API cannot sort, on a page whose URL may sort another one. */
+  sorts?: boolean;
   poll?: boolean;
 }
 
@@ -40,16 +42,34 @@ export interface List<T> {
   setFilters(changes: Readonly<Record<string, string | null>>, isStep?: boolean): void;
 }
 
+/** Rows that are there already, a page of them at a time. A filter or a sort is up to the caller. */
+export function usePages<T>(
+  resource: Resource<T[]>,
+  rows: readonly T[],
+  filters: readonly string[] = [],
+): List<T> {
+  const list = useList<T>(null, { filters });
+  const from = (list.page - 1) * PAGE_SIZE;
+  return {
+    ...list,
+    resource,
+    rows: rows.slice(from, from + PAGE_SIZE),
+    total: rows.length,
+    pageCount: Math.max(1, Math.ceil(rows.length / PAGE_SIZE)),
+    isBusy: false,
+  };
+}
+
 /** @param path below /api/v1; null: not known yet */
 export function useList<T>(path: string | null, options: ListOptions = {}): List<T> {
   const place = usePlace();
-  const { filters = [], fixed = {}, pageName = 'page', poll = true } = options;
+  const { filters = [], fixed = {}, pageName = 'page', sorts = true, poll = true } = options;
   const query: Record<string, string> = {};
   for (const name of filters) {
     const value = place.query.get(name);
     if (value !== null && value !== '') query[name] = value;
   }
-  const sort = place.query.get('sort') ?? '';
+  const sort = sorts ? (place.query.get('sort') ?? '') : '';
   const page = Math.max(1, Math.floor(Number(place.query.get(pageName) ?? 1)) || 1);
   const whole = { ...fixed, ...query, ...(sort === '' ? {} : { sort }) };
   const paging = { skip: (page - 1) * PAGE_SIZE || null, take: PAGE_SIZE };

@@ -26,8 +26,12 @@ export interface Resource<T> {
 export interface ResourceOptions {
   /** False for what never changes, such as the files of a published version. */
   poll?: boolean;
+  /** In milliseconds: after which time it is read again, by what was read last. Default: 15 seconds. */
+  pause?: (data: unknown) => number;
   /** Default: JSON. */
   accept?: string;
+  /** The data is a Blob of the bytes as they were sent, such as those of a file. */
+  isRaw?: boolean;
 }
 
 /** In milliseconds. */
@@ -37,17 +41,20 @@ const KEPT = 60;
 
 class Entry {
   readonly path: string;
-  readonly accept: string | undefined;
+  readonly accept: string;
+  readonly isRaw: boolean;
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
+  pause: (data: unknown) => number = () => POLL_INTERVAL;
   #watchers = 0;
   #timer: number | undefined;
   #reading: Promise<void> | null = null;
 
-  constructor(path: string, accept: string | undefined) {
+  constructor(path: string, accept: string, isRaw: boolean) {
     this.path = path;
     this.accept = accept;
+    this.isRaw = isRaw;
   }
 
   get isWatched(): boolean {
@@ -79,17 +86,18 @@ class Entry {
 
   async #read(isPoll: boolean): Promise<void> {
     clearTimeout(this.#timer);
-    let pause: number | null = this.polls ? POLL_INTERVAL : null;
+    let pause: number | null;
     try {
       const etag = this.reply.value?.etag ?? null;
-      const accept = this.accept === undefined ? {} : { accept: this.accept };
-      const reply = await get<unknown>(this.path, { isPoll, etag, ...accept });
+      const { accept, isRaw } = this;
+      const reply = await get<unknown>(this.path, { isPoll, etag, accept, isRaw });
       noteAnswer();
       if (reply !== null) this.reply.value = reply;
       this.problem.value = null;
+      pause = this.polls ? this.pause(this.reply.value?.data) : null;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      pause = this.#note(error, pause);
+      pause = this.#note(error, this.polls ? POLL_INTERVAL : null);
     }
     if (pause !== null && this.isWatched) this.#timer = window.setTimeout(() => this.#comeAgain(), pause);
   }
@@ -124,9 +132,9 @@ class Entry {
 
 const entries = new Map<string, Entry>();
 
-function entryOf(path: string, { accept }: ResourceOptions): Entry {
-  const key = `${accept ?? ''} ${path}`;
-  const entry = entries.get(key) ?? new Entry(path, accept);
+function entryOf(path: string, { accept = 'application/json', isRaw = false }: ResourceOptions): Entry {
+  const key = `${accept} ${isRaw} ${path}`;
+  const entry = entries.get(key) ?? new Entry(path, accept, isRaw);
   // The one that was used last stands last.
   entries.delete(key);
   entries.set(key, entry);
@@ -154,9 +162,28 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
   useEffect(() => {
     if (entry === null) return undefined;
     entry.polls = options.poll !== false;
+    if (options.pause !== undefined) entry.pause = options.pause;
     return entry.watch();
   }, [entry]);
-  if (entry === null) return { ...NOTHING, reload: async () => undefined };
+  return entry === null ? { ...NOTHING, reload: async () => undefined } : resourceOf<T>(entry);
+}
+
+/** What stands at several paths, in their order. How many there are may change. */
+export function useResources<T>(paths: readonly string[], options: ResourceOptions = {}): Resource<T>[] {
+  const several = paths.map((path) => entryOf(path, options));
+  useEffect(() => {
+    const ends = several.map((entry) => {
+      entry.polls = options.poll !== false;
+      return entry.watch();
+    });
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [paths.join(' ')]);
+  return several.map((entry) => resourceOf<T>(entry));
+}
+
+function resourceOf<T>(entry: Entry): Resource<T> {
   const reply = entry.reply.value as Reply<T> | null;
   const problem = entry.problem.value;
   return {

@@ -56,8 +56,11 @@ export interface Deed {
   forget(): void;
 }
 
-/** A deed with its state: under way, refused, done. One click does it once. */
-export function useDeed(run: Run): Deed {
+/**
+ * A deed with its state: under way, refused, done. One click does it once.
+ * @param changes false if nothing of what is shown can be another one afterwards
+ */
+export function useDeed(run: Run, changes = true): Deed {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const start = async () => {
@@ -67,7 +70,7 @@ export function useDeed(run: Run): Deed {
     try {
       const done = await run();
       if (done !== null) notify(done);
-      void refresh();
+      if (changes) void refresh();
       return true;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
@@ -91,6 +94,8 @@ interface DeedDialogProps {
   isWide?: boolean;
   /** The deed cannot be done yet. */
   isDisabled?: boolean;
+  /** What is shown while the deed is under way. */
+  underWay?: ComponentChildren;
   children?: ComponentChildren | ((problem: ApiProblem | null) => ComponentChildren);
 }
 
@@ -104,6 +109,7 @@ export function DeedDialog(props: DeedDialogProps) {
     isDanger = false,
     isWide = false,
     isDisabled = false,
+    underWay,
     children,
   } = props;
   const { isBusy, problem, start } = useDeed(run);
@@ -116,9 +122,10 @@ export function DeedDialog(props: DeedDialogProps) {
       <form onSubmit={(event) => void submit(event)}>
         {typeof children === 'function' ? children(problem) : children}
         {problem !== null && <Problem problem={problem} />}
+        {isBusy && underWay}
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
-            Cancel
+            {isBusy ? 'Close' : 'Cancel'}
           </button>
           <button
             type="submit"

@@ -37,12 +37,13 @@ interface DiffFileProps {
   url: string;
   mode: DiffMode;
   /** The level of the heading. The default is 2. */
-  level?: 2 | 3 | 4;
+  level?: 2 | 3 | 4 | 5;
+  /** The id of its section, where a page may show another difference of the same path. */
+  id?: string;
 }
 
 /** A section with an anchor, a heading and the difference, which can be folded. */
-export function DiffFile({ change, url, mode, level = 2 }: DiffFileProps) {
-  const id = fileAnchor(change.path);
+export function DiffFile({ change, url, mode, level = 2, id = fileAnchor(change.path) }: DiffFileProps) {
   const Heading = `h${level}` as const;
   const section = useRef<HTMLElement>(null);
   const isInView = useInView(section);

@@ -1,15 +1,25 @@
 /** What the API refused, in its own words, with its code; and when it is tried again. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiProblem } from '../client.ts';
 
-/** The alert. `onRetry` gives it a button to try again. */
-export function Problem({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
+interface ProblemProps {
+  problem: ApiProblem;
+  /** Gives it a button to try again. */
+  onRetry?: () => void;
+  /** What can be done about it. */
+  children?: ComponentChildren;
+}
+
+/** The alert. */
+export function Problem({ problem, onRetry, children }: ProblemProps) {
   return (
     <div class="alert" role="alert" data-code={problem.code}>
       <p>{problem.detail}</p>
       <FieldProblems problem={problem} />
       {problem.retryAfter !== null && <Countdown key={problem} seconds={problem.retryAfter} />}
+      {children !== undefined && <p>{children}</p>}
       <p class="alert-foot">
         <code>{problem.code}</code>
         {onRetry !== undefined && (

@@ -202,7 +202,8 @@ export function Count({ shown, total }: { shown: number; total: number }) {
   );
 }
 
-function Pager<T>({ list }: { list: List<T> }) {
+/** Links to the pages before and after this one. */
+export function Pager<T>({ list }: { list: List<T> }) {
   const { page, pageCount } = list;
   return (
     <nav aria-label="Pages" class="pager">
