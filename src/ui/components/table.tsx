@@ -120,7 +120,7 @@ export function DataTable<T>({ name, list, columns, keyOf, selection, none }: Da
 }
 
 /** A wide table scrolls by itself, so that the page does not. The keyboard can reach it. */
-function Scroller({ name, children }: { name: string; children: ComponentChildren }) {
+export function Scroller({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
     <section class="table-scroll" aria-label={`${name}, scrolls sideways`} tabIndex={0}>
