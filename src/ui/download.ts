@@ -13,8 +13,12 @@ export function download(path: string): void {
  */
 export async function save(path: string, accept: string, fileName: string): Promise<void> {
   const reply = await get<Blob>(path, { accept, isRaw: true });
-  if (reply === null) return;
-  const url = URL.createObjectURL(reply.data);
+  if (reply !== null) saveBlob(reply.data, fileName);
+}
+
+/** Saves what was read or made in the page. */
+export function saveBlob(blob: Blob, fileName: string): void {
+  const url = URL.createObjectURL(blob);
   follow(url, fileName);
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

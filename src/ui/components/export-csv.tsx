@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem, open } from '../client.ts';
+import { saveBlob } from '../download.ts';
 import { leaveForSignIn } from '../sign-in.ts';
 import { Problem } from './problem.tsx';
 import { Progress } from './progress.tsx';
@@ -25,7 +26,7 @@ export function ExportCsv({ path, file, total }: ExportProps) {
     setRows(0);
     setProblem(null);
     try {
-      save(await download(path, ended.current.signal, setRows), file);
+      saveBlob(await download(path, ended.current.signal, setRows), file);
     } catch (error) {
       if (error instanceof ApiProblem && error.status === 401) leaveForSignIn();
       if (!ended.current.signal.aborted) setProblem(problemOf(error));
@@ -70,13 +71,4 @@ async function download(path: string, signal: AbortSignal, onRows: (rows: number
     onRows(Math.max(0, rows));
   }
   return new Blob(pieces, { type: 'text/csv' });
-}
-
-function save(blob: Blob, file: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = file;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -39,7 +39,7 @@ export function AuditPage() {
       isEmpty={list.total === 0}
       isBusy={list.isBusy}
       tools={<Filters list={list} fields={FILTERS} />}
-      actions={<ExportCsv path={list.wholePath} fileName="audit.csv" />}
+      actions={<ExportCsv path={list.wholePath} file="audit.csv" total={list.total} />}
     >
       <DataTable
         name="Audit"

@@ -19,7 +19,7 @@ export function ReportsPage() {
       isEmpty={list.total === 0}
       isBusy={list.isBusy}
       tools={<Filters list={list} fields={FILTERS} />}
-      actions={<ExportCsv path={list.wholePath} fileName="reports.csv" />}
+      actions={<ExportCsv path={list.wholePath} file="reports.csv" total={list.total} />}
     >
       <DataTable
         name="Reports"

@@ -25,7 +25,9 @@ export function NodeReportsPage({ id }: { id: string }) {
       isEmpty={list.total === 0}
       isBusy={list.isBusy}
       crumbs={[{ href: links.nodes(), label: 'Nodes' }]}
-      actions={<ExportCsv path={list.wholePath} fileName={`reports-${node.data?.fqdn ?? id}.csv`} />}
+      actions={
+        <ExportCsv path={list.wholePath} file={`reports-${node.data?.fqdn ?? id}.csv`} total={list.total} />
+      }
       tools={
         <>
           <NodeTabs id={id} current="Reports" />
