@@ -1,9 +1,9 @@
-/** A line to copy: the text and a button. */
+/** Text to copy: a button, and a line with such a button. */
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** @param label says what the line is, for screen readers and for the button */
-export function CopyLine({ text, label }: { text: string; label: string }) {
+/** @param label says what is copied, for screen readers: the button is named `Copy <label>` */
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -15,11 +15,18 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
     setCopied(true);
   };
   return (
+    <button type="button" class="small" onClick={() => void copy()} aria-label={`Copy ${label}`}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </button>
+  );
+}
+
+/** @param label says what the line is, for screen readers and for the button */
+export function CopyLine({ text, label }: { text: string; label: string }) {
+  return (
     <div class="copy-line">
       <code>{text}</code>
-      <button type="button" class="small" onClick={() => void copy()} aria-label={`Copy ${label}`}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
+      <CopyButton text={text} label={label} />
     </div>
   );
 }

@@ -106,10 +106,10 @@ export function siblingKeys(lines: Lines, count: number, number: number): Set<st
     for (let at = number + step; at >= 1 && at <= count && Math.abs(at - number) < 500; at += step) {
       const line = parseLine(lines.line(at).text);
       if (line.isEmpty) continue;
-      if (line.column < column) break;
+      const beginsItem = line.dashes.some((dash) => dash < column);
+      if (line.column < column || (beginsItem && step === 1)) break;
       if (line.column === column && line.key !== null) keys.add(line.key);
-      if (line.column === column && line.dashes.length > 0 && step === -1) break;
-      if (line.dashes.some((dash) => dash < column) && step === 1) break;
+      if (beginsItem) break;
     }
   }
   return keys;

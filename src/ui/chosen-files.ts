@@ -1,0 +1,66 @@
+/** Files that a person has chosen or dropped, with the paths that they get in a version. */
+
+export interface ChosenFile {
+  /** Relative, with `/` between segments. */
+  path: string;
+  file: File;
+}
+
+/** What an input has: single files, or the files of a folder without the folder's own name. */
+export function filesOfInput(list: FileList): ChosenFile[] {
+  const chosen = [...list].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const isFolder = [...list].some((file) => file.webkitRelativePath !== '');
+  return tidy(isFolder ? withoutTop(chosen) : chosen);
+}
+
+/** What was dropped: files and whole folders. If it is a single folder, its own name is left out. */
+export async function filesOfDrop({ items }: DataTransfer): Promise<ChosenFile[]> {
+  // The list of items is emptied as soon as the event is over, so the entries are taken at once.
+  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const chosen = (await Promise.all(entries.map(filesOfEntry))).flat();
+  const isFolder = entries.length === 1 && entries[0]?.isDirectory === true;
+  return tidy(isFolder ? withoutTop(chosen) : chosen);
+}
+
+/** Those that were there and those that come in their place or beside them. */
+export function merged(before: readonly ChosenFile[], added: readonly ChosenFile[]): ChosenFile[] {
+  const byPath = new Map([...before, ...added].map((chosen) => [chosen.path, chosen]));
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A form with the files as the API takes them: the name of each part is the relative path. */
+export function formOf(fields: Readonly<Record<string, string>>, files: readonly ChosenFile[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) if (value !== '') form.append(name, value);
+  for (const { path, file } of files) form.append('files', file, path);
+  return form;
+}
+
+async function filesOfEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    return [{ path: entry.fullPath.replace(/^\//, ''), file }];
+  }
+  // Nobody wants the history of a clone in a version, and the API refuses it.
+  if (entry.name === '.git') return [];
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const chosen: ChosenFile[] = [];
+  // A reader gives its entries in pieces, and an empty piece at the end.
+  for (;;) {
+    const piece = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (piece.length === 0) return chosen;
+    for (const files of await Promise.all(piece.map(filesOfEntry))) chosen.push(...files);
+  }
+}
+
+function withoutTop(chosen: readonly ChosenFile[]): ChosenFile[] {
+  return chosen.map(({ path, file }) => ({ path: path.slice(path.indexOf('/') + 1), file }));
+}
+
+function tidy(chosen: readonly ChosenFile[]): ChosenFile[] {
+  return chosen.filter(({ path }) => !path.split('/').includes('.git'));
+}

@@ -1,0 +1,93 @@
+/** Makes a draft: from another version, or from files. It leads to the new draft. */
+
+import { useState } from 'preact/hooks';
+import { type ChosenFile, formOf } from '../chosen-files.ts';
+import { send } from '../client.ts';
+import { apiOf, type Kind, links } from '../links.ts';
+import { usePlace } from '../router.ts';
+import { DeedDialog } from './dialog.tsx';
+import { Field, SelectField, TextField } from './field.tsx';
+import { FilesField } from './files-field.tsx';
+
+const SEMVER = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(?:\+.*)?$/;
+
+/** The version that the server would take by itself: the next patch; empty where there is none. */
+export function nextPatch(highest: string | null): string {
+  const [, major, minor, patch, prerelease] = SEMVER.exec(highest ?? '') ?? [];
+  if (patch === undefined) return '';
+  return `${major}.${minor}.${prerelease === undefined ? Number(patch) + 1 : patch}`;
+}
+
+interface Props {
+  kind: Kind;
+  name: string;
+  /** All versions, highest first. */
+  versions: readonly { version: string }[];
+  /** The version that is copied. Without it, people choose one, or begin with files. */
+  from?: string;
+  onClose: () => void;
+}
+
+/** A dialog; its button is `Create`. */
+export function NewDraftDialog({ kind, name, versions, from: given, onClose }: Props) {
+  const place = usePlace();
+  const [version, setVersion] = useState(nextPatch(versions[0]?.version ?? null) || '1.0.0');
+  const [from, setFrom] = useState(given ?? versions[0]?.version ?? '');
+  const [message, setMessage] = useState('');
+  const [files, setFiles] = useState<ChosenFile[]>([]);
+  const run = async () => {
+    const made = await send<{ version: string }>('POST', apiOf(kind, name, 'versions'), bodyOf());
+    place.go(links.draft(kind, name, made.data.version));
+    return `The draft ${made.data.version} is there.`;
+  };
+  const bodyOf = () => {
+    if (from === '') return formOf({ version, message }, files);
+    return { version, from, ...(message === '' ? {} : { message }) };
+  };
+  return (
+    <DeedDialog
+      heading={given === undefined ? 'New draft' : `Draft from ${given}`}
+      deed="Create"
+      run={run}
+      onClose={onClose}
+      isDisabled={from === '' && files.length === 0}
+    >
+      {(problem) => (
+        <>
+          <Field
+            label="Version"
+            name="version"
+            value={version}
+            onInput={setVersion}
+            required
+            problem={problem}
+          />
+          {given === undefined && (
+            <SelectField
+              label="From"
+              name="from"
+              value={from}
+              onInput={setFrom}
+              choices={[
+                ...versions.map((each) => ({ value: each.version, label: `The files of ${each.version}` })),
+                { value: '', label: 'Files of my own' },
+              ]}
+              problem={problem}
+            />
+          )}
+          {from === '' && (
+            <FilesField files={files} onChange={setFiles} hint="At least the entry point is needed." />
+          )}
+          <TextField
+            label="Message"
+            name="message"
+            value={message}
+            onInput={setMessage}
+            hint="Why there is a new version. Git keeps it."
+            problem={problem}
+          />
+        </>
+      )}
+    </DeedDialog>
+  );
+}
