@@ -26,7 +26,8 @@ export interface RowsWish {
 
 /** @returns the rows, and how many scopes without files are left out */
 export function rowsOf({ types, files, values, hasDefault }: RowsWish): { rows: Row[]; left: number } {
-  const bySeries = Map.groupBy(files, keyOf);
+  const bySeries = new Map<string, ParameterFile[]>();
+  for (const file of files) bySeries.set(keyOf(file), [...(bySeries.get(keyOf(file)) ?? []), file]);
   const rows: Row[] = [];
   let empty = 0;
   for (const { id, name: scopeTypeName } of types) {
