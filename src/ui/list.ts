@@ -16,8 +16,8 @@ export interface ListOptions {
   pageName?: string;
   /** False for a list that the API cannot sort, on a page whose URL may sort another one. */
   sorts?: boolean;
-  /** How many entries a page has; at most 1,000. Default: PAGE_SIZE. */
-  pageSize?: number;
+  /** How many rows a page has. */
+  size?: number;
   poll?: boolean;
 }
 
@@ -65,8 +65,14 @@ export function usePages<T>(
 /** @param path below /api/v1; null: not known yet */
 export function useList<T>(path: string | null, options: ListOptions = {}): List<T> {
   const place = usePlace();
-  const { filters = [], fixed = {}, pageName = 'page', sorts = true, poll = true } = options;
-  const { pageSize = PAGE_SIZE } = options;
+  const {
+    filters = [],
+    fixed = {},
+    pageName = 'page',
+    sorts = true,
+    size = PAGE_SIZE,
+    poll = true,
+  } = options;
   const query: Record<string, string> = {};
   for (const name of filters) {
     const value = place.query.get(name);
@@ -75,7 +81,7 @@ export function useList<T>(path: string | null, options: ListOptions = {}): List
   const sort = sorts ? (place.query.get('sort') ?? '') : '';
   const page = Math.max(1, Math.floor(Number(place.query.get(pageName) ?? 1)) || 1);
   const whole = { ...fixed, ...query, ...(sort === '' ? {} : { sort }) };
-  const paging = { skip: (page - 1) * pageSize || null, take: pageSize };
+  const paging = { skip: (page - 1) * size || null, take: size };
   const resource = useResource<T[]>(path && withQuery(path, { ...whole, ...paging }), { poll });
   const before = useRef<{ rows: readonly T[]; total: number }>({ rows: [], total: 0 });
   if (resource.data !== null)
@@ -87,7 +93,7 @@ export function useList<T>(path: string | null, options: ListOptions = {}): List
     rows,
     total,
     page,
-    pageCount: Math.max(1, Math.ceil(total / pageSize)),
+    pageCount: Math.max(1, Math.ceil(total / size)),
     query,
     isFiltered: Object.keys(query).length > 0,
     sort,

@@ -38,12 +38,13 @@ interface DiffFileProps {
   mode: DiffMode;
   /** The level of the heading. The default is 2. */
   level?: 2 | 3 | 4 | 5;
-  /** The id of its section, where a page may show another difference of the same path. */
+  /** The id of its section, which is no landmark then: the page may show another difference of the same path. */
   id?: string;
 }
 
 /** A section with an anchor, a heading and the difference, which can be folded. */
-export function DiffFile({ change, url, mode, level = 2, id = fileAnchor(change.path) }: DiffFileProps) {
+export function DiffFile({ change, url, mode, level = 2, id: given }: DiffFileProps) {
+  const id = given ?? fileAnchor(change.path);
   const Heading = `h${level}` as const;
   const section = useRef<HTMLElement>(null);
   const isInView = useInView(section);
@@ -53,7 +54,12 @@ export function DiffFile({ change, url, mode, level = 2, id = fileAnchor(change.
     if (location.hash === `#${id}`) section.current?.scrollIntoView();
   }, [id]);
   return (
-    <section id={id} class="diff-file" ref={section} aria-labelledby={`${id}-name`}>
+    <section
+      id={id}
+      class="diff-file"
+      ref={section}
+      aria-labelledby={given === undefined ? `${id}-name` : undefined}
+    >
       <div class="diff-file-head">
         <Heading id={`${id}-name`}>{change.path}</Heading>
         <CopyPath path={change.path} />
