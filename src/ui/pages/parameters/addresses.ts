@@ -10,5 +10,5 @@ export function newFileLink(
   { version, from }: { version: string; from?: string },
 ): string {
   const file = links.parameterFile(name, { scopeTypeName, scopeValue, version });
-  return `${file}&view=new${from === undefined ? '' : `&from=${encodeURIComponent(from)}`}`;
+  return `${file}&new=true${from === undefined ? '' : `&from=${encodeURIComponent(from)}`}`;
 }

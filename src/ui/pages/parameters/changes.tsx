@@ -1,5 +1,7 @@
 /** What a version changes against the published version below it. */
 
+import { useEffect, useRef } from 'preact/hooks';
+import { useDiffMode } from '../../components/diff-mode.tsx';
 import { DiffTable } from '../../components/diff-table.tsx';
 import { Part } from '../../components/page.tsx';
 import { withQuery } from '../../links.ts';
@@ -16,12 +18,24 @@ export function ChangesPart({ named, data }: { named: FileName; data: FileData }
   );
 }
 
+interface ChangesProps {
+  named: FileName;
+  data: FileData;
+  /** Of the draft whose changes are shown. When it is another one, they are read anew. */
+  etag?: string | null;
+}
+
 /** The difference as a table that is named by the path. */
-export function Changes({ named, data }: { named: FileName; data: FileData }) {
+export function Changes({ named, data, etag = null }: ChangesProps) {
   const { version, scopeValue } = named;
-  const isDraft = data.file.data?.status === 'Draft';
+  const mode = useDiffMode();
   const path = data.path && withQuery(`${data.path}/compare`, { to: version, scopeValue });
-  const diff = useResource<FileDiff>(path, { poll: isDraft });
+  const diff = useResource<FileDiff>(path, { poll: false });
+  const shown = useRef(etag);
+  useEffect(() => {
+    if (shown.current !== etag) void diff.reload();
+    shown.current = etag;
+  }, [etag]);
   return (
     <Part of={diff}>
       {(read) => (
@@ -31,7 +45,7 @@ export function Changes({ named, data }: { named: FileName; data: FileData }) {
               ? 'No published version is below this one, so everything is new.'
               : 'Against the highest published version below this one.'}
           </p>
-          <DiffTable path={read.path} diff={read} mode="split" />
+          <DiffTable path={read.path} diff={read} mode={mode} />
         </>
       )}
     </Part>

@@ -37,7 +37,10 @@ export interface FileData {
 /** Files that were saved on this page, by path, until they are read. The page goes on with them. */
 const saved = signal<ReadonlyMap<string, { data: ParameterContent; etag: string | null }>>(new Map());
 
-export function versionPath(path: string, { version, scopeValue }: { version: string } & Pick<Scope, 'scopeValue'>) {
+export function versionPath(
+  path: string,
+  { version, scopeValue }: { version: string } & Pick<Scope, 'scopeValue'>,
+) {
   return withQuery(`${path}/versions/${encodeURIComponent(version)}`, { scopeValue });
 }
 

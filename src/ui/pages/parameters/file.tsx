@@ -24,7 +24,7 @@ export function ParameterFilePage({ name }: { name: string }) {
     scopeTypeName: query.get('scopeTypeName') ?? 'Default',
     scopeValue: query.get('scopeValue'),
     version: query.get('version') ?? '',
-    isNew: query.get('view') === 'new',
+    isNew: query.get('new') === 'true',
     from: query.get('from'),
   };
   const data = useFileData(named);
@@ -108,7 +108,13 @@ function DeleteDialog({ named, data, onClose }: PartProps & { onClose: () => voi
     return `The draft ${version} of ${scopeLabel(named)} is deleted.`;
   };
   return (
-    <DeedDialog heading={`Delete draft ${version}`} deed="Delete draft" run={remove} onClose={onClose} isDanger>
+    <DeedDialog
+      heading={`Delete draft ${version}`}
+      deed="Delete draft"
+      run={remove}
+      onClose={onClose}
+      isDanger
+    >
       <p>Its content is gone afterwards. Nodes do not get drafts, so nothing changes for them.</p>
     </DeedDialog>
   );

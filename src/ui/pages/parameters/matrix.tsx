@@ -20,7 +20,7 @@ const FILTERS = ['scopeTypeName', 'scopeValue', 'status'];
 export function ParametersPage({ name }: { name: string }) {
   const of = apiPath('configurations', name);
   const list = useList<ParameterFile>(`${of}/parameter-files`, {
-    ...{ filters: FILTERS, pageSize: MOST, sorts: false },
+    ...{ filters: FILTERS, size: MOST, sorts: false },
   });
   const types = useResource<ScopeType[]>(withQuery('/scope-types', { take: MOST }));
   // Somebody may see the parameters and not the configuration. These two are then left out.

@@ -6,7 +6,15 @@ import { ChangesPart } from './changes.tsx';
 import type { FileData, FileName } from './file-data.ts';
 import { pathOf } from './model.ts';
 
-export function PublishedPart({ named, data, file }: { named: FileName; data: FileData; file: ParameterContent }) {
+export function PublishedPart({
+  named,
+  data,
+  file,
+}: {
+  named: FileName;
+  data: FileData;
+  file: ParameterContent;
+}) {
   const { contentType, content, isPassthrough } = file;
   return (
     <>
@@ -31,7 +39,8 @@ export function PublishedPart({ named, data, file }: { named: FileName; data: Fi
 export function PassthroughNote() {
   return (
     <p class="note">
-      This version is a passthrough: it sets nothing. From it on, nodes get their values from the other scopes.
+      This version is a passthrough: it sets nothing. From it on, nodes get their values from the other
+      scopes.
     </p>
   );
 }
