@@ -141,18 +141,12 @@ function inContent<T extends { path: string }>(error: T): T {
 
 function SaveBar({ named, draft }: { named: FileName; draft: Draft }) {
   const { save, isDirty } = draft;
-  const isSavable = isDirty || named.isNew;
   return (
     <>
       {save.problem !== null && draft.conflict === null && <Problem problem={save.problem} />}
       <div class="bar">
-        <button
-          type="button"
-          class="primary"
-          disabled={save.isBusy || !isSavable}
-          aria-busy={save.isBusy}
-          onClick={() => void save.start()}
-        >
+        {/* It is never disabled, because the keyboard would lose its place when everything is saved. */}
+        <button type="button" class="primary" aria-busy={save.isBusy} onClick={() => void save.start()}>
           Save
         </button>
         {isDirty && !named.isNew && (

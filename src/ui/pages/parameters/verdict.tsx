@@ -32,10 +32,10 @@ function Found({ verdict, hasSchema, schemaVersion }: VerdictProps & { verdict: 
   if (problem !== null) return <Problem problem={problem} />;
   if (errors.length === 0)
     return (
-      <p role="status">
+      <p role="status" class="verdict-line">
         <Mark word="Valid" tone="good" />
         {hasSchema && schemaVersion !== undefined && (
-          <span class="muted"> by the schema of version {schemaVersion}</span>
+          <span class="muted">by the schema of version {schemaVersion}</span>
         )}
       </p>
     );
