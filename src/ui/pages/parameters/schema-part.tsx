@@ -15,6 +15,7 @@ const COLUMNS: readonly Column<Parameter>[] = [
   {
     label: 'Name',
     isName: true,
+    isLong: true,
     cell: ({ name, isSecure, isRequired }) => (
       <>
         <code>{name}</code> {isRequired && <Mark word="Required" tone="info" />}{' '}

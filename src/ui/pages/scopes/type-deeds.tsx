@@ -13,7 +13,7 @@ export function TypeDeeds({ type }: { type: ScopeType }) {
   const close = () => setAsked(null);
   if (type.isSystem) return <Switch type={type} path={path} />;
   return (
-    <span class="bar">
+    <span class="row-deeds">
       <button type="button" class="small" onClick={() => setAsked('description')}>
         Edit description
       </button>

@@ -34,7 +34,6 @@ export function TypesTable({ types, shown, total }: TypesProps) {
     setMove(null);
   }, [types.map(({ id }) => id).join(' ')]);
   const columns: Column<ScopeType>[] = [
-    { label: 'Precedence', isNumber: true, cell: ({ precedence }) => <Num value={precedence} /> },
     {
       label: 'Name',
       isName: true,
@@ -47,6 +46,7 @@ export function TypesTable({ types, shown, total }: TypesProps) {
         </a>
       ),
     },
+    { label: 'Precedence', isNumber: true, cell: ({ precedence }) => <Num value={precedence} /> },
     { label: 'Description', isLong: true, cell: ({ description }) => description ?? '' },
     { label: 'Values', cell: (type) => <Values type={type} /> },
     ...(can('scopes.admin-override')
@@ -112,7 +112,7 @@ function Order({ type, types, isBusy, onMove }: OrderProps) {
   if (isSystem) return <span class="muted">{name === 'Node' ? 'always last' : 'always first'}</span>;
   const at = types.indexOf(type);
   return (
-    <span class="bar">
+    <span class="row-deeds">
       {([-1, 1] as const).map((by) => {
         const isEnd = types[at + by]?.isSystem !== false;
         return (

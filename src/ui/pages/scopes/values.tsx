@@ -91,7 +91,7 @@ function Values({ type, ask }: { type: ScopeType; ask: (asked: Asked) => void })
 
 function ValueDeeds({ value, ask }: { value: ScopeValue; ask: (asked: Asked) => void }) {
   return (
-    <span class="bar">
+    <span class="row-deeds">
       <button type="button" class="small" onClick={() => ask({ deed: 'description', value })}>
         Edit description
       </button>
