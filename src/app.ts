@@ -9,7 +9,7 @@ import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
 import type { ConsoleFiles } from './api/console/files.ts';
-import { consoleRoutes } from './api/console/routes.ts';
+import { CONSOLE, consoleRoutes } from './api/console/routes.ts';
 import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
@@ -162,7 +162,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { versionTools, parameterTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
-  const auth = { database, dataDir: config.dataDir, log, onSignIn };
+  const auth = { database, dataDir: config.dataDir, log, onSignIn, console: config.ui.isOn ? CONSOLE : null };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),

@@ -143,8 +143,8 @@ interface RouteDescription {
   problems?: readonly ProblemName[];
   /** Set where git itself calls: a token may come by HTTP Basic, and git is told of problems in plain text. */
   caller?: 'git';
-  /** Set for a page: makes what a browser is shown of a failure. The caller is null while not known. */
-  showFailure?(error: HawserError, principal: Principal | null): Answer;
+  /** Set for a page: makes what a browser is shown of a failure. The caller is null while not known, the query as it came. */
+  showFailure?(error: HawserError, principal: Principal | null, query: string): Answer;
   /** The level of the log line of a success. The default is debug for GET and info for the rest. */
   logLevel?: 'debug';
   /**

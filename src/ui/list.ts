@@ -44,20 +44,23 @@ export interface List<T> {
   setFilters(changes: Readonly<Record<string, string | null>>, isStep?: boolean): void;
 }
 
-/** Rows that are there already, a page of them at a time. A filter or a sort is up to the caller. */
+/**
+ * Rows that are there already, filtered and a page of them at a time.
+ * @param meets says whether a row meets the filters that are set
+ */
 export function usePages<T>(
-  resource: Resource<T[]>,
   rows: readonly T[],
   filters: readonly string[] = [],
+  meets: (row: T, query: List<T>['query']) => boolean = () => true,
 ): List<T> {
   const list = useList<T>(null, { filters });
+  const met = rows.filter((row) => meets(row, list.query));
   const from = (list.page - 1) * PAGE_SIZE;
   return {
     ...list,
-    resource,
-    rows: rows.slice(from, from + PAGE_SIZE),
-    total: rows.length,
-    pageCount: Math.max(1, Math.ceil(rows.length / PAGE_SIZE)),
+    rows: met.slice(from, from + PAGE_SIZE),
+    total: met.length,
+    pageCount: Math.max(1, Math.ceil(met.length / PAGE_SIZE)),
     isBusy: false,
   };
 }

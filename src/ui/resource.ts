@@ -46,6 +46,8 @@ class Entry {
   readonly reply: Signal<Reply<unknown> | null> = signal(null);
   readonly problem: Signal<ApiProblem | null> = signal(null);
   polls = false;
+  /** What it stands for was deleted. */
+  isGone = false;
   pause: (data: unknown) => number = () => POLL_INTERVAL;
   #watchers = 0;
   #timer: number | undefined;
@@ -72,6 +74,7 @@ class Entry {
 
   /** Reads it, unless that is under way. */
   read(isPoll: boolean): Promise<void> {
+    if (this.isGone) return Promise.resolve();
     this.#reading ??= this.#read(isPoll).finally(() => {
       this.#reading = null;
     });
@@ -199,6 +202,18 @@ function resourceOf<T>(entry: Entry): Resource<T> {
 function stateOf(reply: Reply<unknown> | null, problem: ApiProblem | null): ResourceState {
   if (problem !== null) return problem.status === 403 ? 'forbidden' : 'error';
   return reply === null ? 'loading' : 'ready';
+}
+
+/**
+ * What stands at this path and below it was deleted: pages that still show it until another page is there do not read it
+ * again. It is called before the deed ends.
+ */
+export function forget(path: string): void {
+  for (const [key, entry] of entries) {
+    if (entry.path.split('?', 1)[0] !== path && !entry.path.startsWith(`${path}/`)) continue;
+    entry.isGone = true;
+    entries.delete(key);
+  }
 }
 
 /** After a deed: reads anew all that is looked at, and forgets the rest, because it may have changed too. */

@@ -12,11 +12,13 @@ interface DialogProps {
   heading: string;
   onClose: () => void;
   isWide?: boolean;
+  /** Escape does not close it: what it shows cannot be shown again. It needs a button that closes it. */
+  isKept?: boolean;
   children: ComponentChildren;
 }
 
 /** It is open for as long as it is rendered. */
-export function Dialog({ heading, onClose, isWide = false, children }: DialogProps) {
+export function Dialog({ heading, onClose, isWide = false, isKept = false, children }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -34,9 +36,13 @@ export function Dialog({ heading, onClose, isWide = false, children }: DialogPro
       ref={element}
       aria-labelledby={id}
       class={isWide ? 'wide' : ''}
+      onKeyDown={(event) => {
+        // Of two cancel events in a row, Chromium obeys only the first.
+        if (isKept && event.key === 'Escape') event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isKept) onClose();
       }}
     >
       <h2 id={id}>{heading}</h2>
@@ -147,10 +153,12 @@ interface DeedButtonProps {
   /** Why it cannot be done; it is shown beside the button. */
   reason?: string | null;
   class?: string;
+  /** What it is done to, for screen readers, where several buttons say the same. */
+  about?: string;
 }
 
 /** A deed without questions. A refusal is shown beside the button. */
-export function DeedButton({ deed, run, reason = null, class: classes = '' }: DeedButtonProps) {
+export function DeedButton({ deed, run, reason = null, class: classes = '', about }: DeedButtonProps) {
   const { isBusy, problem, start } = useDeed(run);
   const id = useId();
   return (
@@ -164,6 +172,7 @@ export function DeedButton({ deed, run, reason = null, class: classes = '' }: De
         onClick={() => void start()}
       >
         {deed}
+        {about !== undefined && <span class="visually-hidden"> {about}</span>}
       </button>
       {reason !== null && (
         <span id={id} class="hint">

@@ -24,7 +24,8 @@ export function relativeTime(at: string, since = Date.now()): string {
   const [unit, word] = UNITS.find(([length]) => size >= length) ?? [1, 's'];
   const count = Math.floor(size / unit);
   if (size < 5) return 'now';
-  const text = `${count} ${word}${word.length > 3 && count !== 1 ? 's' : ''}`;
+  const isAbbreviated = unit < 86_400;
+  const text = `${count} ${word}${isAbbreviated || count === 1 ? '' : 's'}`;
   return seconds < 0 ? `${text} ago` : `in ${text}`;
 }
 

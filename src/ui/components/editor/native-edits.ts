@@ -36,7 +36,17 @@ function replacedRange(event: InputEvent, view: EditorView): { from: number; to:
   const to = view.posAtDOM(range.endContainer, range.endOffset);
   // Lines that are out of sight have no elements. Only the editor knows which of them are selected.
   const isKnown = from === shownPosition(view, known.from) && to === shownPosition(view, known.to);
-  return isKnown ? known : { from, to };
+  if (isKnown) return known;
+  // A selection of all that somebody else made ends inside of the element that stands for the last lines.
+  return { from, to: isInGap(range.endContainer) ? endOfGap(range.endContainer, view) : to };
+}
+
+function isInGap(node: Node): node is Element {
+  return node instanceof Element && node.classList.contains('cm-gap');
+}
+
+function endOfGap(gap: Element, view: EditorView): number {
+  return view.posAtDOM(view.contentDOM, [...view.contentDOM.childNodes].indexOf(gap) + 1);
 }
 
 function shownPosition(view: EditorView, position: number): number {

@@ -1,0 +1,50 @@
+/** Name, address and whether the account is active. */
+
+import { send } from '../../client.ts';
+import { EditForm, useEdit } from '../../components/edit-form.tsx';
+import { CheckField, Field } from '../../components/field.tsx';
+import { apiPath } from '../../links.ts';
+import type { UserDetails } from '../../types.ts';
+
+export function UserForm({ user, etag }: { user: UserDetails; etag: string | null }) {
+  const { username, email, isActive } = user;
+  const edit = useEdit({ username, email, isActive }, etag);
+  const { value, set } = edit;
+  const run = async () => {
+    await send('PUT', apiPath('users', user.id), value, { ifMatch: edit.etag });
+    return `${value.username} was saved.`;
+  };
+  return (
+    <EditForm label={`Details of ${username}`} edit={edit} run={run}>
+      {(problem) => (
+        <>
+          <Field
+            label="User name"
+            name="username"
+            autocomplete="off"
+            required
+            problem={problem}
+            value={value.username}
+            onInput={(text) => set('username', text)}
+          />
+          <Field
+            label="E-mail"
+            name="email"
+            type="email"
+            autocomplete="off"
+            required
+            problem={problem}
+            value={value.email}
+            onInput={(text) => set('email', text)}
+          />
+          <CheckField
+            label="Active"
+            hint="Without it nobody can sign in as this user. Taking it away ends all sessions and tokens for good."
+            checked={value.isActive}
+            onChange={(checked) => set('isActive', checked)}
+          />
+        </>
+      )}
+    </EditForm>
+  );
+}
