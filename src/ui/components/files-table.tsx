@@ -46,7 +46,7 @@ export function FilesTable<F extends VersionFile>({ files, hrefOf, current = nul
   ];
   if (current === null)
     columns.push({ label: 'Checksum', cell: (file) => <Checksum checksum={file.checksum} of={file.path} /> });
-  if (deeds !== undefined) columns.push({ label: 'Deeds', cell: deeds });
+  if (deeds !== undefined) columns.push({ label: 'Actions', cell: deeds });
   return (
     <>
       <SimpleTable name="Files" rows={files.slice(0, end)} keyOf={({ path }) => path} columns={columns} />

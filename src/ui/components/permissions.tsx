@@ -75,9 +75,9 @@ function GrantsTable({ list, ask }: { list: Props['list']; ask: (asked: Asked) =
         { label: 'Level', cell: ({ level }) => level },
         { label: 'Granted', cell: ({ grantedAt }) => <Time at={grantedAt} /> },
         {
-          label: 'Deeds',
+          label: 'Actions',
           cell: (grant) => (
-            <span class="bar">
+            <span class="row-deeds">
               <button
                 type="button"
                 class="small"

@@ -46,9 +46,9 @@ export function DraftsTable({ kind, name, drafts, canModify, canManage }: Drafts
             ),
           },
           {
-            label: 'Go on',
+            label: 'Actions',
             cell: ({ version }) => (
-              <span class="bar">
+              <span class="row-deeds">
                 {canModify && <a href={links.draft(kind, name, version)}>Edit</a>}
                 <a href={links.review(kind, name, version)}>Review</a>
                 {canManage && (
@@ -89,15 +89,16 @@ interface VersionsProps {
   name: string;
   /** Published ones, highest first. */
   versions: readonly AnyVersion[];
-  /** How many nodes are offered and run each; null where the user may not see it. */
-  use: readonly VersionUse[] | null;
+  /** How many nodes are offered and run each; null while it is not known, undefined where the user may not see it. */
+  use: readonly VersionUse[] | null | undefined;
 }
 
 /** Table `Versions`: one group of rows for each major version. */
 export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
   const uses = use && new Map(use.map((each) => [each.version, each]));
   const most = Math.max(1, ...(use ?? []).map(({ offered }) => offered));
-  const columns = ['Version', 'Status', 'Message', 'Published', ...(uses ? ['Offered', 'Running'] : [])];
+  const columns = ['Version', 'Status', 'Message', 'Published'];
+  if (uses !== undefined) columns.push('Offered', 'Running');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
     <section class="table-scroll" aria-label="Versions, scrolls sideways" tabIndex={0}>
@@ -125,7 +126,9 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
                   <a href={links.version(kind, name, version.version)}>{version.version}</a>
                 </th>
                 <VersionCells version={version} />
-                {uses && <UseCells use={uses.get(version.version)} {...{ kind, name, version, most }} />}
+                {uses !== undefined && (
+                  <UseCells use={uses?.get(version.version)} {...{ name, version, most }} />
+                )}
               </tr>
             ))}
           </tbody>
@@ -157,15 +160,24 @@ function VersionCells({ version }: { version: AnyVersion }) {
   );
 }
 
-interface UseProps extends Pick<VersionsProps, 'kind' | 'name'> {
+interface UseProps {
+  name: string;
   version: AnyVersion;
+  /** Undefined while it is not known. */
   use: VersionUse | undefined;
   /** The number of nodes that the longest bar stands for. */
   most: number;
 }
 
 function UseCells({ name, version, use, most }: UseProps) {
-  const { offered, declared, served } = use ?? { offered: 0, declared: 0, served: 0 };
+  if (use === undefined)
+    return (
+      <>
+        <td />
+        <td />
+      </>
+    );
+  const { offered, declared, served } = use;
   const query = { configurationName: name, version: version.version };
   return (
     <>
