@@ -1,4 +1,4 @@
-/** Makes a draft: from another version, or from files. It leads to the new draft. */
+/** Makes a draft: from another version, or from files; of a composite an empty one. It leads to the new draft. */
 
 import { useState } from 'preact/hooks';
 import { type ChosenFile, formOf } from '../chosen-files.ts';
@@ -40,7 +40,10 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
     place.go(links.draft(kind, name, made.data.version));
     return `The draft ${made.data.version} is there.`;
   };
+  // The API makes drafts of composites without children, from no other version.
+  const isEmpty = kind === 'composites';
   const bodyOf = () => {
+    if (isEmpty) return { version, ...(message === '' ? {} : { message }) };
     if (from === '') return formOf({ version, message }, files);
     return { version, from, ...(message === '' ? {} : { message }) };
   };
@@ -50,7 +53,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
       deed="Create"
       run={run}
       onClose={onClose}
-      isDisabled={from === '' && files.length === 0}
+      isDisabled={!isEmpty && from === '' && files.length === 0}
     >
       {(problem) => (
         <>
@@ -60,9 +63,10 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
             value={version}
             onInput={setVersion}
             required
+            {...(isEmpty && { hint: 'The draft begins without children.' })}
             problem={problem}
           />
-          {given === undefined && (
+          {!isEmpty && given === undefined && (
             <SelectField
               label="From"
               name="from"
@@ -75,7 +79,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
               problem={problem}
             />
           )}
-          {from === '' && (
+          {!isEmpty && from === '' && (
             <FilesField files={files} onChange={setFiles} hint="At least the entry point is needed." />
           )}
           <TextField
