@@ -9,9 +9,13 @@ const MOST_STEPS = 200;
 export async function moveTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
   for (let step = 0; step < MOST_STEPS; step += 1) {
-    if (await target.evaluate<boolean>('(element) => element === element.getRootNode().activeElement'))
-      return;
+    if (await target.evaluate(hasFocus)) return;
     await page.keyboard.press(key);
   }
   throw new Error(`${key} does not lead to ${target}`);
+}
+
+/** It runs in the page. The document names the element that holds the shadow root, and that one the element in it. */
+function hasFocus(element: { getRootNode(): object }): boolean {
+  return Reflect.get(element.getRootNode(), 'activeElement') === element;
 }
