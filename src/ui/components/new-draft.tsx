@@ -1,4 +1,4 @@
-/** Makes a draft: from another version, or from files. It leads to the new draft. */
+/** Makes a draft: from another version, or from files; of a composite an empty one. It leads to the new draft. */
 
 import { useState } from 'preact/hooks';
 import { type ChosenFile, formOf } from '../chosen-files.ts';
@@ -28,6 +28,10 @@ interface Props {
   onClose: () => void;
 }
 
+interface Made {
+  version: string;
+}
+
 /** A dialog; its button is `Create`. */
 export function NewDraftDialog({ kind, name, versions, from: given, onClose }: Props) {
   const place = usePlace();
@@ -36,13 +40,19 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
   const [message, setMessage] = useState('');
   const [files, setFiles] = useState<ChosenFile[]>([]);
   const run = async () => {
-    const made = await send<{ version: string }>('POST', apiOf(kind, name, 'versions'), bodyOf());
+    const made = await post();
     place.go(links.draft(kind, name, made.data.version));
     return `The draft ${made.data.version} is there.`;
   };
-  const bodyOf = () => {
-    if (from === '') return formOf({ version, message }, files);
-    return { version, from, ...(message === '' ? {} : { message }) };
+  // The API makes drafts of composites without children, from no other version.
+  const isEmpty = kind === 'composites';
+  const post = () => {
+    const path = apiOf(kind, name, 'versions');
+    const said = message === '' ? {} : { message };
+    if (isEmpty) return send<Made>('POST', path, { version, ...said });
+    if (from !== '') return send<Made>('POST', path, { version, from, ...said });
+    const { body, type } = formOf({ version, message }, files);
+    return send<Made>('POST', path, body, { type });
   };
   return (
     <DeedDialog
@@ -50,7 +60,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
       deed="Create"
       run={run}
       onClose={onClose}
-      isDisabled={from === '' && files.length === 0}
+      isDisabled={!isEmpty && from === '' && files.length === 0}
     >
       {(problem) => (
         <>
@@ -60,11 +70,12 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
             value={version}
             onInput={setVersion}
             required
+            {...(isEmpty && { hint: 'The draft begins without children.' })}
             problem={problem}
           />
-          {given === undefined && (
+          {!isEmpty && given === undefined && (
             <SelectField
-              label="From"
+              label="Begin with"
               name="from"
               value={from}
               onInput={setFrom}
@@ -75,7 +86,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
               problem={problem}
             />
           )}
-          {from === '' && (
+          {!isEmpty && from === '' && (
             <FilesField files={files} onChange={setFiles} hint="At least the entry point is needed." />
           )}
           <TextField

@@ -34,7 +34,7 @@ export function MatrixTable({ name, list, types, majors, isChangeable }: MatrixP
   ];
   return (
     <>
-      <Scroller name="Parameter files">
+      <Scroller>
         <table class="matrix" aria-busy={isLoading}>
           <caption class="visually-hidden">Parameter files</caption>
           <thead>
