@@ -18,6 +18,7 @@ import type {
 } from '../../types.ts';
 import { ChangedFiles } from './changed-files.tsx';
 import { draftCrumbs, PublishedNote, reasonAgainst } from './shared.tsx';
+import { unsavedOf } from './unsaved.ts';
 
 interface Props {
   name: string;
@@ -69,8 +70,15 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
     reasonAgainst('publish', configuration.data) ??
     reasonOfCheck(check) ??
     (etag === null ? 'The changes are being read.' : null);
+  const unsaved = [...unsavedOf(name, version).value.keys()];
   return (
     <>
+      {unsaved.length > 0 && (
+        <p class="warning">
+          {unsaved.join(', ')} {unsaved.length === 1 ? 'has' : 'have'} changes that are not saved. They are
+          not part of this review.
+        </p>
+      )}
       {isOld && (
         <p class="warning" role="status">
           The draft has changed since it was read here.{' '}
