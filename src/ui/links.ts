@@ -57,6 +57,12 @@ export function withQuery(
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
+/** The two versions of a comparison's address, such as `1.0.0...1.1.0`. Versions have no `..` in them. */
+export function rangeOf(range: string): { from: string; to: string } {
+  const at = range.indexOf('...');
+  return at < 0 ? { from: '', to: range } : { from: range.slice(0, at), to: range.slice(at + 3) };
+}
+
 function join(path: string, tab: string): string {
   return tab === '' ? path : `${path}/${tab}`;
 }

@@ -6,16 +6,16 @@ import { CONFIGURATIONS_CRUMB } from '../../components/configuration-tabs.tsx';
 import { CopyLine } from '../../components/copy-line.tsx';
 import { DeedButton } from '../../components/dialog.tsx';
 import { DiffFile, DiffSummary, fileAnchor } from '../../components/diff-file.tsx';
+import { DiffModeChoice, useDiffMode } from '../../components/diff-mode.tsx';
 import type { DiffMode } from '../../components/diff-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Num } from '../../components/num.tsx';
 import { Page } from '../../components/page.tsx';
+import { cloneLine, useVersions } from '../../components/versions-part.tsx';
 import { save } from '../../download.ts';
-import { apiOf, links, withQuery } from '../../links.ts';
+import { apiOf, links, rangeOf, withQuery } from '../../links.ts';
 import { useResource } from '../../resource.ts';
-import { usePlace } from '../../router.ts';
 import type { Comparison, FileChange, Version } from '../../types.ts';
-import { cloneLine, MOST_VERSIONS } from './configuration.tsx';
 
 const KIND = 'configurations';
 /** So many files are shown at once. Their lines are read when they come into view. */
@@ -23,12 +23,10 @@ const BLOCK = 100;
 
 export function ComparePage({ name, range }: { name: string; range: string }) {
   const { from, to } = rangeOf(range);
-  const place = usePlace();
-  const mode: DiffMode = place.query.get('view') === 'unified' ? 'unified' : 'split';
+  const mode = useDiffMode();
   const path = withQuery(apiOf(KIND, name, 'compare'), { from, to });
   const comparison = useResource<Comparison>(path);
-  const versions = useResource<Version[]>(withQuery(apiOf(KIND, name, 'versions'), { take: MOST_VERSIONS }));
-  const setMode = (next: DiffMode) => place.setQuery({ view: next === 'split' ? null : next });
+  const versions = useVersions<Version>(KIND, name);
   const savePatch = async () => {
     await save(path, 'text/x-diff', `${name}-${from}...${to}.patch`);
     return null;
@@ -49,27 +47,13 @@ export function ComparePage({ name, range }: { name: string; range: string }) {
           />
           <span class="bar actions">
             <a href={links.compare(KIND, name, to, from)}>Swap</a>
-            <Modes mode={mode} onChange={setMode} />
+            <DiffModeChoice />
           </span>
         </div>
       }
     >
       {comparison.data !== null && <Files name={name} comparison={comparison.data} mode={mode} />}
     </Page>
-  );
-}
-
-function Modes({ mode, onChange }: { mode: DiffMode; onChange: (mode: DiffMode) => void }) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset with a legend would be a frame around two buttons.
-    <span role="group" aria-label="View" class="choice">
-      <button type="button" aria-pressed={mode === 'split'} onClick={() => onChange('split')}>
-        Split
-      </button>
-      <button type="button" aria-pressed={mode === 'unified'} onClick={() => onChange('unified')}>
-        Unified
-      </button>
-    </span>
   );
 }
 
@@ -160,7 +144,7 @@ function GitCommand({ name, comparison, path }: { name: string; comparison: Comp
   return (
     <>
       <p class="hint">Git shows it: clone the repository once, and compare there.</p>
-      <CopyLine text={cloneLine(name)} label="the clone line" />
+      <CopyLine text={cloneLine(KIND, name)} label="the clone line" />
       <CopyLine text={command} label={`the command for ${path}`} />
     </>
   );
@@ -173,10 +157,4 @@ function refOf({ version, status }: { version: string; status: 'Draft' | 'Publis
 /** For a POSIX shell, quoted only where that is needed. */
 function quoted(text: string): string {
   return /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Of `1.0.0...1.1.0`. Versions have no `..` in them. */
-function rangeOf(range: string): { from: string; to: string } {
-  const at = range.indexOf('...');
-  return at < 0 ? { from: '', to: range } : { from: range.slice(0, at), to: range.slice(at + 3) };
 }
