@@ -1,5 +1,7 @@
 /** The HTTP API as the console uses it: requests, answers, and the problems that the server answers with. */
 
+import { isAttended } from './attention.ts';
+
 /** One fault of a body: which member, by JSON Pointer, and what is wrong with it. */
 export interface FieldProblem {
   path: string;
@@ -74,7 +76,8 @@ export const API = '/api/v1';
 export async function get<T>(path: string, options: GetOptions = {}): Promise<Reply<T> | null> {
   const headers: Record<string, string> = { Accept: options.accept ?? 'application/json' };
   if (options.etag) headers['If-None-Match'] = options.etag;
-  if (options.isPoll) headers['X-Hawser-Poll'] = '1';
+  // What follows from time passing, such as the next hour of a chart, is asked by nobody either.
+  if (options.isPoll || !isAttended()) headers['X-Hawser-Poll'] = '1';
   const signal = options.signal ?? null;
   // The browser's own cache would answer a 304 as a 200.
   const response = await request(path, { headers, signal, cache: 'no-store' });

@@ -62,7 +62,7 @@ export function FileView({ kind, name, version, file, isBlamed, isDraft = false 
               Blame
             </button>
           )}
-          <a class="button" href={API + address} download>
+          <a class="button" href={API + address} download="">
             Download file
           </a>
         </span>

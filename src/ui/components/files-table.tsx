@@ -22,11 +22,11 @@ interface Props<F extends VersionFile> {
   hrefOf: (path: string) => string;
   /** The file that is shown beside the table, which is then narrow. */
   current?: string | null;
-  /** Buttons and links for each file. */
-  deeds?: (file: F) => ComponentChildren;
+  /** What is said below the path of a file. */
+  markOf?: (file: F) => ComponentChildren;
 }
 
-export function FilesTable<F extends VersionFile>({ files, hrefOf, current = null, deeds }: Props<F>) {
+export function FilesTable<F extends VersionFile>({ files, hrefOf, current = null, markOf }: Props<F>) {
   const [shown, setShown] = useState(BLOCK);
   const at = files.findIndex(({ path }) => path === current);
   // The one that is shown is among the rows, wherever it stands.
@@ -36,17 +36,19 @@ export function FilesTable<F extends VersionFile>({ files, hrefOf, current = nul
       label: 'Path',
       isName: true,
       isLong: true,
-      cell: ({ path }) => (
-        <a href={hrefOf(path)} aria-current={path === current ? 'true' : undefined}>
-          {path}
-        </a>
+      cell: (file) => (
+        <>
+          <a href={hrefOf(file.path)} aria-current={file.path === current ? 'true' : undefined}>
+            {file.path}
+          </a>
+          {markOf !== undefined && <div>{markOf(file)}</div>}
+        </>
       ),
     },
     { label: 'Size', isNumber: true, cell: ({ size }) => <Size bytes={size} /> },
   ];
   if (current === null)
     columns.push({ label: 'Checksum', cell: (file) => <Checksum checksum={file.checksum} of={file.path} /> });
-  if (deeds !== undefined) columns.push({ label: 'Actions', cell: deeds });
   return (
     <>
       <SimpleTable name="Files" rows={files.slice(0, end)} keyOf={({ path }) => path} columns={columns} />

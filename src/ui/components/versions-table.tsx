@@ -5,7 +5,7 @@ import { type Kind, links } from '../links.ts';
 import type { VersionUse } from '../types.ts';
 import { DeleteDraftDialog } from './deletions.tsx';
 import { Num } from './num.tsx';
-import { SimpleTable } from './table.tsx';
+import { Scroller, SimpleTable } from './table.tsx';
 import { Time } from './time.tsx';
 import { type AnyVersion, VersionMark } from './version-mark.tsx';
 
@@ -51,13 +51,8 @@ export function DraftsTable({ kind, name, drafts, canModify, canManage }: Drafts
                 {canModify && <a href={links.draft(kind, name, version)}>Edit</a>}
                 <a href={links.review(kind, name, version)}>Review</a>
                 {canManage && (
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Delete draft ${version}`}
-                    onClick={() => setLeaving(version)}
-                  >
-                    Delete
+                  <button type="button" class="small" onClick={() => setLeaving(version)}>
+                    Delete<span class="visually-hidden"> draft {version}</span>
                   </button>
                 )}
               </span>
@@ -88,8 +83,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
   const columns = ['Version', 'Status', 'Message', 'Published'];
   if (uses !== undefined) columns.push('Offered', 'Running');
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
-    <section class="table-scroll" aria-label="Versions, scrolls sideways" tabIndex={0}>
+    <Scroller>
       <table class="versions">
         <caption class="visually-hidden">Versions</caption>
         <thead>
@@ -122,7 +116,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
           </tbody>
         ))}
       </table>
-    </section>
+    </Scroller>
   );
 }
 
@@ -171,8 +165,9 @@ function UseCells({ name, version, use, most }: UseProps) {
     <>
       <td>
         <span class="use">
-          <a href={links.nodes(query)} aria-label={`${offered} nodes are offered ${version.version}`}>
+          <a href={links.nodes(query)}>
             <Num value={offered} />
+            <span class="visually-hidden"> nodes are offered {version.version}</span>
           </a>
           <span class="use-track" aria-hidden="true">
             <span class="use-bar" style={{ width: `${(offered / most) * 100}%` }} />

@@ -82,6 +82,7 @@ function ChildVersion({ item, followed }: VersionProps) {
     <>
       follows, <a href={links.version('configurations', name, followed)}>{followed}</a> is the highest
       published
+      {/^\d+\.\d+\.\d+-/.test(followed) && <span class="muted">, for nodes that take its prereleases</span>}
     </>
   );
 }
