@@ -20,6 +20,7 @@ const COLUMNS: readonly Column<Child>[] = [
   {
     label: 'Configuration',
     isName: true,
+    isLong: true,
     cell: ({ childConfigurationName: name }) => <a href={links.named('configurations', name)}>{name}</a>,
   },
   { label: 'Change', cell: ({ change }) => <Mark word={change} tone={TONES[change]} /> },
