@@ -16,9 +16,15 @@ export function filesOfInput(list: FileList): ChosenFile[] {
 /** What was dropped: files and whole folders. If it is a single folder, its own name is left out. */
 export async function filesOfDrop({ items }: DataTransfer): Promise<ChosenFile[]> {
   // The list of items is emptied as soon as the event is over, so the entries are taken at once.
-  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  const chosen = (await Promise.all(entries.map(filesOfEntry))).flat();
-  const isFolder = entries.length === 1 && entries[0]?.isDirectory === true;
+  const dropped = [...items].filter(({ kind }) => kind === 'file');
+  const entries = dropped.map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  // What does not come from a disk, such as a picture of a page, has no entry.
+  const others = dropped.flatMap((item) =>
+    item.webkitGetAsEntry() === null ? (item.getAsFile() ?? []) : [],
+  );
+  const single = others.map((file) => ({ path: file.name, file }));
+  const chosen = [...(await Promise.all(entries.map(filesOfEntry))).flat(), ...single];
+  const isFolder = dropped.length === 1 && entries[0]?.isDirectory === true;
   return tidy(isFolder ? withoutTop(chosen) : chosen);
 }
 

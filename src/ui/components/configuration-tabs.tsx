@@ -16,7 +16,10 @@ export function ConfigurationTabs({
 }) {
   const isShown = {
     Parameters: configuration === null || configuration.parametersAccess !== null,
-    Permissions: configuration === null || configuration.access === 'Manage' || current === 'Permissions',
+    Permissions:
+      configuration === null ||
+      current === 'Permissions' ||
+      [configuration.access, configuration.parametersAccess].includes('Manage'),
   };
   const tabs: (Tab | false)[] = [
     { href: links.named('configurations', name), label: 'Versions' },

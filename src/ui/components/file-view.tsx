@@ -45,7 +45,11 @@ export function FileView({ kind, name, version, file, isBlamed, isDraft = false 
     { poll: isDraft },
   );
   return (
-    <section class="part file-view" aria-labelledby="file-heading">
+    <section
+      class="part file-view"
+      aria-labelledby="file-heading"
+      aria-busy={content.data !== null && text === undefined}
+    >
       <div class="bar">
         <h2 id="file-heading">{path}</h2>
         <span class="muted">

@@ -8,6 +8,7 @@ import { usePlace } from '../router.ts';
 import { DeedDialog } from './dialog.tsx';
 import { Field, SelectField, TextField } from './field.tsx';
 import { FilesField } from './files-field.tsx';
+import { type AnyVersion, stateOfVersion } from './version-mark.tsx';
 
 const SEMVER = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(?:\+.*)?$/;
 
@@ -22,7 +23,7 @@ interface Props {
   kind: Kind;
   name: string;
   /** All versions, highest first. */
-  versions: readonly { version: string }[];
+  versions: readonly Pick<AnyVersion, 'version' | 'status' | 'withdrawn'>[];
   /** The version that is copied. Without it, people choose one, or begin with files. */
   from?: string;
   onClose: () => void;
@@ -35,8 +36,9 @@ interface Made {
 /** A dialog; its button is `Create`. */
 export function NewDraftDialog({ kind, name, versions, from: given, onClose }: Props) {
   const place = usePlace();
+  const usual = versions.find((each) => stateOfVersion(each) === 'Published');
   const [version, setVersion] = useState(nextPatch(versions[0]?.version ?? null) || '1.0.0');
-  const [from, setFrom] = useState(given ?? versions[0]?.version ?? '');
+  const [from, setFrom] = useState(given ?? (usual ?? versions[0])?.version ?? '');
   const [message, setMessage] = useState('');
   const [files, setFiles] = useState<ChosenFile[]>([]);
   const run = async () => {

@@ -22,8 +22,8 @@ const LEVELS = [
 type Asked = { kind: 'grant'; grant: Grant | null } | { kind: 'revoke'; grant: Grant };
 
 /** The list of grants, which needs Manage. A page gives it to `Page` too, so that a refusal is the page's. */
-export function useGrants(path: string) {
-  return useList<Grant>(path);
+export function useGrants(path: string | null, pageName = 'page') {
+  return useList<Grant>(path, { pageName, sorts: false });
 }
 
 interface Props {
@@ -32,24 +32,31 @@ interface Props {
   /** What the grants are on, in words, such as `web` or `the parameters of web`. */
   on: string;
   list: ReturnType<typeof useGrants>;
+  /** The name of the table, and the button, where a page has two of them. */
+  name?: string;
+  deed?: string;
+  /** What holds where nobody has a grant. */
+  hint?: string;
 }
 
-export function Permissions({ path, on, list }: Props) {
+const OVERRIDES =
+  'Holders of an override permission, such as administrators, may do all this without a grant.';
+
+export function Permissions(props: Props) {
+  const { path, on, list, name = 'Permissions', deed = 'Grant', hint = OVERRIDES } = props;
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = () => setAsked(null);
   return (
-    <section class="part" aria-label="Permissions">
+    <section class="part" aria-label={name}>
       <div class="bar">
-        <p class="hint">
-          Holders of an override permission, such as administrators, may do all this without a grant.
-        </p>
+        <p class="hint">{hint}</p>
         <span class="actions">
           <button type="button" class="primary" onClick={() => setAsked({ kind: 'grant', grant: null })}>
-            Grant
+            {deed}
           </button>
         </span>
       </div>
-      <GrantsTable list={list} ask={setAsked} />
+      <GrantsTable name={name} list={list} ask={setAsked} />
       {asked?.kind === 'grant' && (
         <GrantDialog path={path} on={on} grant={asked.grant} known={list.rows} onClose={close} />
       )}
@@ -58,10 +65,15 @@ export function Permissions({ path, on, list }: Props) {
   );
 }
 
-function GrantsTable({ list, ask }: { list: Props['list']; ask: (asked: Asked) => void }) {
+interface TableProps extends Pick<Props, 'list'> {
+  name: string;
+  ask: (asked: Asked) => void;
+}
+
+function GrantsTable({ name, list, ask }: TableProps) {
   return (
     <DataTable
-      name="Permissions"
+      name={name}
       list={list}
       keyOf={({ principalType, principalId }) => `${principalType} ${principalId}`}
       none={
@@ -106,7 +118,7 @@ function Holder({ grant: { principalType, principalId, principalName } }: { gran
   return <a href={isUser ? links.user(principalId) : links.group(principalId)}>{name}</a>;
 }
 
-interface GrantProps extends Omit<Props, 'list'> {
+interface GrantProps extends Pick<Props, 'path' | 'on'> {
   /** The grant whose level changes; null for a new one. */
   grant: Grant | null;
   known: readonly Grant[];

@@ -21,7 +21,8 @@ export function VersionFacts({ version, below, compareUrl, children }: Props) {
       {withdrawn !== null && (
         <div class="withdrawn">
           <p>
-            Withdrawn by {withdrawn.by} <Time at={withdrawn.at} exact />. It is offered to nobody any more.
+            Withdrawn by {withdrawn.by} <Time at={withdrawn.at} exact />. Only what is pinned to it still gets
+            it.
           </p>
           <p class="message">{withdrawn.reason}</p>
         </div>

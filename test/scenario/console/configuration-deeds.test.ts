@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { JSHandle, Page } from 'playwright-core';
 import { versionsOf } from '../../support/configurations.ts';
 import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf } from '../../support/console-configurations.ts';
@@ -64,6 +64,11 @@ describe('deeds on configurations in the console', function () {
     await dialog.getByLabel('Name').fill('chosen');
     await dialog.getByLabel('Choose a folder').setInputFiles(folder);
     await dialog.getByText(/^2 files/).waitFor();
+    await dialog
+      .getByRole('group', { name: 'Files' })
+      .dispatchEvent('drop', { dataTransfer: await aFile(page) });
+    await dialog.getByText(/^3 files/).waitFor();
+    await dialog.getByRole('button', { name: 'Take out dropped.txt' }).click();
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.waitForURL('**/ui/configurations/chosen/drafts/1.0.0');
     const made = await get<{ files: { path: string }[] }>(page, '/configurations/chosen/versions/1.0.0');
@@ -193,6 +198,15 @@ describe('deeds on configurations in the console', function () {
     await close();
   });
 });
+
+/** What is dragged: a file that a program made, and not the disk. */
+function aFile(page: Page): Promise<JSHandle> {
+  return page.evaluateHandle(`(() => {
+    const dragged = new DataTransfer();
+    dragged.items.add(new File(['text'], 'dropped.txt'));
+    return dragged;
+  })()`);
+}
 
 async function versionOf(page: Page, wanted: string): Promise<Version | undefined> {
   const versions = await get<Version[]>(page, '/configurations/shop/versions');

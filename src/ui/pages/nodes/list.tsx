@@ -44,18 +44,22 @@ const COLUMNS: readonly Column<NodeSummary>[] = [
   { label: 'Status', sort: 'status', cell: (node) => <Marks node={node} /> },
   {
     label: 'Configuration',
-    cell: ({ configurationName }) => configurationName ?? <span class="muted">none</span>,
+    cell: ({ configurationName }) => <Name text={configurationName} />,
   },
-  { label: 'Offered', cell: ({ offeredVersion }) => offeredVersion ?? <span class="muted">none</span> },
+  { label: 'Offered', cell: ({ offeredVersion }) => <Name text={offeredVersion} /> },
   { label: 'Running', cell: (node) => <RunningVersion node={node} /> },
   { label: 'Evidence', cell: ({ running }) => <EvidenceMark evidence={running?.evidence ?? null} /> },
   { label: 'Last check-in', sort: 'lastCheckIn', cell: ({ lastCheckIn }) => <Time at={lastCheckIn} /> },
 ];
 
+function Name({ text }: { text: string | null }) {
+  return text === null ? <span class="muted">none</span> : <span class="name-text">{text}</span>;
+}
+
 function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSummary }) {
   const problems = parameterProblems ?? 0;
   return (
-    <span class="marks">
+    <span class="node-marks">
       <StatusMark status={status} />
       {isStale && <Mark word="Stale" tone="warn" />}
       {problems > 0 && (
