@@ -137,7 +137,7 @@ function NoneFound() {
 
 /** A key is shown once, when it is made; the line has a place for it. */
 function joinLine(): string {
-  const settings = { SERVER: location.origin, CA_FILE: 'ca.pem', REGISTRATION_KEY: 'KEY' };
+  const settings = { SERVER: location.origin, CA_FILE: 'hawser-ca.pem', REGISTRATION_KEY: 'KEY' };
   const given = Object.entries(settings).map(([name, value]) => `HAWSER_AGENT_${name}=${value}`);
   return `${given.join(' ')} hawser-agent`;
 }
@@ -147,9 +147,10 @@ function NoneYet() {
     <Empty>
       <p>
         No node has registered yet. A machine joins with a registration key. Run this line on it, with the key
-        in place of <code>KEY</code>; <code>ca.pem</code> is the certificate of the server's authority.
+        in place of <code>KEY</code>; <code>hawser-ca.pem</code> is the certificate of the server's authority.
       </p>
       <CopyLine text={joinLine()} label="the line that joins a node" />
+      <p>Change the address where nodes reach the server by another name or port than you do.</p>
       {can('registration-keys.manage') ? (
         <a href="/ui/registration-keys">Make a registration key</a>
       ) : (
