@@ -1,15 +1,16 @@
 /**
  * `npm run screenshots` makes pictures of all pages of the console, in both themes and at both widths, from a server with
- * a seeded site. `npm run screenshots -- --docs` makes those of the six main pages that stand in docs/pictures.
+ * a seeded site; with names after the folder, only those. `npm run screenshots -- --docs` makes those of the six main pages that stand in docs/pictures.
  */
 
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, ready, startConsole, THEMES, WIDTHS } from '../../test/support/console.ts';
 import { type ConsolePage, otherStatesOf, pagesOf } from './pages.ts';
 
-const USAGE = 'usage: npm run screenshots [-- --docs | <folder>]';
+const USAGE = 'usage: npm run screenshots [-- --docs | <folder> [<page>...]]';
 const DOCS = resolve(import.meta.dirname, '../../docs/pictures');
 /** The pages whose pictures stand in the documents. */
 const MAIN = ['fleet', 'nodes', 'node', 'compare', 'review', 'parameters'];
@@ -19,28 +20,27 @@ interface Look {
   width: (typeof WIDTHS)[number];
 }
 
-async function photograph(
+function photograph(
   shown: ConsoleUnderTest,
   { path, user = 'admin', state }: ConsolePage,
-  { theme, width }: Look,
-  prepareAndSave: (page: Awaited<ReturnType<ConsoleUnderTest['open']>>['page']) => Promise<unknown>,
+  look: Look,
+  save: (page: Page) => Promise<unknown>,
 ): Promise<void> {
-  const { page, close } = await shown.open(path, { user, theme, width, allows: /^Failed to load resource/ });
-  try {
+  return shown.look(path, { user, ...look, allows: /^Failed to load resource/ }, async (page) => {
     await ready(page, state);
-    await prepareAndSave(page);
-  } finally {
-    await close();
-  }
+    await save(page);
+  });
 }
 
 /** The review shows whom the version touches once somebody has asked for it. */
-async function previewImpact(page: Parameters<Parameters<typeof photograph>[3]>[0]): Promise<void> {
-  await page.getByRole('button', { name: 'Preview impact' }).click();
-  await page
-    .getByText(/\d+ of \d+ nodes|nodes? (would )?change/)
-    .first()
-    .waitFor();
+async function previewImpact(page: Page): Promise<void> {
+  const ask = page.getByRole('button', { name: 'Preview impact' });
+  await ask.click();
+  await page.getByText(/would change,/).waitFor();
+  await ready(page);
+  await ask.evaluate((button: unknown) =>
+    (button as { scrollIntoView: (options: { block: string }) => void }).scrollIntoView({ block: 'start' }),
+  );
 }
 
 async function takeForDocs(shown: ConsoleUnderTest): Promise<void> {
@@ -55,9 +55,10 @@ async function takeForDocs(shown: ConsoleUnderTest): Promise<void> {
   }
 }
 
-async function takeAll(shown: ConsoleUnderTest, folder: string): Promise<void> {
+async function takeAll(shown: ConsoleUnderTest, folder: string, names: readonly string[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const wish of [...pagesOf(shown.site), ...otherStatesOf(shown.site)])
+  const pages = [...pagesOf(shown.site), ...otherStatesOf(shown.site)];
+  for (const wish of pages.filter(({ name }) => names.length === 0 || names.includes(name)))
     for (const theme of THEMES)
       for (const width of WIDTHS) {
         const path = join(folder, `${wish.name}-${theme}-${width}.png`);
@@ -74,22 +75,21 @@ function fail(error: Error): void {
   process.exitCode = 1;
 }
 
-async function main(folder: string | null): Promise<void> {
+async function main(folder: string | null, names: readonly string[]): Promise<void> {
   const shown = await startConsole({ nodes: 200, hasHistory: true });
   try {
     if (folder === null) await takeForDocs(shown);
-    else await takeAll(shown, folder);
+    else await takeAll(shown, folder, names);
   } finally {
     await shown.close();
   }
 }
 
-const [wish, ...more] = process.argv.slice(2);
-if (more.length > 0 || (wish?.startsWith('-') && wish !== '--docs')) {
+const [wish, ...names] = process.argv.slice(2);
+if (wish === '--docs' ? names.length > 0 : wish?.startsWith('-')) {
   console.error(USAGE);
   process.exitCode = 2;
 } else {
-  await main(wish === '--docs' ? null : (wish ?? mkdtempSync(join(tmpdir(), 'hawser-screenshots-')))).catch(
-    fail,
-  );
+  const folder = wish ?? mkdtempSync(join(tmpdir(), 'hawser-screenshots-'));
+  await main(wish === '--docs' ? null : folder, names).catch(fail);
 }

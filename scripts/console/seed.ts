@@ -181,17 +181,17 @@ async function liveThrough(
     await each(calling, (machine, at) => machine.cycle((at + hour) % 9 === 0 ? 'NonCompliant' : undefined));
   }
   passTime(HOUR);
-  await each(
-    machines.filter(({ plan }) => !plan.isStale),
-    (machine) => machine.cycle(),
-  );
+  await each(machines.filter(callsStill), (machine) => machine.poll());
 }
 
+const callsStill = ({ plan }: Machine) => !plan.isStale && plan.reach !== 'Registered';
+
 async function callAgain(machine: Machine, at: number): Promise<void> {
-  if (machine.plan.isStale) return;
-  // Some have only heard of the newest version when it is looked at.
+  if (!callsStill(machine)) return;
+  // Some have only heard of the newest version when the site is looked at, and some have not reported since they got it.
   if (at % 5 === 4) await machine.poll();
-  else await machine.cycle();
+  else if (at % 3 === 0) await machine.cycle();
+  else await machine.update();
 }
 
 type Special = Record<'hostile' | 'long' | 'withProblems' | 'behind', Machine>;

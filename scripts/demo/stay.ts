@@ -1,5 +1,6 @@
 /** What `npm run demo -- --stay` does after the story: a living fleet, and how to look at it. */
 
+import { makeUncheckedClient } from '../../test/support/client.ts';
 import { letLive } from '../console/living.ts';
 import { type Site, seedSite } from '../console/seed.ts';
 import type { TemporaryServer } from '../support/temporary-server.ts';
@@ -15,6 +16,13 @@ export async function stay(server: TemporaryServer, tell: Tell, letSignalsBe: ()
   const site = await tell(`${NODES} more nodes register, pull and report, and go on doing so`, async () => {
     const result = await seedSite(server.target, server.password, { nodes: NODES });
     return { result, proof: [`for example ${result.machines[0]?.plan.fqdn}`] };
+  });
+  await tell('The console answers', async () => {
+    const client = makeUncheckedClient(server.target);
+    const { status } = await client.get('/ui/');
+    client.close();
+    if (status !== 200) throw new Error(`expected: 200 and not ${status}; "npm run build" makes the console`);
+    return { result: undefined, proof: [`200: ${server.url}/ui/`] };
   });
   const end = letLive(site.machines);
   letSignalsBe();

@@ -28,12 +28,33 @@ export function merged(before: readonly ChosenFile[], added: readonly ChosenFile
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A form with the files as the API takes them: the name of each part is the relative path. */
-export function formOf(fields: Readonly<Record<string, string>>, files: readonly ChosenFile[]): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) if (value !== '') form.append(name, value);
-  for (const { path, file } of files) form.append('files', file, path);
-  return form;
+export interface UploadForm {
+  body: Blob;
+  /** The Content-Type, which names the boundary. */
+  type: string;
+}
+
+/**
+ * A form with the files as the API takes them: the name of each part is the relative path. The browser's own forms change
+ * quotes in names, so this one is made here. The files themselves are read only when it is sent.
+ */
+export function formOf(fields: Readonly<Record<string, string>>, files: readonly ChosenFile[]): UploadForm {
+  const boundary = `hawser-${crypto.randomUUID()}`;
+  const parts: BlobPart[] = [];
+  const add = (disposition: string, content: BlobPart) =>
+    parts.push(`--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`, content, '\r\n');
+  for (const [name, value] of Object.entries(fields)) if (value !== '') add(`name="${name}"\r\n`, value);
+  for (const { path, file } of files) {
+    const type = 'Content-Type: application/octet-stream\r\n';
+    add(`name="files"; filename*=UTF-8''${extended(path)}\r\n${type}`, file);
+  }
+  parts.push(`--${boundary}--\r\n`);
+  return { body: new Blob(parts), type: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** As RFC 8187 has it. */
+function extended(text: string): string {
+  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 }
 
 async function filesOfEntry(entry: FileSystemEntry): Promise<ChosenFile[]> {

@@ -34,11 +34,8 @@ export interface View {
   width?: (typeof WIDTHS)[number];
   /** What the browser's console may say all the same, such as that a request was refused. */
   allows?: RegExp;
-}
-
-export interface OpenedPage extends WatchedPage {
-  /** Fails if the page did anything that the console must not do. Closes the page. */
-  close(): Promise<void>;
+  /** The test moves the page's clock itself, by `page.clock`. It goes on by itself too. */
+  movesClock?: boolean;
 }
 
 export interface ConsoleUnderTest {
@@ -48,8 +45,13 @@ export interface ConsoleUnderTest {
   browser: Browser;
   /** `https://localhost:<port>` */
   base: string;
-  /** Opens a page of the console, signed in as the user. It does not wait until the page is ready. */
-  open(path: string, view?: View): Promise<OpenedPage>;
+  /**
+   * Opens a page of the console, signed in as the user, for as long as the work takes. It does not wait until the page
+   * is ready. Fails if the page did anything that the console must not do.
+   */
+  look(path: string, view: View, work: (page: Page) => Promise<void>): Promise<void>;
+  /** Opens such a page. Its close fails if the page did anything that the console must not do. */
+  open(path: string, view?: View): Promise<WatchedPage>;
   /** Signs in by the form of the sign-in page, which the page shows already. */
   signIn(page: Page, user: Role): Promise<void>;
   close(): Promise<void>;
@@ -94,21 +96,35 @@ export async function startConsole(wish: ConsoleWish = {}): Promise<ConsoleUnder
     sessions.set(user, await page.context().storageState());
     await close();
   };
+  const open = async (path: string, view: View = {}): Promise<WatchedPage> => {
+    const user = view.user === undefined ? 'admin' : view.user;
+    if (user !== null) await prepare(user);
+    const opened = await openAs(user, view);
+    opened.page.setDefaultTimeout(PATIENCE);
+    if (view.movesClock) await opened.page.clock.install();
+    await opened.page.goto(base + path);
+    const close = async () => {
+      await opened.close();
+      expect(opened.faults, path).to.deep.equal([]);
+    };
+    return { ...opened, close };
+  };
   return {
     ...{ hawser, browser, base, signIn },
     site: site as Site,
-    async open(path, view = {}) {
-      const user = view.user === undefined ? 'admin' : view.user;
-      if (user !== null) await prepare(user);
-      const opened = await openAs(user, view);
-      opened.page.setDefaultTimeout(PATIENCE);
-      await opened.page.goto(base + path);
-      const close = async () => {
-        await opened.close();
-        expect(opened.faults, path).to.deep.equal([]);
-      };
-      return { ...opened, close };
+    async look(path, view, work) {
+      const { page, faults, close } = await open(path, view);
+      try {
+        await work(page);
+      } catch (error) {
+        if (error instanceof Error)
+          error.message += `\nThe page is ${page.url()}, its faults are: ${faults.join('; ')}`;
+        await page.context().close();
+        throw error;
+      }
+      await close();
     },
+    open,
     async close() {
       site?.close();
       await browser.close();

@@ -80,7 +80,14 @@ export class Machine {
     if (reach === 'Declared') await this.check(outcome);
   }
 
-  /** The same for a fleet that is looked at: with all steps, whatever the plan says. */
+  /** Takes what is new, and says by its next call that it has it. */
+  async update(): Promise<void> {
+    if ((await this.poll()) !== 'New' || this.plan.reach === 'Told') return;
+    await this.download();
+    if (this.plan.reach === 'Declared') await this.poll();
+  }
+
+  /** What it does in a fleet that is looked at: all steps, whatever the plan says. */
   async live(outcome: Outcome): Promise<void> {
     const found = await this.poll();
     if (found === 'Nothing') return;

@@ -88,10 +88,10 @@ export function planNodes(count: number): Plan[] {
   });
 }
 
+/** Their number has no divisor in common with that of the kinds, so nodes of each kind fail. */
 const OUTCOMES: readonly Outcome[] = [
-  ...(['Compliant', 'Compliant', 'NonCompliant', 'Compliant', 'Compliant'] as const),
-  ...(['Error', 'Compliant', 'Compliant', 'Compliant', 'NonCompliant'] as const),
-  ...(['Compliant', 'Compliant', 'Unknown', 'Compliant', 'Compliant', 'Compliant', 'Compliant'] as const),
+  ...(['Compliant', 'Compliant', 'NonCompliant', 'Compliant', 'Compliant', 'Error'] as const),
+  ...(['Compliant', 'Compliant', 'Compliant', 'NonCompliant', 'Unknown', 'Compliant', 'Compliant'] as const),
 ];
 
 function reachOf(at: number, assignment: Assignment | null): Reach {

@@ -45,7 +45,9 @@ const signInForm = (action: string) => html`<form method="post" action="${action
 <button>Sign in</button>
 </form>`;
 
-const changePasswordForm = (action: string) => html`<form method="post" action="${action}">
+/** The hidden user name is not sent. It tells password managers whose password changes. */
+const changePasswordForm = (action: string, username: string) => html`<form method="post" action="${action}">
+<input type="text" autocomplete="username" value="${username}" readonly hidden>
 <label>Current password <input name="currentPassword" type="password" autocomplete="current-password" required></label>
 <label>New password, 12 characters or more <input name="newPassword" type="password" autocomplete="new-password" required></label>
 <label>New password once more <input name="repeatedPassword" type="password" autocomplete="new-password" required></label>
@@ -97,7 +99,7 @@ function formsOf(
   { destination, console }: Purpose,
   showsForm: boolean,
 ): Html {
-  const changePassword = changePasswordForm(leadingTo(destination, '/login/password'));
+  const changePassword = changePasswordForm(leadingTo(destination, '/login/password'), username);
   const change = requirePasswordChange
     ? html`<p>The password must be changed before you can do anything else.</p>
 ${changePassword}`

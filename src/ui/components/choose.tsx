@@ -15,6 +15,8 @@ export interface Choosable {
 
 interface ChooseProps {
   legend: string;
+  /** A heading above says the same already. */
+  isLegendHidden?: boolean;
   items: readonly Choosable[];
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
@@ -26,7 +28,8 @@ interface ChooseProps {
 /** A shorter list is seen at a glance. */
 const FILTER_FROM = 9;
 
-export function Choose({ legend, items, chosen, onChange, hint, none }: ChooseProps) {
+export function Choose(props: ChooseProps) {
+  const { legend, isLegendHidden = false, items, chosen, onChange, hint, none } = props;
   const id = useId();
   const [filter, setFilter] = useState('');
   const wanted = filter.trim().toLowerCase();
@@ -40,7 +43,7 @@ export function Choose({ legend, items, chosen, onChange, hint, none }: ChoosePr
   };
   return (
     <fieldset class="choose-several" aria-describedby={hint === undefined ? undefined : `${id}-hint`}>
-      <legend>{legend}</legend>
+      <legend class={isLegendHidden ? 'visually-hidden' : ''}>{legend}</legend>
       {hint !== undefined && (
         <p id={`${id}-hint`} class="hint">
           {hint}
@@ -50,9 +53,11 @@ export function Choose({ legend, items, chosen, onChange, hint, none }: ChoosePr
         <ItemFilter label={`Filter ${legend.toLowerCase()}`} value={filter} onInput={setFilter} />
       )}
       {items.length === 0 && none !== undefined && <p class="muted">{none}</p>}
-      {groupsOf(shown).map(([group, members]) => (
-        <Group key={group} name={group} items={members} chosen={chosen} onToggle={toggle} />
-      ))}
+      <div class="choose-groups">
+        {groupsOf(shown).map(([group, members]) => (
+          <Group key={group} name={group} items={members} chosen={chosen} onToggle={toggle} />
+        ))}
+      </div>
       {items.length > 0 && shown.length === 0 && <p class="muted">Nothing has this in its name.</p>}
       {items.length > 0 && (
         <p class="hint">

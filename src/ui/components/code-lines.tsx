@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { type Kind, links } from '../links.ts';
 import type { BlamedLines } from '../types.ts';
 import { Num } from './num.tsx';
+import { Scroller } from './table.tsx';
 import { Time } from './time.tsx';
 
 /** So many lines are made at once. */
@@ -23,8 +24,7 @@ export function CodeLines({ path, text, blame }: { path: string; text: string; b
   const rest = lines.length - shown;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1). */}
-      <section class="table-scroll code-box" aria-label={`${path}, scrolls sideways`} tabIndex={0}>
+      <Scroller>
         <table class="code">
           <caption class="visually-hidden">{path}</caption>
           <thead class="visually-hidden">
@@ -47,7 +47,7 @@ export function CodeLines({ path, text, blame }: { path: string; text: string; b
             })}
           </tbody>
         </table>
-      </section>
+      </Scroller>
       {rest > 0 && (
         <p>
           <button type="button" onClick={() => setShown(shown + BLOCK)}>

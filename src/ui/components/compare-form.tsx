@@ -23,7 +23,7 @@ export function CompareForm({ kind, name, versions, range }: Props) {
   return (
     <form
       class="compare-form"
-      aria-label="Compare two versions"
+      aria-label="Compare"
       onSubmit={(event) => {
         event.preventDefault();
         place.go(links.compare(kind, name, from, to));

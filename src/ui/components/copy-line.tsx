@@ -15,8 +15,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     setCopied(true);
   };
   return (
-    <button type="button" class="small" onClick={() => void copy()} aria-label={`Copy ${label}`}>
+    <button type="button" class="small" onClick={() => void copy()}>
       {isCopied ? 'Copied' : 'Copy'}
+      <span class="visually-hidden"> {label}</span>
     </button>
   );
 }

@@ -1,7 +1,7 @@
 /** One file of a version: its lines with their numbers, or a sentence where it has none to show. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { download } from '../download.ts';
+import { API } from '../client.ts';
 import { apiOf, type Kind } from '../links.ts';
 import { useResource } from '../resource.ts';
 import { usePlace } from '../router.ts';
@@ -62,9 +62,9 @@ export function FileView({ kind, name, version, file, isBlamed, isDraft = false 
               Blame
             </button>
           )}
-          <button type="button" onClick={() => download(address)}>
+          <a class="button" href={API + address} download="">
             Download file
-          </button>
+          </a>
         </span>
       </div>
       {isTooLarge ? (

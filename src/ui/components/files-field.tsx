@@ -66,7 +66,7 @@ function Chooser({ label, isFolder = false, onChoose }: ChooserProps) {
     currentTarget.value = '';
   };
   return (
-    <span class="chooser">
+    <span class="button chooser">
       <label for={id}>{label}</label>
       <input id={id} type="file" multiple {...(isFolder && { webkitdirectory: true })} onChange={choose} />
     </span>
@@ -90,10 +90,10 @@ function Chosen({ files, id, onChange }: Omit<Props, 'hint'> & { id: string }) {
             <button
               type="button"
               class="quiet small"
-              aria-label={`Take out ${path}`}
               onClick={() => onChange(files.filter((other) => other.path !== path))}
             >
-              ×
+              <span aria-hidden="true">×</span>
+              <span class="visually-hidden">Take out {path}</span>
             </button>
           </li>
         ))}

@@ -28,6 +28,10 @@ interface Props {
   onClose: () => void;
 }
 
+interface Made {
+  version: string;
+}
+
 /** A dialog; its button is `Create`. */
 export function NewDraftDialog({ kind, name, versions, from: given, onClose }: Props) {
   const place = usePlace();
@@ -36,13 +40,16 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
   const [message, setMessage] = useState('');
   const [files, setFiles] = useState<ChosenFile[]>([]);
   const run = async () => {
-    const made = await send<{ version: string }>('POST', apiOf(kind, name, 'versions'), bodyOf());
+    const made = await post();
     place.go(links.draft(kind, name, made.data.version));
     return `The draft ${made.data.version} is there.`;
   };
-  const bodyOf = () => {
-    if (from === '') return formOf({ version, message }, files);
-    return { version, from, ...(message === '' ? {} : { message }) };
+  const post = () => {
+    const path = apiOf(kind, name, 'versions');
+    if (from !== '')
+      return send<Made>('POST', path, { version, from, ...(message === '' ? {} : { message }) });
+    const { body, type } = formOf({ version, message }, files);
+    return send<Made>('POST', path, body, { type });
   };
   return (
     <DeedDialog
@@ -64,7 +71,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
           />
           {given === undefined && (
             <SelectField
-              label="From"
+              label="Begin with"
               name="from"
               value={from}
               onInput={setFrom}

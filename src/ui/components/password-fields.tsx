@@ -51,16 +51,6 @@ export function PasswordFields(props: PasswordFieldsProps) {
   const differs = repeated !== '' && typed !== repeated;
   return (
     <>
-      {canGenerate && (
-        <CheckField
-          label="Generate it"
-          hint="The browser makes a password of 24 characters. It is shown once, when it is set."
-          checked={isGenerated}
-          onChange={(checked) =>
-            onChange({ ...value, isGenerated: checked, generated: generated || generate() })
-          }
-        />
-      )}
       {!isGenerated && (
         <>
           <Field
@@ -85,6 +75,16 @@ export function PasswordFields(props: PasswordFieldsProps) {
             onInput={(text) => onChange({ ...value, repeated: text })}
           />
         </>
+      )}
+      {canGenerate && (
+        <CheckField
+          label="Generate it"
+          hint="The browser makes a password of 24 characters. It is shown once, when it is set."
+          checked={isGenerated}
+          onChange={(checked) =>
+            onChange({ ...value, isGenerated: checked, generated: generated || generate() })
+          }
+        />
       )}
     </>
   );

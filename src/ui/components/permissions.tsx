@@ -75,24 +75,14 @@ function GrantsTable({ list, ask }: { list: Props['list']; ask: (asked: Asked) =
         { label: 'Level', cell: ({ level }) => level },
         { label: 'Granted', cell: ({ grantedAt }) => <Time at={grantedAt} /> },
         {
-          label: 'Deeds',
+          label: 'Actions',
           cell: (grant) => (
-            <span class="bar">
-              <button
-                type="button"
-                class="small"
-                aria-label={`Change level of ${grant.principalName}`}
-                onClick={() => ask({ kind: 'grant', grant })}
-              >
-                Change level
+            <span class="row-deeds">
+              <button type="button" class="small" onClick={() => ask({ kind: 'grant', grant })}>
+                Change level<span class="visually-hidden"> of {grant.principalName}</span>
               </button>
-              <button
-                type="button"
-                class="small"
-                aria-label={`Revoke ${grant.principalName}`}
-                onClick={() => ask({ kind: 'revoke', grant })}
-              >
-                Revoke
+              <button type="button" class="small" onClick={() => ask({ kind: 'revoke', grant })}>
+                Revoke<span class="visually-hidden"> {grant.principalName}</span>
               </button>
             </span>
           ),
@@ -134,7 +124,7 @@ function GrantDialog({ path, on, grant, known, onClose }: GrantProps) {
   };
   return (
     <DeedDialog
-      heading={grant === null ? `Grant a level on ${on}` : `Level of ${grant.principalName} on ${on}`}
+      heading={grant === null ? `Grant access to ${on}` : `Change the grant of ${grant.principalName}`}
       deed="Grant"
       run={run}
       onClose={onClose}

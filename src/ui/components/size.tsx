@@ -16,7 +16,7 @@ export function sizeText(bytes: number): string {
 
 export function Size({ bytes }: { bytes: number }) {
   return (
-    <span class="num" title={`${bytes} bytes`}>
+    <span class="num size" title={`${bytes} bytes`}>
       {sizeText(bytes)}
     </span>
   );

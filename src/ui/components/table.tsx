@@ -37,7 +37,7 @@ export function SimpleTable<T>({ name, rows, columns, keyOf, total, none }: Simp
       {rows.length === 0 && none !== undefined ? (
         none
       ) : (
-        <Scroller name={name}>
+        <Scroller>
           <table>
             <caption class="visually-hidden">{name}</caption>
             <thead>
@@ -88,7 +88,7 @@ export function DataTable<T>({ name, list, columns, keyOf, selection, none }: Da
     );
   return (
     <div class="table-box">
-      <Scroller name={name}>
+      <Scroller>
         <table class={isBusy ? 'busy' : ''}>
           <caption class="visually-hidden">{name}</caption>
           <thead>
@@ -119,13 +119,22 @@ export function DataTable<T>({ name, list, columns, keyOf, selection, none }: Da
   );
 }
 
-/** A wide table scrolls by itself, so that the page does not. The keyboard can reach it. */
-function Scroller({ name, children }: { name: string; children: ComponentChildren }) {
+/**
+ * A wide table scrolls by itself, so that the page does not. The keyboard can reach it. Its name says nothing of the
+ * table, which has a name itself: fields are looked for by words such as Node.
+ */
+export function Scroller({ children, class: classes = '' }: { children: ComponentChildren; class?: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
-    <section class="table-scroll" aria-label={`${name}, scrolls sideways`} tabIndex={0}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
+    <div
+      class={`table-scroll ${classes}`.trim()}
+      role="group"
+      aria-label="Scrolls sideways"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
+      tabIndex={0}
+    >
       {children}
-    </section>
+    </div>
   );
 }
 

@@ -117,7 +117,7 @@ function columns(onRevoke: OnRevoke): readonly Column<Token>[] {
     { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
     { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      label: 'Deeds',
+      label: 'Actions',
       cell: (token) =>
         onRevoke !== null &&
         !token.isRevoked && (
@@ -194,7 +194,7 @@ function NewToken({ path, isOwn, onClose, onMade }: NewTokenProps) {
             {(all) => (
               <Choose
                 legend="Scopes"
-                hint="The token may do what its owner may do and its scopes name. Without any it can do nothing."
+                hint="The token may do what its owner may do and its scopes name. Without any it can only ask whose it is."
                 items={scopeItems(all, isOwn)}
                 chosen={scopes}
                 onChange={setScopes}

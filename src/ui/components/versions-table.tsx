@@ -6,7 +6,7 @@ import { apiOf, type Kind, links } from '../links.ts';
 import type { VersionUse } from '../types.ts';
 import { DeedDialog } from './dialog.tsx';
 import { Num } from './num.tsx';
-import { SimpleTable } from './table.tsx';
+import { Scroller, SimpleTable } from './table.tsx';
 import { Time } from './time.tsx';
 import { type AnyVersion, VersionMark } from './version-mark.tsx';
 
@@ -46,19 +46,14 @@ export function DraftsTable({ kind, name, drafts, canModify, canManage }: Drafts
             ),
           },
           {
-            label: 'Go on',
+            label: 'Actions',
             cell: ({ version }) => (
-              <span class="bar">
+              <span class="row-deeds">
                 {canModify && <a href={links.draft(kind, name, version)}>Edit</a>}
                 <a href={links.review(kind, name, version)}>Review</a>
                 {canManage && (
-                  <button
-                    type="button"
-                    class="small"
-                    aria-label={`Delete draft ${version}`}
-                    onClick={() => setLeaving(version)}
-                  >
-                    Delete
+                  <button type="button" class="small" onClick={() => setLeaving(version)}>
+                    Delete<span class="visually-hidden"> draft {version}</span>
                   </button>
                 )}
               </span>
@@ -89,18 +84,18 @@ interface VersionsProps {
   name: string;
   /** Published ones, highest first. */
   versions: readonly AnyVersion[];
-  /** How many nodes are offered and run each; null where the user may not see it. */
-  use: readonly VersionUse[] | null;
+  /** How many nodes are offered and run each; null while it is not known, undefined where the user may not see it. */
+  use: readonly VersionUse[] | null | undefined;
 }
 
 /** Table `Versions`: one group of rows for each major version. */
 export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
   const uses = use && new Map(use.map((each) => [each.version, each]));
   const most = Math.max(1, ...(use ?? []).map(({ offered }) => offered));
-  const columns = ['Version', 'Status', 'Message', 'Published', ...(uses ? ['Offered', 'Running'] : [])];
+  const columns = ['Version', 'Status', 'Message', 'Published'];
+  if (uses !== undefined) columns.push('Offered', 'Running');
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard (WCAG 2.1.1).
-    <section class="table-scroll" aria-label="Versions, scrolls sideways" tabIndex={0}>
+    <Scroller>
       <table class="versions">
         <caption class="visually-hidden">Versions</caption>
         <thead>
@@ -125,13 +120,15 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
                   <a href={links.version(kind, name, version.version)}>{version.version}</a>
                 </th>
                 <VersionCells version={version} />
-                {uses && <UseCells use={uses.get(version.version)} {...{ kind, name, version, most }} />}
+                {uses !== undefined && (
+                  <UseCells use={uses?.get(version.version)} {...{ name, version, most }} />
+                )}
               </tr>
             ))}
           </tbody>
         ))}
       </table>
-    </section>
+    </Scroller>
   );
 }
 
@@ -157,22 +154,32 @@ function VersionCells({ version }: { version: AnyVersion }) {
   );
 }
 
-interface UseProps extends Pick<VersionsProps, 'kind' | 'name'> {
+interface UseProps {
+  name: string;
   version: AnyVersion;
+  /** Undefined while it is not known. */
   use: VersionUse | undefined;
   /** The number of nodes that the longest bar stands for. */
   most: number;
 }
 
 function UseCells({ name, version, use, most }: UseProps) {
-  const { offered, declared, served } = use ?? { offered: 0, declared: 0, served: 0 };
+  if (use === undefined)
+    return (
+      <>
+        <td />
+        <td />
+      </>
+    );
+  const { offered, declared, served } = use;
   const query = { configurationName: name, version: version.version };
   return (
     <>
       <td>
         <span class="use">
-          <a href={links.nodes(query)} aria-label={`${offered} nodes are offered ${version.version}`}>
+          <a href={links.nodes(query)}>
             <Num value={offered} />
+            <span class="visually-hidden"> nodes are offered {version.version}</span>
           </a>
           <span class="use-track" aria-hidden="true">
             <span class="use-bar" style={{ width: `${(offered / most) * 100}%` }} />

@@ -32,7 +32,8 @@ export function HeldRoles({ path, held, etag, whose }: HeldRolesProps) {
       {() =>
         roles === null ? (
           <Choose
-            legend="Roles held"
+            legend="Roles"
+            isLegendHidden
             hint="You may not see the other roles, so you can only take roles away."
             items={heldItems(held)}
             chosen={chosen}
@@ -42,7 +43,13 @@ export function HeldRoles({ path, held, etag, whose }: HeldRolesProps) {
         ) : (
           <Part of={roles}>
             {(all) => (
-              <Choose legend="Roles held" items={roleItems(all, ids)} chosen={chosen} onChange={choose} />
+              <Choose
+                legend="Roles"
+                isLegendHidden
+                items={roleItems(all, ids)}
+                chosen={chosen}
+                onChange={choose}
+              />
             )}
           </Part>
         )

@@ -28,7 +28,7 @@ function columns(onDelete: (mapping: ExternalMapping) => void): readonly Column<
     },
     { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      label: 'Deeds',
+      label: 'Actions',
       cell: (mapping) => (
         <button type="button" class="small" onClick={() => onDelete(mapping)}>
           Delete

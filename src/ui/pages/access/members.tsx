@@ -73,7 +73,7 @@ function columns(onRemove: (user: User) => void): readonly Column<User>[] {
     { label: 'State', cell: (user) => <UserMarks user={user} none="–" /> },
     { label: 'E-mail', isLong: true, cell: ({ email }) => email },
     {
-      label: 'Deeds',
+      label: 'Actions',
       cell: (user) => (
         <button type="button" class="small" onClick={() => onRemove(user)}>
           Remove

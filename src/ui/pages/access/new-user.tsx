@@ -73,7 +73,7 @@ export function NewUser({ onClose, onMadePassword }: NewUserProps) {
           )}
           {isPerson && (
             <CheckField
-              label="Must change the password at the first sign-in"
+              label="The user must choose another one at the first sign-in"
               checked={wish.requirePasswordChange}
               onChange={(requirePasswordChange) => setWish({ ...wish, requirePasswordChange })}
             />

@@ -32,7 +32,11 @@ function RoleView({ id }: { id: string }) {
       beside={data?.isSystemRole && <Mark word="System" tone="info" />}
       actions={data !== null && <DeleteButton reason={reason} onClick={() => setDeleting(true)} />}
     >
-      {data !== null && <RoleForm role={data} etag={role.etag} reason={reason} />}
+      {data !== null && (
+        <section class="card" aria-label="Role">
+          <RoleForm role={data} etag={role.etag} reason={reason} />
+        </section>
+      )}
       {data !== null && isDeleting && <DeleteRole role={data} onClose={() => setDeleting(false)} />}
     </Page>
   );

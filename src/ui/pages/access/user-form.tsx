@@ -6,6 +6,10 @@ import { CheckField, Field } from '../../components/field.tsx';
 import { apiPath } from '../../links.ts';
 import type { UserDetails } from '../../types.ts';
 
+const ACTIVE_USER =
+  'Only an active user can sign in. Deactivating ends all sessions and revokes all tokens for good.';
+const ACTIVE_ACCOUNT = 'Deactivating revokes all tokens for good.';
+
 export function UserForm({ user, etag }: { user: UserDetails; etag: string | null }) {
   const { username, email, isActive } = user;
   const edit = useEdit({ username, email, isActive }, etag);
@@ -39,7 +43,7 @@ export function UserForm({ user, etag }: { user: UserDetails; etag: string | nul
           />
           <CheckField
             label="Active"
-            hint="Without it nobody can sign in as this user. Taking it away ends all sessions and tokens for good."
+            hint={user.accountType === 'User' ? ACTIVE_USER : ACTIVE_ACCOUNT}
             checked={value.isActive}
             onChange={(checked) => set('isActive', checked)}
           />

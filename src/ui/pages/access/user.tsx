@@ -87,8 +87,12 @@ function Facts({ user }: { user: UserDetails }) {
       <dd>
         <Time at={user.modifiedAt} exact />
       </dd>
-      <dt>Failed sign-ins</dt>
-      <dd>{user.accessFailedCount}</dd>
+      {user.accountType === 'User' && (
+        <>
+          <dt>Failed sign-ins</dt>
+          <dd>{user.accessFailedCount}</dd>
+        </>
+      )}
       {user.lockoutEnd !== null && (
         <>
           <dt>Locked until</dt>

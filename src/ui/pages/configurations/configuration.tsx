@@ -9,7 +9,7 @@ import { NewDraftDialog } from '../../components/new-draft.tsx';
 import { Page } from '../../components/page.tsx';
 import { DraftsTable, VersionsTable } from '../../components/versions-table.tsx';
 import { apiOf, apiPath, links, withQuery } from '../../links.ts';
-import { useResource } from '../../resource.ts';
+import { type Resource, useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
 import type { Configuration, Version, VersionUse } from '../../types.ts';
 import { DeleteConfigurationDialog, DescriptionDialog } from './deeds.tsx';
@@ -23,6 +23,11 @@ export function ConfigurationPage({ name }: { name: string }) {
   const configuration = useResource<Configuration>(apiOf('configurations', name));
   const versions = useResource<Version[]>(
     withQuery(apiOf('configurations', name, 'versions'), { take: MOST_VERSIONS }),
+  );
+  const use = useResource<VersionUse[]>(
+    can('nodes.read')
+      ? withQuery(`/fleet${apiPath('configurations', name, 'versions')}`, { take: MOST_VERSIONS })
+      : null,
   );
   const [asked, setAsked] = useState<Asked>(null);
   const access = configuration.data?.access ?? null;
@@ -41,7 +46,7 @@ export function ConfigurationPage({ name }: { name: string }) {
         text={configuration.data?.description ?? null}
         onEdit={access === null || access === 'Read' ? null : () => setAsked('description')}
       />
-      <Versions name={name} versions={versions.data ?? []} total={versions.total ?? 0} access={access} />
+      <Versions name={name} versions={versions.data ?? []} total={versions.total ?? 0} {...{ access, use }} />
       {asked === 'draft' && (
         <NewDraftDialog kind="configurations" name={name} versions={versions.data ?? []} onClose={close} />
       )}
@@ -89,11 +94,11 @@ interface VersionsProps {
   versions: readonly Version[];
   total: number;
   access: Configuration['access'];
+  use: Resource<VersionUse[]>;
 }
 
-function Versions({ name, versions, total, access }: VersionsProps) {
-  const path = `/fleet${apiPath('configurations', name, 'versions')}`;
-  const use = useResource<VersionUse[]>(can('nodes.read') ? withQuery(path, { take: MOST_VERSIONS }) : null);
+function Versions({ name, versions, total, access, use }: VersionsProps) {
+  const maySee = can('nodes.read') && use.state !== 'forbidden';
   const drafts = versions.filter(({ status }) => status === 'Draft');
   const published = versions.filter(({ status }) => status === 'Published');
   const canModify = access === 'Modify' || access === 'Manage';
@@ -108,7 +113,7 @@ function Versions({ name, versions, total, access }: VersionsProps) {
           />
         </section>
       )}
-      <section class="part">
+      <section class="part" aria-busy={maySee && use.state === 'loading'}>
         <div class="bar">
           <h2>Versions</h2>
           <span class="actions">
@@ -116,7 +121,12 @@ function Versions({ name, versions, total, access }: VersionsProps) {
           </span>
         </div>
         {published.length > 0 ? (
-          <VersionsTable kind="configurations" name={name} versions={published} use={use.data} />
+          <VersionsTable
+            kind="configurations"
+            name={name}
+            versions={published}
+            use={maySee ? use.data : undefined}
+          />
         ) : (
           <NothingPublished name={name} draft={drafts[0]?.version} canModify={canModify} />
         )}

@@ -22,7 +22,7 @@ export function DescriptionDialog({
     return 'The description is saved.';
   };
   return (
-    <DeedDialog heading={`Description of ${name}`} deed="Save" run={run} onClose={onClose}>
+    <DeedDialog heading={`Describe ${name}`} deed="Save" run={run} onClose={onClose}>
       {(problem) => (
         <TextField label="Description" name="description" value={text} onInput={setText} problem={problem} />
       )}

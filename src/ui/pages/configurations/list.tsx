@@ -83,7 +83,7 @@ function columnsOf(summary: FleetSummary | null): Column<Configuration>[] {
       cell: ({ description }) => <p class="message short">{description}</p>,
     },
     {
-      label: 'Published',
+      label: 'Latest published',
       cell: ({ name, latestPublishedVersion: version }) =>
         version === null ? (
           <span class="muted">none</span>
@@ -92,7 +92,7 @@ function columnsOf(summary: FleetSummary | null): Column<Configuration>[] {
         ),
     },
     {
-      label: 'Highest',
+      label: 'Latest',
       cell: ({ latestVersion }) => latestVersion ?? <span class="muted">none</span>,
     },
     {

@@ -32,7 +32,8 @@ export function NewConfigurationDialog({ onClose }: { onClose: () => void }) {
   const run = async () => {
     const fields = { name, description, version, entryPoint, useServerManagedParameters: String(isManaged) };
     const sent = files.length > 0 ? files : [firstFile(entryPoint)];
-    await send('POST', '/configurations', formOf(fields, sent));
+    const { body, type } = formOf(fields, sent);
+    await send('POST', '/configurations', body, { type });
     place.go(links.draft('configurations', name, version));
     return `${name} is there, with ${version} as its first draft.`;
   };

@@ -27,7 +27,7 @@ export function ConfigurationSettingsPage({ name }: { name: string }) {
       crumbs={[CONFIGURATIONS_CRUMB]}
       tools={<ConfigurationTabs name={name} current="Settings" configuration={configuration.data} />}
     >
-      <div class="columns">
+      <div class="columns settings">
         {configuration.data !== null && (
           <ParametersForm
             configuration={configuration.data}

@@ -28,6 +28,8 @@ export function VersionPage({ name, version }: { name: string; version: string }
   const versions = useResource<Version[]>(withQuery(apiOf(KIND, name, 'versions'), { take: MOST_VERSIONS }));
   const [asked, setAsked] = useState<Asked>(null);
   const shown = details.data;
+  // Somebody who reads a file wants the room for it.
+  const isFileOpen = usePlace().query.get('file') !== null;
   const dialog = { kind: KIND, name, version, onClose: () => setAsked(null) } as const;
   return (
     <Page
@@ -41,17 +43,19 @@ export function VersionPage({ name, version }: { name: string; version: string }
     >
       {shown !== null && (
         <>
-          <VersionFacts
-            version={shown}
-            below={versionBelow(versions.data ?? [], version)}
-            compareUrl={(from) => links.compare(KIND, name, from, version)}
-          >
-            <dt>Entry point</dt>
-            <dd>
-              <code>{shown.entryPoint}</code>
-            </dd>
-          </VersionFacts>
-          {shown.status === 'Published' && can('nodes.read') && (
+          {!isFileOpen && (
+            <VersionFacts
+              version={shown}
+              below={versionBelow(versions.data ?? [], version)}
+              compareUrl={(from) => links.compare(KIND, name, from, version)}
+            >
+              <dt>Entry point</dt>
+              <dd>
+                <code>{shown.entryPoint}</code>
+              </dd>
+            </VersionFacts>
+          )}
+          {!isFileOpen && shown.status === 'Published' && can('nodes.read') && (
             <ProofPart kind={KIND} name={name} version={version} />
           )}
           <Files name={name} version={shown} />
@@ -123,7 +127,9 @@ function Files({ name, version }: { name: string; version: VersionDetails }) {
       <div class="bar">
         <h2>Files</h2>
         {path !== null && (
-          <a href={changedUrl(place.path, place.query, { file: null, blame: null })}>Close the file</a>
+          <a href={changedUrl(place.path, place.query, { file: null, blame: null })}>
+            Back to all of {version.version}
+          </a>
         )}
       </div>
       {path !== null && file === undefined && (

@@ -47,7 +47,8 @@ export function Joining({ secret, onClose }: { secret: string; onClose: () => vo
         <CopyLine text={settings} label="settings for OpenDSC's agent" />
       </details>
       <p class="hint">
-        The lines have the address by which you reach the server. If nodes reach it by another one, change it.
+        The lines have the address by which you reach the server. Change it where nodes reach the server by
+        another name or port.
       </p>
     </ShownOnce>
   );

@@ -34,7 +34,7 @@ function columns(onDeed: OnDeed): readonly Column<RegistrationKey>[] {
         allowReregistration ? <Mark word="Allowed" tone="warn" /> : <span class="muted">not allowed</span>,
     },
     { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { label: 'Deeds', cell: (key) => <Deeds of={key} onDeed={onDeed} /> },
+    { label: 'Actions', cell: (key) => <Deeds of={key} onDeed={onDeed} /> },
   ];
 }
 

@@ -2,11 +2,10 @@
 
 import { useId, useState } from 'preact/hooks';
 import { CheckField } from '../../components/field.tsx';
+import { SINGLE_KEYS } from '../../components/palette.tsx';
 
 /** Read by theme-choice.ts, which sets the theme before anything is painted. */
 const THEME = 'hawser.theme';
-/** `off` where single keys such as `/` do nothing. The search reads it. */
-const KEYS = 'hawser.keys';
 
 const THEMES = ['System', 'Light', 'Dark'] as const;
 type Theme = (typeof THEMES)[number];
@@ -43,7 +42,7 @@ function choose(theme: Theme): void {
 
 export function Appearance() {
   const [theme, setTheme] = useState(shownTheme);
-  const [hasKeys, setKeys] = useState(read(KEYS) !== 'off');
+  const [hasKeys, setKeys] = useState(read(SINGLE_KEYS) !== 'off');
   return (
     <section class="card">
       <h2>This browser</h2>
@@ -59,7 +58,7 @@ export function Appearance() {
         hint="The key / opens the search. Ctrl+K opens it in any case."
         checked={hasKeys}
         onChange={(checked) => {
-          write(KEYS, checked ? null : 'off');
+          write(SINGLE_KEYS, checked ? null : 'off');
           setKeys(checked);
         }}
       />

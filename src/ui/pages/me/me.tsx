@@ -17,15 +17,17 @@ export function MePage() {
       {data !== null && (
         <>
           <div class="columns">
-            <section class="card">
-              <h2>{data.username}</h2>
-              <Facts me={data} />
-            </section>
-            <Appearance />
+            <div class="stack">
+              <section class="card">
+                <h2>{data.username}</h2>
+                <Facts me={data} />
+              </section>
+              <Appearance />
+            </div>
+            <ChangePassword username={data.username} />
           </div>
-          <Permissions me={data} />
           <Tokens path="/auth/tokens" isOwn />
-          <ChangePassword username={data.username} />
+          <Permissions me={data} />
         </>
       )}
     </Page>
@@ -55,21 +57,16 @@ function Permissions({ me }: { me: Me }) {
   return (
     <Part of={catalogue} heading="Permissions">
       {(all) => (
-        <details open={held.size < 6}>
-          <summary>
-            {held.size} of {all.length}
-          </summary>
-          <SimpleTable
-            name="Permissions"
-            rows={all.filter(({ name }) => held.has(name))}
-            keyOf={({ name }) => name}
-            none={<p class="muted">None. Somebody who manages users can give you a role.</p>}
-            columns={[
-              { label: 'Permission', isName: true, cell: ({ name }) => name },
-              { label: 'Meaning', isLong: true, cell: ({ description }) => description },
-            ]}
-          />
-        </details>
+        <SimpleTable
+          name="Permissions"
+          rows={all.filter(({ name }) => held.has(name))}
+          keyOf={({ name }) => name}
+          none={<p class="muted">None. Somebody who manages users can give you a role.</p>}
+          columns={[
+            { label: 'Permission', isName: true, cell: ({ name }) => name },
+            { label: 'Meaning', isLong: true, cell: ({ description }) => description },
+          ]}
+        />
       )}
     </Part>
   );

@@ -84,9 +84,13 @@ export function BulkBar({ list, selection, onDone }: BarProps) {
   );
 }
 
+/** So many failures are shown at once. */
+const BLOCK = 100;
+
 /** The nodes to which the last deed was not done, and why. It stays until somebody dismisses it. */
 export function Failures({ outcome, onDismiss }: { outcome: Outcome; onDismiss: () => void }) {
   const { action, result } = outcome;
+  const [shown, setShown] = useState(BLOCK);
   return (
     <section class="card failures" aria-labelledby="failures">
       <div class="bar">
@@ -100,7 +104,7 @@ export function Failures({ outcome, onDismiss }: { outcome: Outcome; onDismiss: 
       <p>{sentenceOf(action, result)}</p>
       <SimpleTable
         name="Failed nodes"
-        rows={result.failed}
+        rows={result.failed.slice(0, shown)}
         keyOf={({ nodeId }) => nodeId}
         total={result.failed.length}
         columns={[
@@ -114,6 +118,13 @@ export function Failures({ outcome, onDismiss }: { outcome: Outcome; onDismiss: 
           { label: 'Message', isLong: true, cell: ({ message }) => message },
         ]}
       />
+      {shown < result.failed.length && (
+        <p>
+          <button type="button" onClick={() => setShown(shown + BLOCK)}>
+            Show more
+          </button>
+        </p>
+      )}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { SelectField } from '../../components/field.tsx';
 import { Num } from '../../components/num.tsx';
 import type { NodeDetails } from '../../types.ts';
 import { AssignmentFields, useAssignment } from './assignment.tsx';
+import { Impact } from './impact.tsx';
 import { useScopeValues } from './scope-values.ts';
 import { type Action, countAnew, countOf, MOST_NODES, nameOf, type Targets } from './targets.ts';
 
@@ -52,6 +53,9 @@ function useTargets(props: DialogProps, action: Action) {
       underWay: <UnderWay action={action} count={targets.count} />,
     },
     name: nameOf(targets, props.node !== undefined),
+    /** A preview of the deed; of deleting nodes there is none. */
+    impact: (members: Readonly<Record<string, unknown>>, isDisabled: boolean) =>
+      action !== 'Delete' && <Impact {...{ action, targets, members, isDisabled }} node={props.node} />,
     about: (
       <>
         {props.node === undefined && <About targets={targets} />}
@@ -63,19 +67,21 @@ function useTargets(props: DialogProps, action: Action) {
 }
 
 function AssignDialog(props: DialogProps) {
-  const { run, common, name, about } = useTargets(props, 'Assign');
+  const { run, common, name, about, impact } = useTargets(props, 'Assign');
   const form = useAssignment(props.node?.assignment ?? null);
   return (
     <DeedDialog
       {...common}
       heading={`Assign a configuration to ${name}`}
       deed="Assign"
+      isWide
       run={() => run(form.members())}
     >
       {(problem) => (
         <>
           {about}
           <AssignmentFields form={form} problem={problem} />
+          {impact(form.members(), form.draft.configurationName.trim() === '')}
         </>
       )}
     </DeedDialog>
@@ -83,7 +89,7 @@ function AssignDialog(props: DialogProps) {
 }
 
 function TagDialog({ action, ...props }: DialogProps & { action: 'Tag' | 'Untag' }) {
-  const { run, common, name, about } = useTargets(props, action);
+  const { run, common, name, about, impact } = useTargets(props, action);
   const values = useScopeValues();
   const [chosen, setChosen] = useState('');
   return (
@@ -113,6 +119,7 @@ function TagDialog({ action, ...props }: DialogProps & { action: 'Tag' | 'Untag'
               problem={problem}
             />
           )}
+          {impact({ scopeValueId: chosen }, chosen === '')}
         </>
       )}
     </DeedDialog>
@@ -128,7 +135,7 @@ const CONSEQUENCES = {
 };
 
 function PlainDialog({ action, ...props }: DialogProps & { action: 'Unassign' | 'Delete' }) {
-  const { run, common, name, about } = useTargets(props, action);
+  const { run, common, name, about, impact } = useTargets(props, action);
   return (
     <DeedDialog
       {...common}
@@ -139,6 +146,7 @@ function PlainDialog({ action, ...props }: DialogProps & { action: 'Unassign' | 
     >
       {about}
       <p>{CONSEQUENCES[action]}</p>
+      {impact({}, false)}
     </DeedDialog>
   );
 }

@@ -5,16 +5,14 @@ import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
 import { Mark, StatusMark } from '../../components/marks.tsx';
 import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
 import { apiPath, links } from '../../links.ts';
 import { forget, type Resource, useResource } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
 import { can } from '../../session.ts';
 import type { NodeDetails } from '../../types.ts';
 import { NodesDialog } from './deed-dialogs.tsx';
+import { type NodeTab, NodeTabs } from './tabs.tsx';
 import type { Action } from './targets.ts';
-
-export type NodeTab = 'Overview' | 'Parameters' | 'Diff' | 'Reports' | 'History';
 
 export const useNode = (id: string): Resource<NodeDetails> => useResource(`/nodes${apiPath(id)}`);
 
@@ -27,12 +25,16 @@ interface FrameProps {
   of?: readonly Resource<unknown>[];
   isEmpty?: boolean;
   isBusy?: boolean;
+  /** Buttons of the tab, before those of the node. */
+  actions?: ComponentChildren;
+  /** What stands below the tabs however the reading goes, such as filters. */
+  tools?: ComponentChildren;
   /** Gets the node once all is there. */
   children: (node: NodeDetails) => ComponentChildren;
 }
 
 export function NodeFrame(props: FrameProps) {
-  const { id, tab, node, of = [], isEmpty = false, isBusy = false, children } = props;
+  const { id, tab, node, of = [], isEmpty = false, isBusy = false, actions, tools, children } = props;
   const [dialog, setDialog] = useState<Action | null>(null);
   const { go } = usePlace();
   const { data } = node;
@@ -54,11 +56,19 @@ export function NodeFrame(props: FrameProps) {
       isBusy={isBusy}
       crumbs={[{ href: links.nodes(), label: 'Nodes' }]}
       beside={data !== null && <States node={data} />}
-      actions={data !== null && <Deeds node={data} onChoose={setDialog} />}
+      actions={
+        data !== null && (
+          <>
+            {actions}
+            <Deeds node={data} onChoose={setDialog} />
+          </>
+        )
+      }
       tools={
         data !== null && (
           <>
-            <NodeTabs id={id} tab={tab} />
+            <NodeTabs id={id} current={tab} />
+            {tools}
             {dialog !== null && (
               <NodesDialog
                 action={dialog}
@@ -104,22 +114,6 @@ function Deeds({ node, onChoose }: { node: NodeDetails; onChoose: (action: Actio
       {can('nodes.write') && button('Tag')}
       {can('nodes.delete') && button('Delete')}
     </>
-  );
-}
-
-function NodeTabs({ id, tab }: { id: string; tab: NodeTab }) {
-  return (
-    <Tabs
-      label="Parts of this node"
-      current={tab}
-      tabs={[
-        { href: links.node(id), label: 'Overview' },
-        { href: links.node(id, 'parameters'), label: 'Parameters' },
-        { href: links.node(id, 'diff'), label: 'Diff' },
-        ...(can('reports.read') ? [{ href: links.node(id, 'reports'), label: 'Reports' }] : []),
-        { href: links.node(id, 'history'), label: 'History' },
-      ]}
-    />
   );
 }
 

@@ -12,9 +12,11 @@ interface CardProps {
   parts: Parts;
   /** The checksum of what it gets at its next poll; null: it is not known. */
   offered: string | null;
+  /** Leads to the differences. */
+  isWithLink?: boolean;
 }
 
-export function StandingCard({ node, parts, offered }: CardProps) {
+export function StandingCard({ node, parts, offered, isWithLink = true }: CardProps) {
   const { tone, word, sentence, isOther } = standingOf(node, offered);
   return (
     <section class="card standing" aria-labelledby="standing">
@@ -23,7 +25,7 @@ export function StandingCard({ node, parts, offered }: CardProps) {
       </h2>
       <p class="standing-why">
         <Mark word={word} tone={tone} /> <span>{sentence}</span>{' '}
-        {isOther && <a href={links.node(node.id, 'diff')}>See the differences</a>}
+        {isOther && isWithLink && <a href={links.node(node.id, 'diff')}>See the differences</a>}
       </p>
       <div class="sides">
         <ShouldGet node={node} offered={offered} parts={parts} />

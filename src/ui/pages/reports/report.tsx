@@ -100,8 +100,9 @@ function Resources({ result }: { result: unknown }) {
 function Said({ resource: { properties, result, name } }: { resource: ReportedResource }) {
   return (
     <details>
-      <summary aria-label={`What ${name} says`}>
+      <summary>
         {properties.length === 0 ? 'Details' : `Differs: ${properties.join(', ')}`}
+        <span class="visually-hidden"> ({name})</span>
       </summary>
       <Raw value={result} />
     </details>

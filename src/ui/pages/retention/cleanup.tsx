@@ -151,7 +151,13 @@ function CleanUpDialog({ outcome, count, onClose, onDone }: CleanUpDialogProps) 
     return `${results.reduce((sum, { deletedCount }) => sum + deletedCount, 0)} were deleted.`;
   };
   return (
-    <DeedDialog heading={`Clean up ${count}`} deed="Clean up" isDanger onClose={onClose} run={run}>
+    <DeedDialog
+      heading={count === 1 ? 'Clean up 1 entry' : `Clean up ${count} entries`}
+      deed="Clean up"
+      isDanger
+      onClose={onClose}
+      run={run}
+    >
       <p>According to the dry run these go for good:</p>
       <ul>
         {planned.map(({ versionType, deletedCount, keptCount }) => (

@@ -86,30 +86,32 @@ export function Rules({ edit }: { edit: Edit<RuleTexts> }) {
         reason={maySave || mayTry ? null : missing}
         saveReason={maySave ? null : missing}
       >
-        {(problem) =>
-          SECTIONS.map(({ legend, names }) => (
-            <fieldset key={legend}>
-              <legend>{legend}</legend>
-              <div class="figures">
-                {names.map((name) => (
-                  <Field
-                    key={name}
-                    label={NUMBERS[name]}
-                    name={name}
-                    type="number"
-                    min={name === 'scheduleIntervalHours' ? 1 : 0}
-                    required
-                    {...(HINTS[name] !== undefined && { hint: HINTS[name] })}
-                    problem={problem}
-                    value={edit.value[name]}
-                    onInput={(text) => edit.set(name, text)}
-                  />
-                ))}
-                <Flag legend={legend} edit={edit} />
-              </div>
-            </fieldset>
-          ))
-        }
+        {(problem) => (
+          <div class="rules">
+            {SECTIONS.map(({ legend, names }) => (
+              <fieldset key={legend}>
+                <legend>{legend}</legend>
+                <div class="figures">
+                  {names.map((name) => (
+                    <Field
+                      key={name}
+                      label={NUMBERS[name]}
+                      name={name}
+                      type="number"
+                      min={name === 'scheduleIntervalHours' ? 1 : 0}
+                      required
+                      {...(HINTS[name] !== undefined && { hint: HINTS[name] })}
+                      problem={problem}
+                      value={edit.value[name]}
+                      onInput={(text) => edit.set(name, text)}
+                    />
+                  ))}
+                  <Flag legend={legend} edit={edit} />
+                </div>
+              </fieldset>
+            ))}
+          </div>
+        )}
       </EditForm>
     </section>
   );

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<RetentionRun>[] = [
   { label: 'State', cell: (run) => <RunState of={run} /> },
   { label: 'Type', cell: ({ versionType }) => versionType },
   { label: 'Kind', cell: ({ isDryRun }) => (isDryRun ? 'dry run' : 'cleanup') },
-  { label: 'Begun', cell: ({ isScheduled }) => (isScheduled ? 'by schedule' : 'by hand') },
+  { label: 'Started by', cell: ({ isScheduled }) => (isScheduled ? 'schedule' : 'a person') },
   { label: 'Deleted', isNumber: true, cell: ({ deletedCount }) => <Num value={deletedCount} /> },
   { label: 'Kept', isNumber: true, cell: ({ keptCount }) => <Num value={keptCount} /> },
   { label: 'Completed', cell: ({ completedAt }) => <Time at={completedAt} none="not yet" /> },

@@ -21,11 +21,13 @@ function Settings() {
     : 'To change this takes the permission server.settings.write.';
   return (
     <Page heading="Settings" of={[server, lcm, validation]}>
-      {server.data !== null && <ServerSection data={server.data} etag={server.etag} reason={reason} />}
-      {lcm.data !== null && <LcmSection data={lcm.data} etag={lcm.etag} reason={reason} />}
-      {validation.data !== null && (
-        <ValidationSection data={validation.data} etag={validation.etag} reason={reason} />
-      )}
+      <div class="columns">
+        {server.data !== null && <ServerSection data={server.data} etag={server.etag} reason={reason} />}
+        {lcm.data !== null && <LcmSection data={lcm.data} etag={lcm.etag} reason={reason} />}
+        {validation.data !== null && (
+          <ValidationSection data={validation.data} etag={validation.etag} reason={reason} />
+        )}
+      </div>
       {can('retention.manage') && (
         <p>
           What is kept and what goes is set under <a href="/ui/retention">Retention</a>.
