@@ -45,6 +45,11 @@ export function apiOf(kind: Kind, name: string, ...segments: readonly string[]):
   return apiPath(kind === 'composites' ? 'composite-configurations' : kind, name, ...segments);
 }
 
+/** What clones the repository from the server that the page came from. */
+export function cloneLine(name: string): string {
+  return `git clone ${location.origin}/git/configurations/${encode(name)}.git`;
+}
+
 /** Adds a query to a path. Members without a value are left out. */
 export function withQuery(
   path: string,

@@ -8,7 +8,7 @@ import { Empty } from '../../components/empty.tsx';
 import { NewDraftDialog } from '../../components/new-draft.tsx';
 import { Page } from '../../components/page.tsx';
 import { DraftsTable, VersionsTable } from '../../components/versions-table.tsx';
-import { apiOf, apiPath, links, withQuery } from '../../links.ts';
+import { apiOf, apiPath, cloneLine, links, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
 import type { Configuration, Version, VersionUse } from '../../types.ts';
@@ -167,9 +167,4 @@ function NothingPublished({
       {draft === undefined && canModify && <p>Begin with a new draft.</p>}
     </Empty>
   );
-}
-
-/** What clones the repository from the server that the page came from. */
-export function cloneLine(name: string): string {
-  return `git clone ${location.origin}/git/configurations/${encodeURIComponent(name)}.git`;
 }
