@@ -171,7 +171,14 @@ export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
   params?: ZodType<P>;
   query?: ZodType<Q>;
   body?: BodySpec<B>;
+  /** Set where the body names a part of what `represents` reads: gives those members of its path and of its query. */
+  namedInBody?(body: B): NamedInBody;
   handle(input: Input<A, P, Q, B>): Awaitable<Answer>;
+}
+
+interface NamedInBody {
+  params: Record<string, string>;
+  query: Record<string, string>;
 }
 
 /** A route whose types have been checked and are no longer needed. */
@@ -180,6 +187,7 @@ export interface Route extends RouteDescription {
   params?: ZodType;
   query?: ZodType;
   body?: BodySpec<unknown>;
+  namedInBody?(body: unknown): NamedInBody;
   handle(
     input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
   ): Awaitable<Answer>;

@@ -45,11 +45,6 @@ export function apiOf(kind: Kind, name: string, ...segments: readonly string[]):
   return apiPath(kind === 'composites' ? 'composite-configurations' : kind, name, ...segments);
 }
 
-/** What clones the repository from the server that the page came from. */
-export function cloneLine(name: string): string {
-  return `git clone ${location.origin}/git/configurations/${encode(name)}.git`;
-}
-
 /** Adds a query to a path. Members without a value are left out. */
 export function withQuery(
   path: string,
@@ -60,6 +55,12 @@ export function withQuery(
   );
   if (given.length === 0) return path;
   return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/** The two versions of a comparison's address, such as `1.0.0...1.1.0`. Versions have no `..` in them. */
+export function rangeOf(range: string): { from: string; to: string } {
+  const at = range.indexOf('...');
+  return at < 0 ? { from: '', to: range } : { from: range.slice(0, at), to: range.slice(at + 3) };
 }
 
 function join(path: string, tab: string): string {

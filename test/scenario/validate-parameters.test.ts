@@ -108,6 +108,13 @@ describe('somebody asks whether a document of parameters is valid', () => {
     }
   });
 
+  it('and a caller may ask whether there is a schema without being refused', async () => {
+    await ok(201, create(admin, 'plain', {}, { files: { [MAIN]: 'resources: []\n' } }));
+    expect(await admin.get(`${schemaOf('plain')}?optional=true`)).to.include({ status: 204, text: '' });
+    expect(await ok(200, admin.get(`${schemaOf('web')}?optional=true`))).to.have.property('properties');
+    await expectProblem(admin.get(`${schemaOf('plain')}?optional=true&version=9.0.0`), 404, 'not_found');
+  });
+
   it('to the digit of a number', async () => {
     const block = (max: string) =>
       `parameters: {n: {type: int, maxValue: ${max}}, f: {type: float}, s: {type: string}}`;
@@ -172,6 +179,17 @@ describe('somebody asks whether a document of parameters is valid', () => {
     expect((await ask('web', bomb)).status).to.be.oneOf([200, 400]);
     const large = `parameters: {size: 1.5} # ${'x'.repeat(1024 * 1024)}`;
     await expectProblem(ask('web', large), 413, 'payload_too_large');
+  });
+
+  it('and what is no document is a verdict too, if the caller takes any text', async () => {
+    const { isValid, errors } = await ok(200, ask('web', 'parameters: [', undefined, '?anyText=true'));
+    expect(isValid).to.equal(false);
+    expect(errors).to.have.lengthOf(1);
+    expect(errors[0].code).to.equal('invalid_yaml');
+    expect(errors[0].message).to.match(/^Line 1, column \d+: /);
+    expect(await faults('web', { port: 0 }, '?version=1.0.0&anyText=true')).to.deep.equal([
+      '/parameters/port minimum',
+    ]);
   });
 
   it('without a trace, and no secret comes back', async () => {

@@ -1,13 +1,14 @@
 /** The files that differ between two versions of a configuration, each with its lines. */
 
 import { useState } from 'preact/hooks';
-import { apiOf, cloneLine, withQuery } from '../links.ts';
+import { apiOf, withQuery } from '../links.ts';
 import type { Comparison, FileChange } from '../types.ts';
 import { CopyLine } from './copy-line.tsx';
 import { DiffFile, DiffSummary, fileAnchor } from './diff-file.tsx';
 import type { DiffMode } from './diff-table.tsx';
 import { Empty } from './empty.tsx';
 import { Num } from './num.tsx';
+import { cloneLine } from './versions-part.tsx';
 
 const KIND = 'configurations';
 /** So many files are shown at once. Their lines are read when they come into view. */
@@ -105,7 +106,7 @@ function GitCommand({ name, comparison, path }: { name: string; comparison: Comp
   return (
     <>
       <p class="hint">Git shows it: clone the repository once, and compare there.</p>
-      <CopyLine text={cloneLine(name)} label="the clone line" />
+      <CopyLine text={cloneLine(KIND, name)} label="the clone line" />
       <CopyLine text={command} label={`the command for ${path}`} />
     </>
   );

@@ -198,3 +198,29 @@ export function CheckField({ label, checked, onChange, disabled = false, hint }:
     </div>
   );
 }
+
+type FileProps = Common & {
+  onChange: (file: File | null) => void;
+  /** The endings that the browser proposes, such as `.yaml,.json`. */
+  accept?: string;
+  required?: boolean;
+};
+
+/** One file of the person's machine. */
+export function FileField({ label, name, hint, problem, onChange, accept, required = false }: FileProps) {
+  const common = { label, name, ...(hint === undefined ? {} : { hint }), ...(problem ? { problem } : {}) };
+  return (
+    <Labelled {...common}>
+      {(ids) => (
+        <input
+          {...ids}
+          type="file"
+          name={name}
+          accept={accept}
+          required={required}
+          onChange={(event) => onChange(event.currentTarget.files?.[0] ?? null)}
+        />
+      )}
+    </Labelled>
+  );
+}

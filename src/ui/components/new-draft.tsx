@@ -1,4 +1,4 @@
-/** Makes a draft: from another version, or from files. It leads to the new draft. */
+/** Makes a draft: from another version, or from files; of a composite an empty one. It leads to the new draft. */
 
 import { useState } from 'preact/hooks';
 import { type ChosenFile, formOf } from '../chosen-files.ts';
@@ -44,10 +44,13 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
     place.go(links.draft(kind, name, made.data.version));
     return `The draft ${made.data.version} is there.`;
   };
+  // The API makes drafts of composites without children, from no other version.
+  const isEmpty = kind === 'composites';
   const post = () => {
     const path = apiOf(kind, name, 'versions');
-    if (from !== '')
-      return send<Made>('POST', path, { version, from, ...(message === '' ? {} : { message }) });
+    const said = message === '' ? {} : { message };
+    if (isEmpty) return send<Made>('POST', path, { version, ...said });
+    if (from !== '') return send<Made>('POST', path, { version, from, ...said });
     const { body, type } = formOf({ version, message }, files);
     return send<Made>('POST', path, body, { type });
   };
@@ -57,7 +60,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
       deed="Create"
       run={run}
       onClose={onClose}
-      isDisabled={from === '' && files.length === 0}
+      isDisabled={!isEmpty && from === '' && files.length === 0}
     >
       {(problem) => (
         <>
@@ -67,9 +70,10 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
             value={version}
             onInput={setVersion}
             required
+            {...(isEmpty && { hint: 'The draft begins without children.' })}
             problem={problem}
           />
-          {given === undefined && (
+          {!isEmpty && given === undefined && (
             <SelectField
               label="Begin with"
               name="from"
@@ -82,7 +86,7 @@ export function NewDraftDialog({ kind, name, versions, from: given, onClose }: P
               problem={problem}
             />
           )}
-          {from === '' && (
+          {!isEmpty && from === '' && (
             <FilesField files={files} onChange={setFiles} hint="At least the entry point is needed." />
           )}
           <TextField

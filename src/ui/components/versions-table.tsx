@@ -1,10 +1,9 @@
 /** The versions of a configuration or composite: drafts, and the published ones by major version. */
 
 import { useState } from 'preact/hooks';
-import { send } from '../client.ts';
-import { apiOf, type Kind, links } from '../links.ts';
+import { type Kind, links } from '../links.ts';
 import type { VersionUse } from '../types.ts';
-import { DeedDialog } from './dialog.tsx';
+import { DeleteDraftDialog } from './deletions.tsx';
 import { Num } from './num.tsx';
 import { Scroller, SimpleTable } from './table.tsx';
 import { Time } from './time.tsx';
@@ -62,18 +61,7 @@ export function DraftsTable({ kind, name, drafts, canModify, canManage }: Drafts
         ]}
       />
       {leaving !== null && (
-        <DeedDialog
-          heading={`Delete the draft ${leaving}`}
-          deed="Delete"
-          isDanger
-          onClose={() => setLeaving(null)}
-          run={async () => {
-            await send('DELETE', apiOf(kind, name, 'versions', leaving));
-            return `The draft ${leaving} is deleted.`;
-          }}
-        >
-          <p>Its content goes with it, and cannot be brought back.</p>
-        </DeedDialog>
+        <DeleteDraftDialog {...{ kind, name }} version={leaving} onClose={() => setLeaving(null)} />
       )}
     </>
   );

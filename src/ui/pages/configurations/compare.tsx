@@ -6,11 +6,11 @@ import { CONFIGURATIONS_CRUMB } from '../../components/configuration-tabs.tsx';
 import { DeedButton } from '../../components/dialog.tsx';
 import { DiffModeChoice, useDiffMode } from '../../components/diff-mode.tsx';
 import { Page } from '../../components/page.tsx';
+import { useVersions } from '../../components/versions-part.tsx';
 import { save } from '../../download.ts';
-import { apiOf, links, withQuery } from '../../links.ts';
+import { apiOf, links, rangeOf, withQuery } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import type { Comparison, Version } from '../../types.ts';
-import { MOST_VERSIONS } from './configuration.tsx';
 
 const KIND = 'configurations';
 
@@ -19,7 +19,7 @@ export function ComparePage({ name, range }: { name: string; range: string }) {
   const mode = useDiffMode();
   const path = withQuery(apiOf(KIND, name, 'compare'), { from, to });
   const comparison = useResource<Comparison>(path);
-  const versions = useResource<Version[]>(withQuery(apiOf(KIND, name, 'versions'), { take: MOST_VERSIONS }));
+  const versions = useVersions<Version>(KIND, name);
   const savePatch = async () => {
     await save(path, 'text/x-diff', `${name}-${from}...${to}.patch`);
     return null;
@@ -48,10 +48,4 @@ export function ComparePage({ name, range }: { name: string; range: string }) {
       {comparison.data !== null && <ComparedFiles name={name} comparison={comparison.data} mode={mode} />}
     </Page>
   );
-}
-
-/** Of `1.0.0...1.1.0`. Versions have no `..` in them. */
-function rangeOf(range: string): { from: string; to: string } {
-  const at = range.indexOf('...');
-  return at < 0 ? { from: '', to: range } : { from: range.slice(0, at), to: range.slice(at + 3) };
 }

@@ -1,11 +1,10 @@
-/** Dialogs on a configuration as a whole: its description, and its end. */
+/** The dialog that changes the description of a configuration. */
 
 import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
 import { DeedDialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
-import { apiOf, links } from '../../links.ts';
-import { usePlace } from '../../router.ts';
+import { apiOf } from '../../links.ts';
 import type { Configuration } from '../../types.ts';
 
 export function DescriptionDialog({
@@ -26,23 +25,6 @@ export function DescriptionDialog({
       {(problem) => (
         <TextField label="Description" name="description" value={text} onInput={setText} problem={problem} />
       )}
-    </DeedDialog>
-  );
-}
-
-export function DeleteConfigurationDialog({ name, onClose }: { name: string; onClose: () => void }) {
-  const place = usePlace();
-  const run = async () => {
-    await send('DELETE', apiOf('configurations', name));
-    place.go(links.list('configurations'));
-    return `${name} is deleted.`;
-  };
-  return (
-    <DeedDialog heading={`Delete ${name}`} deed="Delete" isDanger run={run} onClose={onClose}>
-      <p>
-        All its versions, parameters and permissions go with it, and cannot be brought back. It cannot be
-        deleted while it is assigned to a node or is part of a composite.
-      </p>
     </DeedDialog>
   );
 }

@@ -2,22 +2,20 @@
 
 import { useState } from 'preact/hooks';
 import { Empty } from '../../components/empty.tsx';
-import { Num } from '../../components/num.tsx';
+import { columnsOf } from '../../components/named-columns.tsx';
 import { Page } from '../../components/page.tsx';
-import { type Column, DataTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
-import { links } from '../../links.ts';
+import { DataTable } from '../../components/table.tsx';
+import { apiPath } from '../../links.ts';
 import { useList } from '../../list.ts';
 import { useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
 import type { Configuration, FleetSummary } from '../../types.ts';
 import { NewConfigurationDialog } from './new-configuration.tsx';
 
-/** The summary of the fleet names so many configurations and composites at most. */
-const SUMMED = 100;
+const KIND = 'configurations';
 
 export function ConfigurationsPage() {
-  const list = useList<Configuration>('/configurations', { sorts: false });
+  const list = useList<Configuration>(apiPath(KIND), { sorts: false });
   const summary = useResource<FleetSummary>(can('nodes.read') ? '/fleet/summary' : null);
   const [isAsked, setAsked] = useState(false);
   const mayCreate = can('configurations.create');
@@ -38,7 +36,7 @@ export function ConfigurationsPage() {
       <DataTable
         name="Configurations"
         list={list}
-        columns={columnsOf(summary.data)}
+        columns={columnsOf(KIND, summary.data)}
         keyOf={({ id }) => id}
         none={<NoConfiguration mayCreate={mayCreate} />}
       />
@@ -68,57 +66,4 @@ function NoConfiguration({ mayCreate }: { mayCreate: boolean }) {
       )}
     </Empty>
   );
-}
-
-function columnsOf(summary: FleetSummary | null): Column<Configuration>[] {
-  const columns: Column<Configuration>[] = [
-    {
-      label: 'Name',
-      isName: true,
-      cell: ({ name }) => <a href={links.named('configurations', name)}>{name}</a>,
-    },
-    {
-      label: 'Description',
-      isLong: true,
-      cell: ({ description }) => <p class="message short">{description}</p>,
-    },
-    {
-      label: 'Latest published',
-      cell: ({ name, latestPublishedVersion: version }) =>
-        version === null ? (
-          <span class="muted">none</span>
-        ) : (
-          <a href={links.version('configurations', name, version)}>{version}</a>
-        ),
-    },
-    {
-      label: 'Latest',
-      cell: ({ latestVersion }) => latestVersion ?? <span class="muted">none</span>,
-    },
-    {
-      label: 'Versions',
-      isNumber: true,
-      cell: ({ versionCount }) =>
-        versionCount === null ? <span class="muted">unknown</span> : <Num value={versionCount} />,
-    },
-  ];
-  if (summary !== null)
-    columns.push({ label: 'Nodes', isNumber: true, cell: ({ name }) => <Nodes name={name} of={summary} /> });
-  columns.push(
-    { label: 'Access', cell: ({ access }) => access ?? <span class="muted">none</span> },
-    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-  );
-  return columns;
-}
-
-function Nodes({ name, of: { configurations } }: { name: string; of: FleetSummary }) {
-  const found = configurations.find((each) => each.name === name && !each.isComposite);
-  if (found !== undefined)
-    return (
-      <a href={links.nodes({ configurationName: name })}>
-        <Num value={found.nodes} />
-      </a>
-    );
-  if (configurations.length < SUMMED) return <Num value={0} />;
-  return <span class="muted">at most {configurations.at(-1)?.nodes}</span>;
 }

@@ -9,14 +9,14 @@ import { Page } from '../../components/page.tsx';
 import { ProofPart } from '../../components/proof.tsx';
 import { VersionFacts } from '../../components/version-facts.tsx';
 import { VersionMark } from '../../components/version-mark.tsx';
+import { useVersions, versionBelow } from '../../components/versions-part.tsx';
 import { OfferAgainDialog, WithdrawDialog } from '../../components/withdraw.tsx';
 import { download } from '../../download.ts';
-import { apiOf, links, withQuery } from '../../links.ts';
+import { apiOf, links } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import { changedUrl, usePlace } from '../../router.ts';
 import { can } from '../../session.ts';
 import type { Configuration, Version, VersionDetails } from '../../types.ts';
-import { MOST_VERSIONS } from './configuration.tsx';
 
 const KIND = 'configurations';
 
@@ -25,7 +25,7 @@ type Asked = 'draft' | 'withdraw' | 'offer' | null;
 export function VersionPage({ name, version }: { name: string; version: string }) {
   const details = useResource<VersionDetails>(apiOf(KIND, name, 'versions', version));
   const configuration = useResource<Configuration>(apiOf(KIND, name));
-  const versions = useResource<Version[]>(withQuery(apiOf(KIND, name, 'versions'), { take: MOST_VERSIONS }));
+  const versions = useVersions<Version>(KIND, name);
   const [asked, setAsked] = useState<Asked>(null);
   const shown = details.data;
   // Somebody who reads a file wants the room for it.
@@ -154,12 +154,4 @@ function Files({ name, version }: { name: string; version: VersionDetails }) {
       </div>
     </section>
   );
-}
-
-/** The highest version below that nodes may get: what this one is compared with. @param versions highest first */
-function versionBelow(versions: readonly Version[], version: string): string | null {
-  const at = versions.findIndex((each) => each.version === version);
-  if (at < 0) return null;
-  const below = versions.slice(at + 1).find((each) => each.status === 'Published' && each.withdrawn === null);
-  return below?.version ?? null;
 }
