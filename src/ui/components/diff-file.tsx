@@ -40,14 +40,16 @@ interface DiffFileProps {
   level?: 2 | 3 | 4 | 5;
   /** The id of its section, which is no landmark then: the page may show another difference of the same path. */
   id?: string;
+  /** Its lines are read at once, wherever it stands. */
+  isEager?: boolean;
 }
 
 /** A section with an anchor, a heading and the difference, which can be folded. */
-export function DiffFile({ change, url, mode, level = 2, id: given }: DiffFileProps) {
+export function DiffFile({ change, url, mode, level = 2, id: given, isEager = false }: DiffFileProps) {
   const id = given ?? fileAnchor(change.path);
   const Heading = `h${level}` as const;
   const section = useRef<HTMLElement>(null);
-  const isInView = useInView(section);
+  const isInView = useInView(section) || isEager;
   const [isOpen, setOpen] = useState(true);
   useEffect(() => {
     // The browser looks for the anchor before the page has it.

@@ -34,6 +34,8 @@ interface NamedNodes {
   find: () => Promise<readonly string[]>;
 }
 
+const OF_CONTENT: ReadonlySet<string> = new Set(['content', 'contentType']);
+
 /** What previews were asked for on this page, by id. The server does not tell the content that was proposed. */
 const asked = new Map<string, string>();
 
@@ -50,7 +52,6 @@ export function PreviewImpact(props: PreviewImpactProps) {
   }, false);
   const reason = can('nodes.read') ? (props.reason ?? null) : 'You may not see nodes (nodes.read).';
   const reasonId = useId();
-  const isOld = id !== null && (asked.get(id) ?? proposed) !== proposed;
   return (
     <div class="preview">
       <span class="deed">
@@ -70,12 +71,12 @@ export function PreviewImpact(props: PreviewImpactProps) {
         )}
       </span>
       {problem !== null && <Problem problem={problem} />}
-      {isOld && <p class="warning">This preview is older than what is proposed now. Make it anew.</p>}
       {id !== null && (
         <PreviewResult
           key={id}
           id={id}
           deed={deed}
+          isOther={(preview) => (asked.get(id) ?? proposed) !== proposed || !isAbout(preview, changes)}
           paramName={paramName ?? 'preview'}
           isNarrowed={nodeIds !== undefined}
           level={level}
@@ -94,4 +95,18 @@ function useKeptId(paramName: string | null): [string | null, (id: string) => vo
     place.query.get(paramName) || null,
     (id) => place.setQuery({ [paramName]: id, [`${paramName}-groups`]: null }),
   ];
+}
+
+/** Whether the preview names these changes. It tells no content, so that is not compared. */
+function isAbout({ changes: shown }: Preview, changes: readonly PreviewChange[]): boolean {
+  const text = (value: unknown) => JSON.stringify(value ?? null);
+  return (
+    shown.length === changes.length &&
+    shown.every((change, index) =>
+      Object.entries(change).every(
+        ([name, value]) =>
+          OF_CONTENT.has(name) || text(value) === text(Reflect.get(changes[index] ?? {}, name)),
+      ),
+    )
+  );
 }

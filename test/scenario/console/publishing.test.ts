@@ -112,6 +112,26 @@ describe('publishing in the console', function () {
     await button(page, 'Keep mine').click();
     await said(page, 'notes.txt is saved.');
     expect(await textOf('contested', 'notes.txt')).to.equal('one\nmine\n');
+    await ok(200, save(shown.hawser.admin, ['contested', '1.1.0', 'notes.txt'], 'one\nlater\n'));
+    await box(page, 'notes.txt').fill('one\nforgotten\n');
+    await button(page, 'Save').click();
+    await button(page, 'Take theirs').click();
+    await box(page, 'notes.txt').getByText('later').waitFor();
+    await close();
+  });
+
+  it('says that somebody has published the draft, and keeps what was typed', async () => {
+    await makeDraft('overtaken', { 'notes.txt': 'three\n' });
+    const { page, close } = await shown.open('/ui/configurations/overtaken/drafts/1.1.0?file=notes.txt', {
+      allows: REFUSED_REQUEST,
+    });
+    await ready(page);
+    await box(page, 'notes.txt').fill('too late\n');
+    await ok(200, publish(shown.hawser.admin, 'overtaken', '1.1.0'));
+    await button(page, 'Save').click();
+    await page.getByRole('link', { name: 'Show overtaken 1.1.0' }).waitFor();
+    expect(await box(page, 'notes.txt').innerText()).to.match(/^too late/);
+    expect(await button(page, 'Save').isDisabled()).to.equal(true);
     await close();
   });
 

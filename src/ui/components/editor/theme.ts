@@ -32,6 +32,8 @@ const theme = EditorView.theme({
   },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '1px' },
   '.cm-scroller': {
+    // The line below the text stays at the lower edge of the box.
+    flex: '1 1 auto',
     fontFamily: 'var(--mono)',
     lineHeight: '1.5',
     overflow: 'auto',

@@ -65,10 +65,11 @@ function Group({ group, ...props }: GroupsProps & { group: PreviewGroup }) {
 
 type Side = PreviewGroup['before'];
 
-function Sides({ group: { before, after } }: { group: PreviewGroup }) {
+function Sides({ group: { change, before, after } }: { group: PreviewGroup }) {
+  if (change === 'Unchanged') return <p class="sides">{nameAfter(null, before)}</p>;
   return (
     <p class="sides">
-      <span>{before === null ? 'nothing' : `${before.configurationName} ${before.version}`}</span>
+      <span>{nameAfter(null, before)}</span>
       <span aria-hidden="true">→</span>
       <span class="visually-hidden">becomes</span>
       <span>{nameAfter(before, after)}</span>

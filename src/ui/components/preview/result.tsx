@@ -20,7 +20,12 @@ function pauseOf(data: unknown): number {
   return (data as Preview | null)?.state === 'Running' ? PAUSES.running : PAUSES.done;
 }
 
-export function PreviewResult(props: ResultProps) {
+interface PreviewProps extends ResultProps {
+  /** It was made for other changes than those of this page. */
+  isOther: (preview: Preview) => boolean;
+}
+
+export function PreviewResult({ isOther, ...props }: PreviewProps) {
   const preview = useResource<Preview>(apiPath('previews', props.id), { pause: pauseOf });
   const { data, problem } = preview;
   if (problem?.status === 404)
@@ -36,6 +41,11 @@ export function PreviewResult(props: ResultProps) {
         {data !== null && verdictOf(data)}
       </p>
       {problem !== null && <Problem problem={problem} onRetry={() => void preview.reload()} />}
+      {data !== null && isOther(data) && (
+        <p class="warning">
+          This preview was made for other changes than those that are proposed now. Make it anew.
+        </p>
+      )}
       {data === null ? problem === null && <Skeleton lines={3} /> : <Content {...props} preview={data} />}
     </div>
   );
@@ -71,7 +81,7 @@ function Content({ preview, ...props }: ResultProps & { preview: Preview }) {
 function Counts({ preview: { counts, completedAt, expiresAt } }: { preview: Preview }) {
   return (
     <>
-      <dl class="figures">
+      <dl class="impact-figures">
         <Figure label="Nodes" value={counts.nodes} />
         <Figure label="Changed" value={counts.changed} />
         <Figure label="Unchanged" value={counts.unchanged} />
@@ -84,9 +94,7 @@ function Counts({ preview: { counts, completedAt, expiresAt } }: { preview: Prev
         </p>
       )}
       <p class="hint">
-        Made <Time at={completedAt} />, of that moment. It is kept for an hour (it ends{' '}
-        <Time at={expiresAt} />
-        ).
+        Made <Time at={completedAt} />. It shows what was so then, and ends <Time at={expiresAt} />.
       </p>
     </>
   );

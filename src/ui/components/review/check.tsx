@@ -24,7 +24,7 @@ export function CheckResult({ check, configurationName }: CheckProps) {
       ))}
       {canPublish && (
         <p>
-          <Mark word="Nothing stands in the way of publishing." tone="good" />
+          <Mark word="Can be published" tone="good" />
         </p>
       )}
       {compatibility !== null && (

@@ -32,7 +32,7 @@ export function DraftPage({ name, version }: Props) {
   const [asked, ask] = useState<Asked>(null);
   const [dropped, setDropped] = useState<readonly ChosenFile[]>([]);
   const reason = reasonAgainst('change', configuration.data);
-  const isPublished = draft.data?.status === 'Published';
+  const isDraft = draft.data?.status === 'Draft';
   const askWith = (files: readonly ChosenFile[]) => {
     setDropped(files);
     ask('upload');
@@ -44,7 +44,7 @@ export function DraftPage({ name, version }: Props) {
       crumbs={draftCrumbs(name)}
       beside={draft.data !== null && <Mark word={draft.data.status} />}
       actions={
-        !isPublished && (
+        isDraft && (
           <Actions
             {...{ name, version, reason }}
             reasonToKeep={reasonAgainst('delete', configuration.data)}
@@ -55,12 +55,12 @@ export function DraftPage({ name, version }: Props) {
     >
       {draft.data !== null && (
         <>
-          {isPublished && <PublishedNote name={name} version={version} />}
-          {(!isPublished || unsaved.value.size > 0) && (
+          {!isDraft && <PublishedNote name={name} version={version} />}
+          {(isDraft || unsaved.value.size > 0) && (
             <Content
               {...{ name, unsaved }}
               draft={draft.data}
-              reason={isPublished ? 'The version is published. Copy from here what you have typed.' : reason}
+              reason={isDraft ? reason : 'The version is published. Copy from here what you have typed.'}
               onDeleteFile={() => ask('delete file')}
               onDrop={askWith}
             />

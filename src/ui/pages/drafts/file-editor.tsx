@@ -7,6 +7,7 @@ import { Editor, type EditorLanguage } from '../../components/editor.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Skeleton } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { refresh } from '../../resource.ts';
 import { Conflict } from './conflict.tsx';
 import { type ReadFile, useFileText } from './file-text.ts';
 import { keepUnsaved, type UnsavedFiles } from './unsaved.ts';
@@ -115,6 +116,8 @@ function useUnsaved({ path, address, unsaved, read: { file, resource } }: Option
   };
   const deed = useDeed(async () => (mine === null ? `${path} has no changes.` : put(mine.text, mine.etag)));
   useEffect(() => {
+    // The page says what became of the draft.
+    if (deed.problem?.code === 'published_version') void refresh();
     if (deed.problem?.status !== 412) return;
     setConflict(deed.problem);
     setComparing(true);

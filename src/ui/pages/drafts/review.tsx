@@ -1,9 +1,10 @@
 /** The review of a draft: its changes against the version below, the check, whom it touches, and publishing. */
 
 import { send } from '../../client.ts';
+import { ComparedFiles } from '../../components/compared-files.tsx';
 import { DiffModeChoice, useDiffMode } from '../../components/diff-mode.tsx';
 import { Mark } from '../../components/marks.tsx';
-import { Page } from '../../components/page.tsx';
+import { Page, Part } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
 import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
@@ -16,7 +17,6 @@ import type {
   PublishedVersion,
   VersionDetails,
 } from '../../types.ts';
-import { ChangedFiles } from './changed-files.tsx';
 import { draftCrumbs, PublishedNote, reasonAgainst } from './shared.tsx';
 import { unsavedOf } from './unsaved.ts';
 
@@ -84,7 +84,14 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
         changes={
           <>
             <DiffModeChoice />
-            <ChangedFiles name={name} comparison={comparison} mode={mode} />
+            <Part of={comparison}>
+              {(data) => (
+                <>
+                  <Against comparison={data} />
+                  <ComparedFiles name={name} comparison={data} mode={mode} level={3} />
+                </>
+              )}
+            </Part>
           </>
         }
         check={check}
@@ -106,6 +113,16 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
         }
       />
     </>
+  );
+}
+
+function Against({ comparison: { from } }: { comparison: Comparison }) {
+  return (
+    <p>
+      {from === null
+        ? 'There is no version below it, so all files are new.'
+        : `Compared with ${from.version}.`}
+    </p>
   );
 }
 
