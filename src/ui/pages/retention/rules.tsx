@@ -91,7 +91,7 @@ export function Rules({ edit }: { edit: Edit<RuleTexts> }) {
             {SECTIONS.map(({ legend, names }) => (
               <fieldset key={legend}>
                 <legend>{legend}</legend>
-                <div class="figures">
+                <div class="rule-fields">
                   {names.map((name) => (
                     <Field
                       key={name}
