@@ -127,7 +127,7 @@ export function DeedDialog(props: DeedDialogProps) {
     <Dialog heading={heading} onClose={onClose} isWide={isWide}>
       <form onSubmit={(event) => void submit(event)}>
         {typeof children === 'function' ? children(problem) : children}
-        {problem !== null && <Problem problem={problem} />}
+        {problem !== null && <Refusal problem={problem} />}
         {isBusy && underWay}
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
@@ -144,6 +144,17 @@ export function DeedDialog(props: DeedDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** In a long dialog it would stand out of sight. */
+function Refusal({ problem }: { problem: ApiProblem }) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [problem]);
+  return (
+    <div ref={element}>
+      <Problem problem={problem} />
+    </div>
   );
 }
 

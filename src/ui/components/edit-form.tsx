@@ -71,7 +71,7 @@ export function EditForm<T extends object>(props: EditFormProps<T>) {
     await refresh();
     edit.forget();
     return done;
-  });
+  }, false);
   const submit = (event: Event) => {
     event.preventDefault();
     if (edit.isChanged && saveReason === null) void start();

@@ -17,6 +17,7 @@ export function columnsOf(kind: Kind, summary: FleetSummary | null): Column<Name
     {
       label: 'Name',
       isName: true,
+      isLong: true,
       cell: ({ name }) => <a href={links.named(kind, name)}>{name}</a>,
     },
     {

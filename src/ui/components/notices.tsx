@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 
 interface Notice {
   text: string;
-  /** Notices of a deed that leads to another page are shown there. */
+  /** The page that shows it; null while it is not known whether the deed leads to another page. */
   path: string | null;
 }
 
@@ -12,7 +12,12 @@ const notice = signal<Notice | null>(null);
 
 /** Shows what was done. It is announced to screen readers. */
 export function notify(text: string): void {
-  notice.value = { text, path: null };
+  const said: Notice = { text, path: null };
+  notice.value = said;
+  // A deed goes to another page at once, or not at all. One that stays says nothing on the pages that come later.
+  setTimeout(() => {
+    if (notice.peek() === said) notice.value = { text, path: location.pathname.replace(/\/+$/, '') };
+  });
 }
 
 /** Forgets the notice of a page that was left. Called with the path of each page that is shown. */

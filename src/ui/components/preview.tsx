@@ -13,7 +13,7 @@ import { Problem } from './problem.tsx';
 interface PreviewImpactProps {
   changes: readonly PreviewChange[];
   /** Narrows it to these nodes, at most 20. Each is shown with its merged parameters. */
-  nodeIds?: readonly string[] | undefined;
+  nodeIds?: readonly string[] | NamedNodes | undefined;
   /** The button's text. */
   deed?: string;
   /** It cannot be asked for yet. */
@@ -27,6 +27,13 @@ interface PreviewImpactProps {
   mode?: DiffMode;
 }
 
+/** Nodes that somebody has named. Their ids are looked for when the preview is asked for. */
+interface NamedNodes {
+  names: string;
+  /** @throws ApiProblem where there is no such node */
+  find: () => Promise<readonly string[]>;
+}
+
 /** What previews were asked for on this page, by id. The server does not tell the content that was proposed. */
 const asked = new Map<string, string>();
 
@@ -35,7 +42,8 @@ export function PreviewImpact(props: PreviewImpactProps) {
   const [id, keep] = useKeptId(paramName);
   const proposed = JSON.stringify({ changes, nodeIds });
   const { isBusy, problem, start } = useDeed(async () => {
-    const { data } = await send<Preview>('POST', '/previews', { changes, nodeIds });
+    const ids = nodeIds !== undefined && 'names' in nodeIds ? await nodeIds.find() : nodeIds;
+    const { data } = await send<Preview>('POST', '/previews', { changes, nodeIds: ids });
     asked.set(data.id, proposed);
     keep(data.id);
     return null;

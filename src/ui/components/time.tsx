@@ -51,9 +51,11 @@ export function Time({
   none?: string;
 }) {
   if (at === null) return <span class="muted">{none}</span>;
+  // What has just been done would lie ahead of the last tick.
+  const since = Math.max(now.value, Date.now());
   return (
     <time dateTime={at} title={exactTime(at)}>
-      {relativeTime(at, now.value)}
+      {relativeTime(at, since)}
       {exact && <span class="muted"> · {exactTime(at)}</span>}
     </time>
   );

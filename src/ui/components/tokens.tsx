@@ -111,7 +111,7 @@ function columns(onRevoke: OnRevoke): readonly Column<Token>[] {
   return [
     { label: 'Name', isName: true, isLong: true, cell: ({ name }) => name },
     { label: 'State', cell: (token) => <TokenState token={token} /> },
-    { label: 'Prefix', cell: ({ tokenPrefix }) => <code>{tokenPrefix}</code> },
+    { label: 'Prefix', cell: ({ tokenPrefix }) => <code class="prefix">{tokenPrefix}</code> },
     { label: 'Scopes', isLong: true, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     { label: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },

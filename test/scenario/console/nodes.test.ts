@@ -167,6 +167,31 @@ describe('the list of nodes in the console', () => {
     await close();
   });
 
+  it('offers those deeds alone that somebody has the permission for', async () => {
+    const { page, close } = await shown.open('/ui/nodes', { user: 'operator' });
+    await ready(page);
+    for (const name of ['Assign', 'Unassign', 'Tag', 'Untag'])
+      expect(await button(page, name).count(), name).to.equal(1);
+    expect(await button(page, 'Delete').count()).to.equal(0);
+    await close();
+  });
+
+  it('says how to narrow the filter where it meets more nodes than one deed takes', async () => {
+    const { page, close } = await shown.open('/ui/me');
+    await ready(page);
+    await page.route('**/api/v1/nodes?*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), 'x-total-count': '10001' } });
+    });
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
+    await button(page, 'Select all 10001').click();
+    await button(page, 'Delete').click();
+    const dialog = page.getByRole('dialog', { name: 'Delete 10001 nodes' });
+    await dialog.getByText('One deed takes at most 10000 nodes. Narrow the filter').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Delete', exact: true }).isDisabled()).to.equal(true);
+    await close();
+  });
+
   it('shows a name that looks like markup as text', async () => {
     const name = '<img src=x onerror=alert(1)>';
     const { page, close } = await shown.open('/ui/me');

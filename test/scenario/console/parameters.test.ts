@@ -24,15 +24,14 @@ describe('parameter files in the console', function () {
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const files = (page: Page) => page.getByRole('table', { name: 'Parameter files' });
   const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
-  const listed = async (query: string): Promise<{ version: string; status: string; checksum: string }[]> =>
+  const listed = async (query: string): Promise<{ version: string; status: string }[]> =>
     ok(200, shown.hawser.admin.get(`/api/v1/configurations/shop/parameter-files?${query}`));
   const contentOf = async (scopeTypeName: string, value: string | null, version: string) => {
-    const { scopes, configurations } = shown.site;
+    const { configurations } = shown.site;
     const types: { id: string; name: string }[] = await ok(
       200,
       shown.hawser.admin.get('/api/v1/scope-types'),
     );
-    expect(scopes).to.be.an('object');
     const type = types.find(({ name }) => name === scopeTypeName)?.id;
     const query = value === null ? '' : `?scopeValue=${value}`;
     const path = `/api/v1/parameters/${type}/${configurations['shop']}/versions/${version}${query}`;
@@ -50,7 +49,7 @@ describe('parameter files in the console', function () {
     await page.getByRole('heading', { level: 1, name: 'shop Environment/prod 2.0.1' }).waitFor();
     await moveTo(page, box(page));
     await page.keyboard.press('Control+End');
-    await page.keyboard.type('rateLimit: 0');
+    await page.keyboard.type('  rateLimit: 0');
     const fault = page.getByRole('alert').filter({ hasText: '/parameters/rateLimit' });
     await fault.filter({ hasText: 'Must be at least 1' }).waitFor();
     await page.keyboard.press('Backspace');
@@ -126,7 +125,9 @@ describe('parameter files in the console', function () {
     await sides.locator('ins').filter({ hasText: '2' }).waitFor();
     expect(await box(page).innerText()).to.contain('workers: 2');
     expect(await contentOf('Environment', 'test', '3.0.0')).to.contain('workers: 3');
-    await button(page, 'Keep mine').click();
+    await moveTo(page, button(page, 'Keep mine'));
+    await page.keyboard.press('Enter');
+    expect(await page.getByText('Somebody else has saved this draft').count()).to.equal(0);
     await button(page, 'Save').click();
     await said(page, 'The draft 3.0.0 of Environment/test is saved.');
     expect(await contentOf('Environment', 'test', '3.0.0')).to.contain('workers: 2');
@@ -140,26 +141,31 @@ describe('parameter files in the console', function () {
     await box(page).fill('parameters:\n  workers: 9\n');
     await page.getByRole('link', { name: 'Parameters' }).click();
     await files(page).getByRole('link', { name: '2.1.0' }).click();
-    await page.getByText('There are changes that are not saved.').waitFor();
+    await page.getByText('There are changes that are not saved.', { exact: true }).waitFor();
     expect(await box(page).innerText()).to.contain('workers: 9');
     await button(page, 'Discard changes').click();
-    await page.getByText('another correct horse battery').waitFor();
+    await box(page).getByText('another correct horse battery').waitFor();
     await close();
   });
 
   it('are only read by somebody with Read', async () => {
-    const content = 'parameters: {}\n';
-    await saveParameters(shown.hawser, { configuration: 'database', content, publish: false });
+    const draft = {
+      configuration: 'database',
+      version: '1.9.0',
+      content: 'parameters: {}\n',
+      publish: false,
+    };
+    await saveParameters(shown.hawser, draft);
     const { page, close } = await shown.open('/ui/configurations/database/parameters', { user: 'operator' });
     await ready(page);
     expect(await button(page, 'New file').count()).to.equal(0);
     expect(await files(page).getByRole('link', { name: 'New' }).count()).to.equal(0);
-    await files(page).getByRole('link', { name: '1.0.0' }).click();
-    await page.getByRole('heading', { level: 1, name: 'database Default 1.0.0' }).waitFor();
+    await files(page).getByRole('link', { name: '1.9.0' }).click();
+    await page.getByRole('heading', { level: 1, name: 'database Default 1.9.0' }).waitFor();
     await box(page).waitFor();
     expect(await box(page).getAttribute('aria-readonly')).to.equal('true');
     expect(await button(page, 'Save').count()).to.equal(0);
-    expect(await button(page, 'Publish 1.0.0').isDisabled()).to.equal(true);
+    expect(await button(page, 'Publish 1.9.0').isDisabled()).to.equal(true);
     await page
       .getByText('You may not publish. That needs Modify on the parameters; you have Read.')
       .waitFor();

@@ -25,6 +25,8 @@ export function HeldRoles({ path, held, etag, whose }: HeldRolesProps) {
     await send('PUT', path, edit.value, { ifMatch: edit.etag });
     return `The roles of ${whose} were saved.`;
   };
+  if (roles === null && held.length === 0)
+    return <p class="muted">No role. You may not see the roles, so you cannot give any.</p>;
   const choose = (next: ReadonlySet<string>) => edit.set('roleIds', [...next].sort());
   const ids = new Set(held.map(({ id }) => id));
   return (
@@ -38,7 +40,6 @@ export function HeldRoles({ path, held, etag, whose }: HeldRolesProps) {
             items={heldItems(held)}
             chosen={chosen}
             onChange={choose}
-            none="No role."
           />
         ) : (
           <Part of={roles}>

@@ -67,6 +67,7 @@ function columns(onRemove: (user: User) => void): readonly Column<User>[] {
     {
       label: 'Name',
       isName: true,
+      isLong: true,
       cell: ({ id, username }) => (can('users.manage') ? <a href={links.user(id)}>{username}</a> : username),
     },
     { label: 'Kind', cell: ({ accountType }) => accountType },

@@ -15,7 +15,12 @@ import { NewUser } from './new-user.tsx';
 import { UserMarks } from './user-marks.tsx';
 
 const COLUMNS: readonly Column<User>[] = [
-  { label: 'Name', isName: true, cell: ({ id, username }) => <a href={links.user(id)}>{username}</a> },
+  {
+    label: 'Name',
+    isName: true,
+    isLong: true,
+    cell: ({ id, username }) => <a href={links.user(id)}>{username}</a>,
+  },
   { label: 'Kind', cell: ({ accountType }) => accountType },
   {
     label: 'Active',

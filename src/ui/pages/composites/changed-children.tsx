@@ -20,6 +20,7 @@ const COLUMNS: readonly Column<Child>[] = [
   {
     label: 'Configuration',
     isName: true,
+    isLong: true,
     cell: ({ childConfigurationName: name }) => <a href={links.named('configurations', name)}>{name}</a>,
   },
   { label: 'Change', cell: ({ change }) => <Mark word={change} tone={TONES[change]} /> },
@@ -35,10 +36,10 @@ function SideOf({ side, other, as: Changed }: { side: Side; other: Side; as: 'in
   const isSameVersion = other !== null && other.activeVersion === side.activeVersion;
   const isSameOrder = other !== null && other.order === side.order;
   return (
-    <>
+    <span class="child-side">
       {isSameVersion ? version : <Changed>{version}</Changed>},{' '}
       {isSameOrder ? order : <Changed>{order}</Changed>}
-    </>
+    </span>
   );
 }
 
@@ -49,10 +50,13 @@ export function ChangedChildren({ comparison }: { comparison: CompositeCompariso
   return (
     <>
       <p>
-        {from === null
-          ? 'There is no version below, so all children are new.'
-          : `Compared with ${from.version}: `}
-        {from !== null && <Totals changed={changed} />}
+        {from === null ? (
+          'There is no version below, so all children are new.'
+        ) : (
+          <>
+            Children compared with {from.version}: <Totals changed={changed} />
+          </>
+        )}
       </p>
       <EntryPoint {...entryPoint} />
       {changed.length > 0 && <Table name="Children" rows={changed} />}
@@ -80,7 +84,7 @@ function Table({ name, rows }: { name: string; rows: readonly Child[] }) {
 }
 
 function Totals({ changed }: { changed: readonly Child[] }) {
-  if (changed.length === 0) return <>the children are the same.</>;
+  if (changed.length === 0) return <>they are the same.</>;
   const kinds = (['Added', 'Removed', 'Modified'] as const).flatMap((kind) => {
     const count = changed.filter(({ change }) => change === kind).length;
     return count === 0 ? [] : [`${count} ${kind.toLowerCase()}`];

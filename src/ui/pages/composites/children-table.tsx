@@ -23,9 +23,10 @@ export function ChildrenTable({ items, configurations, deeds, none }: Props) {
   const followed = new Map(configurations?.map((each) => [each.name, each.latestPublishedVersion]));
   const columns: Column<CompositeItem>[] = [
     { label: 'Order', isNumber: true, cell: ({ order }) => <Num value={order} /> },
-    { label: 'Configuration', isName: true, cell: (item) => <Child item={item} /> },
+    { label: 'Configuration', isName: true, isLong: true, cell: (item) => <Child item={item} /> },
     {
       label: 'Version',
+      isLong: true,
       cell: (item) => <ChildVersion item={item} followed={followed.get(item.childConfigurationName)} />,
     },
   ];
@@ -82,6 +83,7 @@ function ChildVersion({ item, followed }: VersionProps) {
     <>
       follows, <a href={links.version('configurations', name, followed)}>{followed}</a> is the highest
       published
+      {/^\d+\.\d+\.\d+-/.test(followed) && <span class="muted">, for nodes that take its prereleases</span>}
     </>
   );
 }

@@ -133,7 +133,7 @@ function Deeds({ item, isBusy, isFirst, isLast, onMove, onPin, onRemove }: Deeds
     { key: 'remove', deed: 'Remove', isOff: false, run: onRemove },
   ];
   return (
-    <span class="row-deeds">
+    <span class="child-deeds">
       {deeds.map(({ key, deed, isOff, run }) => (
         <button
           key={key}

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { send } from '../../client.ts';
+import * as deletions from '../../components/deletions.tsx';
 import { DeedDialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { apiOf, links } from '../../links.ts';
@@ -81,24 +82,16 @@ interface DeleteDraftProps extends DeedProps {
   unsaved: UnsavedFiles;
 }
 
-export function DeleteDraftDialog({ name, draft, etag, unsaved, onClose }: DeleteDraftProps) {
+export function DeleteDraftDialog({ name, draft: { version }, etag, unsaved, onClose }: DeleteDraftProps) {
   const place = usePlace();
-  const { version } = draft;
-  const run = async () => {
-    await send('DELETE', apiOf('configurations', name, 'versions', version), undefined, { ifMatch: etag });
+  const leave = () => {
     unsaved.value = new Map();
     place.go(links.named('configurations', name));
-    return `The draft ${version} is deleted.`;
   };
   return (
-    <DeedDialog
-      heading={`Delete the draft ${version}`}
-      deed="Delete draft"
-      isDanger
-      run={run}
-      onClose={onClose}
-    >
-      <p>The draft goes with all its files. Published versions stay. Nobody can bring it back from here.</p>
-    </DeedDialog>
+    <deletions.DeleteDraftDialog
+      {...{ kind: 'configurations', name, version, etag, onClose }}
+      onDeleted={leave}
+    />
   );
 }

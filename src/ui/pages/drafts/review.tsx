@@ -5,7 +5,7 @@ import { DiffModeChoice, useDiffMode } from '../../components/diff-mode.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Page } from '../../components/page.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
-import { PublishBox, ReviewLayout, useReviewed } from '../../components/review.tsx';
+import { OldNote, PublishBox, ReviewLayout, reasonOfCheck, useReviewed } from '../../components/review.tsx';
 import { apiOf, links, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
@@ -79,14 +79,7 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
           not part of this review.
         </p>
       )}
-      {isOld && (
-        <p class="warning" role="status">
-          The draft has changed since it was read here.{' '}
-          <button type="button" class="small" onClick={() => void showNow()}>
-            Show the changes as they are now
-          </button>
-        </p>
-      )}
+      <OldNote isOld={isOld} showNow={showNow} />
       <ReviewLayout
         changes={
           <>
@@ -114,13 +107,6 @@ function Review({ name, version, configuration, draft }: ReviewProps) {
       />
     </>
   );
-}
-
-function reasonOfCheck({ data }: Resource<PublishCheck>): string | null {
-  if (data === null || data.canPublish) return null;
-  return data.blockers.length === 1
-    ? 'One thing stands in the way: see the check.'
-    : `${data.blockers.length} things stand in the way: see the check.`;
 }
 
 /** So many files are named. */

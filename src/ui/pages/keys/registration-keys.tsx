@@ -23,7 +23,7 @@ type OnDeed = (deed: 'describe' | 'revoke', key: RegistrationKey) => void;
 
 function columns(onDeed: OnDeed): readonly Column<RegistrationKey>[] {
   return [
-    { label: 'Prefix', isName: true, cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
+    { label: 'Prefix', isName: true, cell: ({ keyPrefix }) => <code class="prefix">{keyPrefix}</code> },
     { label: 'State', cell: (key) => <KeyState of={key} /> },
     { label: 'Description', isLong: true, cell: ({ description }) => description },
     { label: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },

@@ -89,7 +89,7 @@ export function NodeFrame(props: FrameProps) {
 
 function States({ node: { status, isStale, parameterProblems } }: { node: NodeDetails }) {
   return (
-    <span class="marks">
+    <span class="node-marks">
       <StatusMark status={status} />
       {isStale && <Mark word="Stale" tone="warn" />}
       {parameterProblems > 0 && (

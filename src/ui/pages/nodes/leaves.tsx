@@ -1,5 +1,6 @@
 /** The values of a node's parameters, and who set each of them. */
 
+import { Fragment } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Filters } from '../../components/filters.tsx';
 import { Mark } from '../../components/marks.tsx';
@@ -77,7 +78,7 @@ function columnsOf(name: string): Column<Row>[] {
       isLong: true,
       cell: ({ path, leaf }) => (
         <a href={links.parameterFile(name, { ...leaf, version: leaf.resolvedVersion })}>
-          <code>{path}</code>
+          <PathText path={path} />
         </a>
       ),
     },
@@ -94,6 +95,20 @@ function columnsOf(name: string): Column<Row>[] {
     { label: 'Who', cell: ({ leaf }) => leaf.author },
     { label: 'When', cell: ({ leaf }) => <Time at={leaf.committedAt} /> },
   ];
+}
+
+/** A long path breaks before its names, not within them. */
+function PathText({ path }: { path: string }) {
+  return (
+    <code>
+      {path.split(/(?=\/)/).map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </code>
+  );
 }
 
 function ValueCell({ row: { leaf, faults } }: { row: Row }) {

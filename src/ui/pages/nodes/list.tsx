@@ -44,18 +44,22 @@ const COLUMNS: readonly Column<NodeSummary>[] = [
   { label: 'Status', sort: 'status', cell: (node) => <Marks node={node} /> },
   {
     label: 'Configuration',
-    cell: ({ configurationName }) => configurationName ?? <span class="muted">none</span>,
+    cell: ({ configurationName }) => <Name text={configurationName} />,
   },
-  { label: 'Offered', cell: ({ offeredVersion }) => offeredVersion ?? <span class="muted">none</span> },
+  { label: 'Offered', cell: ({ offeredVersion }) => <Name text={offeredVersion} /> },
   { label: 'Running', cell: (node) => <RunningVersion node={node} /> },
   { label: 'Evidence', cell: ({ running }) => <EvidenceMark evidence={running?.evidence ?? null} /> },
   { label: 'Last check-in', sort: 'lastCheckIn', cell: ({ lastCheckIn }) => <Time at={lastCheckIn} /> },
 ];
 
+function Name({ text }: { text: string | null }) {
+  return text === null ? <span class="muted">none</span> : <span class="name-text">{text}</span>;
+}
+
 function Marks({ node: { status, isStale, parameterProblems } }: { node: NodeSummary }) {
   const problems = parameterProblems ?? 0;
   return (
-    <span class="marks">
+    <span class="node-marks">
       <StatusMark status={status} />
       {isStale && <Mark word="Stale" tone="warn" />}
       {problems > 0 && (
@@ -133,7 +137,7 @@ function NoneFound() {
 
 /** A key is shown once, when it is made; the line has a place for it. */
 function joinLine(): string {
-  const settings = { SERVER: location.origin, CA_FILE: 'ca.pem', REGISTRATION_KEY: 'KEY' };
+  const settings = { SERVER: location.origin, CA_FILE: 'hawser-ca.pem', REGISTRATION_KEY: 'KEY' };
   const given = Object.entries(settings).map(([name, value]) => `HAWSER_AGENT_${name}=${value}`);
   return `${given.join(' ')} hawser-agent`;
 }
@@ -143,9 +147,10 @@ function NoneYet() {
     <Empty>
       <p>
         No node has registered yet. A machine joins with a registration key. Run this line on it, with the key
-        in place of <code>KEY</code>; <code>ca.pem</code> is the certificate of the server's authority.
+        in place of <code>KEY</code>; <code>hawser-ca.pem</code> is the certificate of the server's authority.
       </p>
       <CopyLine text={joinLine()} label="the line that joins a node" />
+      <p>Change the address where nodes reach the server by another name or port than you do.</p>
       {can('registration-keys.manage') ? (
         <a href="/ui/registration-keys">Make a registration key</a>
       ) : (

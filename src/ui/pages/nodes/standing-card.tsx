@@ -27,7 +27,7 @@ export function StandingCard({ node, parts, offered, isWithLink = true }: CardPr
         <Mark word={word} tone={tone} /> <span>{sentence}</span>{' '}
         {isOther && isWithLink && <a href={links.node(node.id, 'diff')}>See the differences</a>}
       </p>
-      <div class="sides">
+      <div class="node-sides">
         <ShouldGet node={node} offered={offered} parts={parts} />
         <Runs node={node} parts={parts} />
       </div>

@@ -1,7 +1,9 @@
 /** What a node should get against what it runs, in words. The words of reasons are those of the proof. */
 
-import type { Tone } from '../../components/marks.tsx';
 import type { NodeDetails } from '../../types.ts';
+
+/** The tone of a mark. */
+type Tone = 'good' | 'warn' | 'bad' | 'idle' | 'info';
 
 export interface Standing {
   tone: Tone;

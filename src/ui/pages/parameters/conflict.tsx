@@ -1,5 +1,6 @@
 /** Somebody else has saved the draft: both sides beside each other, and the choice between them. */
 
+import { useEffect, useRef } from 'preact/hooks';
 import { Problem } from '../../components/problem.tsx';
 import { TextDiff } from '../../components/text-diff.tsx';
 import { pathOf } from './model.ts';
@@ -26,9 +27,12 @@ export function ConflictPart({ draft }: { draft: Draft }) {
 function Conflict({ draft, conflict }: { draft: Draft; conflict: Saved }) {
   const { data } = conflict;
   const path = pathOf(isJsonFile(data) ? 'application/json' : 'application/yaml');
+  const section = useRef<HTMLElement>(null);
+  // The button that was pressed stands below a text of any length.
+  useEffect(() => section.current?.focus(), []);
   return (
-    <section class="part conflict">
-      <h2>Somebody else has saved this draft</h2>
+    <section class="part conflict" ref={section} tabIndex={-1} aria-labelledby="conflict">
+      <h2 id="conflict">Somebody else has saved this draft</h2>
       {draft.save.problem !== null && <Problem problem={draft.save.problem} />}
       <p>
         What is saved now stands on the left, as removed lines; what you have typed stands on the right, as

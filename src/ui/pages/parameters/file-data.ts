@@ -64,7 +64,7 @@ export function useFileData({ name, version, isNew, from, scopeTypeName, scopeVa
   const id = configuration.data?.id ?? series.data?.[0]?.configurationId;
   const path = type === undefined || id === undefined ? null : apiPath('parameters', type.id, id);
   const shown = isNew ? from : version;
-  const filePath = path && shown && versionPath(path, { version: shown, scopeValue });
+  const filePath = path !== null && shown ? versionPath(path, { version: shown, scopeValue }) : null;
   const file = withSaved(useResource<ParameterContent>(filePath), filePath);
   const isKnown = versions.state !== 'loading';
   const meant = schemaVersion(versions.data ?? [], majorOf(version));

@@ -34,6 +34,7 @@ export function ParametersPage({ name }: { name: string }) {
       heading={name}
       tab="Parameters"
       of={[list.resource, types]}
+      isEmpty={list.total === 0}
       isBusy={list.isBusy || [configuration, versions].some(({ state }) => state === 'loading')}
       crumbs={[CONFIGURATIONS_CRUMB]}
       actions={

@@ -1,10 +1,13 @@
 /** What a chosen node would get if the text in the editor were published. */
 
 import { useId, useState } from 'preact/hooks';
+import { get } from '../../client.ts';
 import { Field } from '../../components/field.tsx';
 import { PreviewImpact } from '../../components/preview.tsx';
+import { apiPath } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import { can } from '../../session.ts';
+import type { NodeDetails } from '../../types.ts';
 import type { FileName } from './file-data.ts';
 import { useNodeProposals } from './node-proposals.ts';
 import type { Draft } from './use-draft.ts';
@@ -16,7 +19,11 @@ export function MergePart({ named, draft }: { named: FileName; draft: Draft }) {
   const listId = useId();
   if (!can('nodes.read') || draft.isPassthrough) return null;
   const wanted = typed.trim().toLowerCase();
-  const node = nodes.find(({ fqdn }) => fqdn === wanted);
+  const find = async () => {
+    // The path of a node takes its name too.
+    const reply = await get<NodeDetails>(apiPath('nodes', wanted));
+    return reply === null ? [] : [reply.data.id];
+  };
   const change = {
     kind: 'SetParameters' as const,
     configurationName: named.name,
@@ -41,7 +48,7 @@ export function MergePart({ named, draft }: { named: FileName; draft: Draft }) {
         <Field
           label="Node"
           name="node"
-          hint={wanted === '' || node !== undefined ? 'A full name.' : 'Choose one of the proposed names.'}
+          hint="Its full name."
           value={typed}
           onInput={type}
           list={listId}
@@ -57,8 +64,8 @@ export function MergePart({ named, draft }: { named: FileName; draft: Draft }) {
         deed="Preview merge"
         paramName="merge"
         changes={[change]}
-        nodeIds={node === undefined ? [] : [node.id]}
-        isDisabled={node === undefined}
+        nodeIds={{ names: wanted, find }}
+        isDisabled={wanted === ''}
       />
     </section>
   );

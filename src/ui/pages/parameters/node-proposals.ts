@@ -9,14 +9,16 @@ import type { NodeSummary } from '../../types.ts';
 /** In milliseconds: it is asked when somebody stops typing. */
 const TYPING_PAUSE = 250;
 
-/** @param typed null: the field takes no node */
+/** @param typed null, or nothing: nobody looks for a node */
 export function useNodeProposals(typed: string | null): readonly NodeSummary[] {
   const [asked, setAsked] = useState(typed);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(typed), TYPING_PAUSE);
     return () => clearTimeout(timer);
   }, [typed]);
-  const isAsked = asked !== null && can('nodes.read');
-  const path = withQuery('/nodes', { fqdn: asked?.trim().toLowerCase() ?? '', take: 20 });
-  return useResource<NodeSummary[]>(isAsked ? path : null, { poll: false }).data ?? [];
+  const wanted = asked?.trim().toLowerCase() ?? '';
+  const path = withQuery('/nodes', { fqdn: wanted, take: 20 });
+  return (
+    useResource<NodeSummary[]>(wanted !== '' && can('nodes.read') ? path : null, { poll: false }).data ?? []
+  );
 }

@@ -5,8 +5,8 @@ import { Empty } from '../../components/empty.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Part } from '../../components/page.tsx';
 import { type Column, SimpleTable } from '../../components/table.tsx';
-import { apiPath } from '../../links.ts';
-import { type Resource, useResource } from '../../resource.ts';
+import { apiPath, withQuery } from '../../links.ts';
+import { useResource } from '../../resource.ts';
 import type { Version } from '../../types.ts';
 import { type DocumentSchema, type Parameter, parametersOf } from './schema.ts';
 import { UploadSchemaDialog } from './upload-schema.tsx';
@@ -41,7 +41,8 @@ interface SchemaProps {
 }
 
 export function SchemaPart({ name, versions, isChangeable }: SchemaProps) {
-  const schema = useResource<DocumentSchema>(apiPath('configurations', name, 'parameters'));
+  const path = withQuery(apiPath('configurations', name, 'parameters'), { optional: 'true' });
+  const schema = useResource<DocumentSchema | null>(path);
   const [isAsking, setAsking] = useState(false);
   return (
     <section class="part">
@@ -53,7 +54,7 @@ export function SchemaPart({ name, versions, isChangeable }: SchemaProps) {
           </button>
         )}
       </div>
-      {isAbsent(schema) ? (
+      {schema.state === 'ready' && schema.data === null ? (
         <Empty>
           <p>
             There is no schema, so that every value is accepted. A <code>parameters</code> block in the entry
@@ -61,16 +62,11 @@ export function SchemaPart({ name, versions, isChangeable }: SchemaProps) {
           </p>
         </Empty>
       ) : (
-        <Part of={schema}>{(read) => <SchemaTable schema={read} />}</Part>
+        <Part of={schema}>{(read) => read !== null && <SchemaTable schema={read} />}</Part>
       )}
       {isAsking && <UploadSchemaDialog {...{ name, versions }} onClose={() => setAsking(false)} />}
     </section>
   );
-}
-
-/** The configuration is there, and declares no parameters. */
-export function isAbsent({ problem }: Resource<unknown>): boolean {
-  return problem?.status === 404;
 }
 
 function SchemaTable({ schema }: { schema: DocumentSchema }) {

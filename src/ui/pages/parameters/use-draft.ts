@@ -1,6 +1,6 @@
 /** A draft while somebody writes it: the text, saving it, and what somebody else has saved meanwhile. */
 
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ApiProblem, get, send } from '../../client.ts';
 import { type Deed, useDeed } from '../../components/dialog.tsx';
 import { apiPath, withQuery } from '../../links.ts';
@@ -50,11 +50,16 @@ export function useDraft(named: FileName, data: FileData, first: Typed): Draft {
   const [version, setVersion] = useState(named.version);
   const [conflict, setConflict] = useState<Saved | null>(null);
   const { base } = typed;
+  // What the page reads again and again comes late: it is not news that a draft was another one before.
+  const past = useRef(new Set<string | null>());
   useKept(key, typed);
   const now = named.isNew || data.file.data === null ? null : { data: data.file.data, etag: data.file.etag };
-  const isOld = now !== null && now.etag !== base.etag && !isSame(baseOf(now), base);
-  const rebase = (next: Base, taken: Partial<Typed> = {}) =>
+  const isOld =
+    now !== null && now.etag !== base.etag && !past.current.has(now.etag) && !isSame(baseOf(now), base);
+  const rebase = (next: Base, taken: Partial<Typed> = {}) => {
+    if (base.etag !== next.etag) past.current.add(base.etag);
     setTyped((before) => ({ ...before, ...taken, base: next }));
+  };
   const save = useSave({ named, data, typed, version, now, rebase, setConflict });
   return {
     ...{ ...typed, version, conflict, save, setVersion },

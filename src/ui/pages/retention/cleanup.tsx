@@ -1,11 +1,12 @@
 /** A dry run says what would go; the cleanup then lets it go. Both follow the rules as they stand in the form. */
 
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { ApiProblem, send } from '../../client.ts';
 import { Choose } from '../../components/choose.tsx';
 import { DeedDialog, useDeed } from '../../components/dialog.tsx';
 import { Num } from '../../components/num.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Progress } from '../../components/progress.tsx';
 import type { RetentionResult } from '../../types.ts';
 import { CleanupResult } from './cleanup-result.tsx';
 import type { Overrides } from './rules.tsx';
@@ -39,6 +40,7 @@ interface Outcome extends Plan {
 }
 
 export function Cleanup({ overrides }: { overrides: Overrides | null }) {
+  const id = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(TYPES.map(({ type }) => type)));
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [isAsking, setAsking] = useState(false);
@@ -69,15 +71,22 @@ export function Cleanup({ overrides }: { overrides: Overrides | null }) {
         >
           Dry run
         </button>
-        {isCurrent && count > 0 && (
-          <button type="button" class="danger" onClick={() => setAsking(true)}>
-            Clean up
-          </button>
-        )}
-        <span class="hint" role="status">
+        <button
+          type="button"
+          class="danger"
+          disabled={!isCurrent || count === 0}
+          aria-describedby={id}
+          onClick={() => setAsking(true)}
+        >
+          Clean up
+        </button>
+        <span id={id} class="hint" role="status">
           {hintOf({ outcome, isCurrent, count, isBusy: dry.isBusy })}
         </span>
       </div>
+      {dry.isBusy && (
+        <Progress label="Dry run" value={outcome?.results.length ?? 0} max={plan.kinds.length} />
+      )}
       {dry.problem !== null && <Problem problem={dry.problem} />}
       {outcome !== null && <CleanupResult results={outcome.results} isDryRun={outcome.isDryRun} />}
       {isAsking && outcome !== null && (
@@ -95,8 +104,8 @@ interface State {
 }
 
 function hintOf({ outcome, isCurrent, count, isBusy }: State): string {
-  if (isBusy) return 'The dry run is under way.';
-  if (outcome === null) return 'A dry run says what would go, and deletes nothing.';
+  if (isBusy) return '';
+  if (outcome === null) return 'Begin with a dry run, which says what would go and deletes nothing.';
   if (!outcome.isDryRun) return 'This was cleaned up.';
   if (!isCurrent) return 'The rules or the choice have changed since this dry run. Make another one.';
   return count === 0 ? 'Nothing would go.' : 'Nothing was deleted yet.';
@@ -145,8 +154,9 @@ interface CleanUpDialogProps {
 function CleanUpDialog({ outcome, count, onClose, onDone }: CleanUpDialogProps) {
   const planned = outcome.results.filter(({ deletedCount }) => deletedCount > 0);
   const kinds = outcome.kinds.filter(({ type }) => planned.some(({ versionType }) => versionType === type));
+  const [done, setDone] = useState(0);
   const run = async () => {
-    const { results } = await cleanUp({ ...outcome, kinds }, false, () => undefined);
+    const { results } = await cleanUp({ ...outcome, kinds }, false, (each) => setDone(each.results.length));
     onDone({ ...outcome, isDryRun: false, results });
     return `${results.reduce((sum, { deletedCount }) => sum + deletedCount, 0)} were deleted.`;
   };
@@ -154,6 +164,7 @@ function CleanUpDialog({ outcome, count, onClose, onDone }: CleanUpDialogProps) 
     <DeedDialog
       heading={count === 1 ? 'Clean up 1 entry' : `Clean up ${count} entries`}
       deed="Clean up"
+      underWay={<Progress label="Types" value={done} max={kinds.length} />}
       isDanger
       onClose={onClose}
       run={run}

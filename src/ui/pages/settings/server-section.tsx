@@ -30,7 +30,7 @@ export function ServerSection({ data, etag, reason }: SectionProps<ServerSetting
     const { stalenessMultiplier: text, ...changes } = edit.changes;
     const body = {
       ...changes,
-      ...(text === undefined ? {} : { stalenessMultiplier: Number(text) }),
+      ...(text === undefined ? {} : { stalenessMultiplier: numberOf(text) }),
       ...(isAccepted ? { acceptNodes: nodes } : {}),
     };
     try {
@@ -83,6 +83,12 @@ export function ServerSection({ data, etag, reason }: SectionProps<ServerSetting
       </EditForm>
     </section>
   );
+}
+
+/** What is no number goes as it is, so that the API says so; as null it would mean to change nothing. */
+function numberOf(text: string): number | string {
+  const number = Number(text);
+  return text.trim() === '' || Number.isNaN(number) ? text : number;
 }
 
 function nodesOf({ code, body: { nodes } }: ApiProblem): number | null {
