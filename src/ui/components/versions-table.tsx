@@ -89,7 +89,7 @@ export function VersionsTable({ kind, name, versions, use }: VersionsProps) {
         <thead>
           <tr>
             {columns.map((label) => (
-              <th key={label} scope="col">
+              <th key={label} scope="col" class={label === 'Running' ? 'number' : ''}>
                 {label}
               </th>
             ))}

@@ -38,7 +38,7 @@ export function ConfigurationPermissionsPage({ name }: { name: string }) {
             on={`the parameters of ${name}`}
             list={parameterGrants}
             name="Permissions of parameters"
-            deed="Grant on parameters"
+            deed="Share parameters"
             hint={FALL_BACK}
           />
         </>
