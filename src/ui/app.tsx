@@ -1,6 +1,6 @@
 /** The frame around all pages: who is signed in, where one can go, and whether the server answers. */
 
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider } from 'preact-iso';
 import { Away } from './components/away.tsx';
 import { Navigation } from './components/navigation.tsx';
@@ -22,7 +22,7 @@ export function App() {
 
 function Frame() {
   const caller = useResource<Me>('/auth/me');
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (caller.data === null) return;
     // Until the password is changed, the server answers nothing else; the sign-in page has the form.
     if (caller.data.requirePasswordChange) leaveForSignIn();

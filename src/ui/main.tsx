@@ -2,6 +2,8 @@
 
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { loadPageOf } from './routes.tsx';
 
+loadPageOf(location.pathname);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

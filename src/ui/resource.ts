@@ -4,7 +4,7 @@
  */
 
 import { type Signal, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { ApiProblem, get, type Reply } from './client.ts';
 import { noteAnswer, noteAway } from './connection.ts';
 import { leaveForSignIn } from './sign-in.ts';
@@ -162,7 +162,8 @@ const NOTHING = { state: 'loading', data: null, total: null, etag: null, problem
  */
 export function useResource<T>(path: string | null, options: ResourceOptions = {}): Resource<T> {
   const entry = path === null ? null : entryOf(path, options);
-  useEffect(() => {
+  // Before the page is painted, so that the answer is on its way meanwhile.
+  useLayoutEffect(() => {
     if (entry === null) return undefined;
     entry.polls = options.poll !== false;
     if (options.pause !== undefined) entry.pause = options.pause;
@@ -174,7 +175,7 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
 /** What stands at several paths, in their order. How many there are may change. */
 export function useResources<T>(paths: readonly string[], options: ResourceOptions = {}): Resource<T>[] {
   const several = paths.map((path) => entryOf(path, options));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const ends = several.map((entry) => {
       entry.polls = options.poll !== false;
       return entry.watch();

@@ -2,12 +2,15 @@
 
 import type { ComponentType } from 'preact';
 import { lazy, Route, Router } from 'preact-iso';
+import { exec } from 'preact-iso/router';
 import { Boundary, loadAnew } from './components/boundary.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { isLeaving } from './router.ts';
 
 /** What a page gets: the parts of its address. */
-type PageComponent = ComponentType<{ id: string; name: string; version: string; range: string }>;
+type PageComponent = ComponentType<{ id: string; name: string; version: string; range: string }> & {
+  preload(): Promise<unknown>;
+};
 
 const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
   ['/ui/', lazy(() => import('./pages/fleet/fleet.tsx').then((all) => all.FleetPage, loadAnew))],
@@ -153,6 +156,15 @@ const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
   ],
   ['/ui/me', lazy(() => import('./pages/me/me.tsx').then((all) => all.MePage, loadAnew))],
 ];
+
+/** Begins to load the program of the page that the browser opens, while it is not known yet who the user is. */
+export function loadPageOf(path: string): void {
+  try {
+    void PAGES.find(([route]) => exec(path, route) !== undefined)?.[1].preload();
+  } catch {
+    // Some addresses cannot be read, such as one that ends in %. The router says so.
+  }
+}
 
 export function Pages() {
   return (
