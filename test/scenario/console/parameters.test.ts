@@ -96,14 +96,20 @@ describe('parameter files in the console', function () {
     await close();
   });
 
-  it('go on from a published version, which itself cannot be changed', async () => {
-    const { page, close } = await shown.open(fileOf('shop', { scopeTypeName: 'Default', version: '2.0.0' }));
+  it('go on from a published version: what is typed there becomes the draft of the next one', async () => {
+    const address = fileOf('shop', { scopeTypeName: 'Default', version: '2.0.0' });
+    const { page, close } = await shown.open(address);
     await ready(page);
-    expect(await box(page).getAttribute('aria-readonly')).to.equal('true');
-    expect(await button(page, 'Save').count()).to.equal(0);
-    await page.getByRole('link', { name: 'New version' }).click();
+    expect(await page.getByLabel('Version', { exact: true }).inputValue()).to.equal('2.1.1');
+    const before = await box(page).innerText();
+    expect(before).to.contain('compression: gzip');
+    await box(page).fill('parameters:\n  workers: 5\n');
+    await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'shop Default 2.1.1' }).waitFor();
-    expect(await box(page).innerText()).to.contain('compression: gzip');
+    await said(page, 'The draft 2.1.1 of Default is saved.');
+    await page.goto(shown.base + address);
+    await ready(page);
+    expect(await box(page).innerText()).to.equal(before);
     await close();
   });
 

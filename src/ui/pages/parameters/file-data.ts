@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { ApiProblem, get } from '../../client.ts';
 import { apiPath, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
+import { usePlace } from '../../router.ts';
 import type { Configuration, ParameterContent, ParameterFile, ScopeType, Version } from '../../types.ts';
 import { MOST, majorOf, type Scope, schemaVersion } from './model.ts';
 import type { DocumentSchema } from './schema.ts';
@@ -67,6 +68,9 @@ export function useFileData({ name, version, isNew, from, scopeTypeName, scopeVa
   const filePath = path !== null && shown ? versionPath(path, { version: shown, scopeValue }) : null;
   const file = withSaved(useResource<ParameterContent>(filePath), filePath);
   const isKnown = versions.state !== 'loading';
+  // While the page is being left, the address is that of the next one.
+  const place = usePlace();
+  const isNameless = version === '' && place.path.endsWith('/parameters/file');
   const meant = schemaVersion(versions.data ?? [], majorOf(version));
   const schemaPath = withQuery(`${of}/parameters`, { version: meant, optional: 'true' });
   const schema = useResource<DocumentSchema | null>(isKnown ? schemaPath : null, { poll: false });
@@ -76,7 +80,7 @@ export function useFileData({ name, version, isNew, from, scopeTypeName, scopeVa
     needed: [
       ...(types.data !== null && type === undefined ? [noSuch('scope type')] : [types, series]),
       ...(id === undefined && series.state === 'ready' ? [configuration] : []),
-      ...(shown === null ? [] : [file]),
+      ...(isNameless ? [noSuch('version')] : shown === null ? [] : [file]),
     ],
   };
 }

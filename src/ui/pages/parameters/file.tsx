@@ -11,6 +11,7 @@ import { links } from '../../links.ts';
 import { usePlace } from '../../router.ts';
 import type { ParameterContent } from '../../types.ts';
 import { newFileLink } from './addresses.ts';
+import { ChangesPart } from './changes.tsx';
 import { DraftPart } from './draft.tsx';
 import { type FileData, type FileName, useFileData, versionPath } from './file-data.ts';
 import { majorOf, mayChange, mayDelete, nextVersion, scopeLabel } from './model.ts';
@@ -46,10 +47,32 @@ export function ParameterFilePage({ name }: { name: string }) {
       {isDraft ? (
         <DraftPart key={`${scopeLabel(named)} ${named.version}`} {...{ named, data }} />
       ) : (
-        shown !== null && <PublishedPart {...{ named, data }} file={shown} />
+        shown !== null && <Published {...{ named, data }} file={shown} />
       )}
       <VersionsPart {...{ named, data }} />
     </Page>
+  );
+}
+
+/** To whoever may change the scope's file, a published version is where the next one begins. */
+function Published({ named, data, file }: PartProps & { file: ParameterContent }) {
+  if (!mayChange(data.configuration) || file.isPassthrough)
+    return <PublishedPart {...{ named, data, file }} />;
+  const { version } = named;
+  const next = nextVersion(data.series.data ?? [], majorOf(version) ?? 1);
+  return (
+    <>
+      <p class="note">
+        This version is published and stays as it is. What you change here is saved as the draft of another
+        one.
+      </p>
+      <DraftPart
+        key={`${scopeLabel(named)} ${version} next`}
+        named={{ ...named, version: next, isNew: true, from: version }}
+        data={data}
+      />
+      <ChangesPart {...{ named, data }} />
+    </>
   );
 }
 
