@@ -65,12 +65,16 @@ describe('composites in the console', function () {
       await moveTo(page, target);
       await page.keyboard.press('Enter');
     };
-    await press(button(page, 'New composite'));
+    const open = async (target: Locator) => {
+      await press(target);
+      await page.getByRole('dialog').waitFor();
+    };
+    await open(button(page, 'New composite'));
     await page.keyboard.type('farm');
     await page.keyboard.press('Enter');
     await heading(page, 'farm');
     await ready(page, 'empty');
-    await press(button(page, 'New draft'));
+    await open(button(page, 'New draft'));
     await page.keyboard.press('Enter');
     await heading(page, 'farm 1.0.0');
     await ready(page, 'empty');
@@ -86,7 +90,7 @@ describe('composites in the console', function () {
     await moveTo(page, button(children(page), 'Move up inventory'), 'Shift+Tab');
     await page.keyboard.press('Enter');
     await said(page, 'inventory stands above shop now.');
-    await press(button(children(page), 'Change version shop'));
+    await open(button(children(page), 'Change version shop'));
     await page.keyboard.type('2.1.0');
     await page.keyboard.press('Enter');
     await said(page, 'shop stays at 2.1.0 now.');
