@@ -92,7 +92,7 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   }
   if (etag !== null) headers.push('ETag', etag);
   if (answer.headers['Cache-Control'] === undefined)
-    headers.push('Cache-Control', etag === null ? 'no-store' : 'private, no-cache');
+    headers.push('Cache-Control', etag === null || answer.page ? 'no-store' : 'private, no-cache');
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));
   const length = body === null || body instanceof Readable ? null : lengthOf(body);
   if (length !== null) headers.push('Content-Length', String(length));

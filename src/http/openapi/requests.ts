@@ -45,7 +45,7 @@ export function parametersOf(route: Route, query: JsonSchema | null): JsonSchema
   return [
     ...[...route.path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => inPath(name, route)),
     ...(query === null ? [] : inQuery(query)),
-    ...(hasETag(route, isPaged(query)) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
+    ...(hasETag(route) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
     ...(isConditionalWrite(route.method) ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
   ];
 }

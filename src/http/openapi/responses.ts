@@ -45,10 +45,10 @@ function answersWithBody({ answers }: Route): boolean {
   );
 }
 
-/** Whether a GET answers with an ETag. Pages of a list and answers that are never stored have none. */
-export function hasETag(route: Route, isPaged: boolean): boolean {
+/** Whether a GET answers with an ETag. Answers that are never stored have none. */
+export function hasETag(route: Route): boolean {
   const answer = route.answers[200];
-  if (route.method !== 'GET' || isPaged || answer === undefined) return false;
+  if (route.method !== 'GET' || answer === undefined) return false;
   return answersWithBody(route) && !/no-store|max-age=0/.test(answer.headers?.['Cache-Control'] ?? '');
 }
 
@@ -59,8 +59,11 @@ export function responsesOf(
   isPaged: boolean,
 ): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {};
-  if (hasETag(route, isPaged)) {
-    responses[304] = { description: 'What If-None-Match names still holds', headers: headersOf(route, 304) };
+  if (hasETag(route)) {
+    responses[304] = {
+      description: 'What If-None-Match names still holds',
+      headers: headersOf(route, 304, isPaged),
+    };
   }
   for (const [status, answer] of Object.entries(route.answers)) {
     const headers = headersOf(route, Number(status), isPaged);
@@ -88,7 +91,7 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   const isRenewed = securityOf(route).some((requirement) => 'session' in requirement);
   return {
     'X-Request-Id': shared('RequestId'),
-    ...(hasETag(route, isPaged) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
+    ...(hasETag(route) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
     ...(isPaged ? { 'X-Total-Count': shared(totalOf(route)), Link: shared('NextPage') } : {}),
     ...([201, 302, 303].includes(status) ? { Location: shared('Location') } : {}),
     ...(isRenewed ? { 'Set-Cookie': shared('SessionCookie') } : {}),
