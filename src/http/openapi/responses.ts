@@ -20,6 +20,7 @@ const header = (description: string, isRequired: boolean, schema: JsonSchema = {
 export const HEADERS = {
   RequestId: header('Names the request in the log; one that the client sends is kept', true),
   ETag: header('A strong validator, for If-None-Match here and If-Match on changes', true),
+  ETagOfPages: header('A strong validator, for If-None-Match; not of `text/csv`', false),
   Location: header('Path of what was made, or of where to go', true),
   TotalCount: header('How many match in all', true, { type: 'integer', minimum: 0 }),
   TotalCountOfPages: header('How many match in all; not of `text/csv`, which has them all', false, {
@@ -82,6 +83,7 @@ export function responsesOf(
   return responses;
 }
 
+const eTagOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'ETag' : 'ETagOfPages');
 const totalOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'TotalCount' : 'TotalCountOfPages');
 
 function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
@@ -91,7 +93,7 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   const isRenewed = securityOf(route).some((requirement) => 'session' in requirement);
   return {
     'X-Request-Id': shared('RequestId'),
-    ...(hasETag(route) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
+    ...(hasETag(route) && (status === 200 || status === 304) ? { ETag: shared(eTagOf(route)) } : {}),
     ...(isPaged ? { 'X-Total-Count': shared(totalOf(route)), Link: shared('NextPage') } : {}),
     ...([201, 302, 303].includes(status) ? { Location: shared('Location') } : {}),
     ...(isRenewed ? { 'Set-Cookie': shared('SessionCookie') } : {}),
