@@ -83,7 +83,12 @@ function StatusCount({ name, status, count }: { name: string; status: string; co
 function Versions({ assigned: { name, isComposite } }: { assigned: Assigned }) {
   const path = `/fleet/configurations${apiPath(name)}/versions`;
   const uses = useResource<VersionUse[]>(withQuery(path, { isComposite: isComposite ? 'true' : null }));
-  if (uses.state === 'loading') return <span class="muted">is counted</span>;
+  if (uses.state === 'loading')
+    return (
+      <span class="muted" aria-busy="true">
+        is counted
+      </span>
+    );
   const offered = (uses.data ?? []).filter(({ offered: count }) => count > 0);
   const shown = offered.toSorted((a, b) => b.offered - a.offered).slice(0, 4);
   return (
