@@ -2,8 +2,15 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** @param label says what is copied, for screen readers: the button is named `Copy <label>` */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+interface CopyButtonProps {
+  text: string;
+  /** Says what is copied, for screen readers: the button is named `Copy <label>`. */
+  label: string;
+  /** What stands on the button. */
+  deed?: string;
+}
+
+export function CopyButton({ text, label, deed = 'Copy' }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -16,7 +23,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   };
   return (
     <button type="button" class="small" onClick={() => void copy()}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {isCopied ? 'Copied' : deed}
       <span class="visually-hidden"> {label}</span>
     </button>
   );

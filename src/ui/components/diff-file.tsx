@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../resource.ts';
 import type { FileChange, FileDiff } from '../types.ts';
+import { CopyButton } from './copy-line.tsx';
 import { type DiffMode, DiffTable } from './diff-table.tsx';
 import { Problem } from './problem.tsx';
 
@@ -64,7 +65,7 @@ export function DiffFile({ change, url, mode, level = 2, id: given, isEager = fa
     >
       <div class="diff-file-head">
         <Heading id={`${id}-name`}>{change.path}</Heading>
-        <CopyPath path={change.path} />
+        <CopyButton text={change.path} label={change.path} deed="Copy path" />
       </div>
       <details open onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
@@ -136,23 +137,4 @@ function useInView(target: { current: HTMLElement | null }): boolean {
     return () => observer.disconnect();
   }, []);
   return isInView;
-}
-
-function CopyPath({ path }: { path: string }) {
-  const [isCopied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 2_000);
-    return () => clearTimeout(timer);
-  }, [isCopied]);
-  const copy = async () => {
-    await navigator.clipboard.writeText(path);
-    setCopied(true);
-  };
-  return (
-    <button type="button" class="small" onClick={() => void copy()}>
-      {isCopied ? 'Copied' : 'Copy path'}
-      <span class="visually-hidden"> {path}</span>
-    </button>
-  );
 }

@@ -2,12 +2,12 @@
 
 import { signal } from '@preact/signals';
 import { ApiProblem, get } from '../../client.ts';
+import type { DocumentSchema } from '../../components/editor/settings.ts';
 import { apiPath, withQuery } from '../../links.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
 import type { Configuration, ParameterContent, ParameterFile, ScopeType, Version } from '../../types.ts';
 import { MOST, majorOf, type Scope, schemaVersion } from './model.ts';
-import type { DocumentSchema } from './schema.ts';
 
 /** Names a version of a scope's file. */
 export interface FileName extends Scope {

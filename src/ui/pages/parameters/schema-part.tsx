@@ -1,6 +1,7 @@
 /** The schema of the newest version of a configuration: which parameters there are, and what each may be. */
 
 import { useState } from 'preact/hooks';
+import type { DocumentSchema } from '../../components/editor/settings.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Mark } from '../../components/marks.tsx';
 import { Part } from '../../components/page.tsx';
@@ -8,7 +9,7 @@ import { type Column, SimpleTable } from '../../components/table.tsx';
 import { apiPath, withQuery } from '../../links.ts';
 import { useResource } from '../../resource.ts';
 import type { Version } from '../../types.ts';
-import { type DocumentSchema, type Parameter, parametersOf } from './schema.ts';
+import { type Parameter, parametersOf } from './schema.ts';
 import { UploadSchemaDialog } from './upload-schema.tsx';
 
 const COLUMNS: readonly Column<Parameter>[] = [

@@ -1,23 +1,6 @@
 /** What a schema says of each parameter, in the words that the pages show. */
 
-export interface ParameterSchema {
-  type?: string | string[];
-  description?: string;
-  enum?: unknown[];
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  writeOnly?: boolean;
-}
-
-/** JSON Schema of a parameter document, as the API answers it. */
-export interface DocumentSchema {
-  properties?: { parameters?: { properties?: Record<string, ParameterSchema>; required?: string[] } };
-}
+import type { DocumentSchema } from '../../components/editor/settings.ts';
 
 export interface Parameter {
   name: string;
@@ -32,7 +15,7 @@ export interface Parameter {
 }
 
 export function parametersOf(schema: DocumentSchema): Parameter[] {
-  const { properties = {}, required = [] } = schema.properties?.parameters ?? {};
+  const { properties = {}, required = [] } = schema.properties?.['parameters'] ?? {};
   return Object.entries(properties).map(([name, parameter]) => ({
     name,
     type: [parameter.type ?? 'any'].flat().join(' or '),
@@ -44,7 +27,7 @@ export function parametersOf(schema: DocumentSchema): Parameter[] {
   }));
 }
 
-function allowedBy(parameter: ParameterSchema): string {
+function allowedBy(parameter: DocumentSchema): string {
   const { enum: values, minimum, maximum, minLength, maxLength, minItems, maxItems } = parameter;
   const parts = [
     values?.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', '),
