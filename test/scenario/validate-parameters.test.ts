@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
-import { everythingOf } from '../support/disk.ts';
+import { everythingOf, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import {
   documentOf,
@@ -16,9 +16,12 @@ import { expectProblem, ok } from '../support/replies.ts';
 
 describe('somebody asks whether a document of parameters is valid', () => {
   let hawser: Hawser;
+  let temporary: ReturnType<typeof ownTemporaryFolder>;
   let admin: Client;
 
   before(async () => {
+    // Other tests run meanwhile, and make folders of their own in the shared one.
+    temporary = ownTemporaryFolder();
     hawser = await startHawser();
     admin = hawser.admin;
     await publishBlocks(admin, 'web', {
@@ -33,7 +36,10 @@ describe('somebody asks whether a document of parameters is valid', () => {
     });
   });
 
-  after(() => hawser.close());
+  after(async () => {
+    await hawser.close();
+    temporary.remove();
+  });
 
   const ask = (name: string, body: string | Buffer, type: string | null = 'application/yaml', query = '') => {
     const headers: Record<string, string> = type === null ? {} : { 'Content-Type': type };
