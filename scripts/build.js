@@ -18,6 +18,8 @@ import { requireNode } from './required-node.js';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUILD = join(ROOT, '.build');
 const REQUIRED_NODE = 'required-node.js';
+/** What of src goes into a build. The types of the console's files are checked by a tsconfig.json of its own. */
+const SOURCE = /\.(tsx?|css|html)$|\/tsconfig\.json$/;
 /** Where each program starts in .build, and its name. */
 const PROGRAMS = { 'main.js': 'hawser', 'agent/main.js': 'hawser-agent' };
 /** Servers that run may still load files of the builds that they were started from. */
@@ -47,8 +49,9 @@ async function main() {
 function hashOfInputs() {
   const hash = createHash('sha256');
   const sources = fs.readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).sort();
-  const paths = sources.filter((path) => path.endsWith('.ts')).map((path) => join('src', path));
-  for (const path of [...paths, 'tsconfig.json', 'scripts/build.js', `scripts/${REQUIRED_NODE}`])
+  const paths = sources.filter((path) => SOURCE.test(path)).map((path) => join('src', path));
+  const builders = ['build.js', 'build-console.js', REQUIRED_NODE].map((file) => `scripts/${file}`);
+  for (const path of [...paths, 'tsconfig.json', ...builders])
     hash
       .update(`${path}\0`)
       .update(fs.readFileSync(join(ROOT, path)))
@@ -91,7 +94,17 @@ import('${up}${name}/${path}');
 
 async function compile(name) {
   const { build } = await import('esbuild').catch(refuseToCompile);
-  const { outputFiles } = await build({
+  // A package, which has nothing to compile, does not have this file.
+  const { buildConsole } = await import('./build-console.js');
+  const [{ outputFiles }, console] = await Promise.all([
+    buildPrograms(build, name),
+    buildConsole(build, ROOT, join(BUILD, name, 'ui')),
+  ]);
+  return [...outputFiles, ...console];
+}
+
+function buildPrograms(build, name) {
+  return build({
     entryPoints: {
       main: join(ROOT, 'src/main.ts'),
       'agent/main': join(ROOT, 'src/agent/main.ts'),
@@ -117,7 +130,6 @@ async function compile(name) {
     },
     logLevel: 'error',
   });
-  return outputFiles;
 }
 
 function writeBuild(name, outputs) {

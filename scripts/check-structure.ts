@@ -34,6 +34,8 @@ const RANKS: Record<string, number> = {
   'main.ts': 8,
   workers: 8,
   threads: 8,
+  // The console runs in the browser. It takes types from the server, and nothing else (docs/decisions/0053).
+  ui: 9,
 };
 
 /** Only a few places may import these libraries, so that the risks of each library are handled there. */
@@ -41,8 +43,8 @@ const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
-  // What bounds its time stands beside it (docs/decisions/0039).
-  diff: ['domain'],
+  // What bounds its time stands beside it (docs/decisions/0039). In the console it compares two texts of one person.
+  diff: ['domain', 'ui'],
   // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
 };
@@ -53,16 +55,25 @@ interface SourceFile {
   path: string;
   text: string;
   imports: string[];
+  /** Those of the imports that leave nothing in the program. */
+  typeImports: string[];
 }
 
+const TYPE_IMPORT = /(?:^|\n)\s*import\stype\s[^'";]*?\sfrom\s'([^']+)'/g;
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/g;
 
 function readSources(): SourceFile[] {
   return readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.(ts|tsx|css)$/.test(name))
     .map((path) => {
       const text = readFileSync(join(SOURCE, path), 'utf8');
-      return { path, text, imports: [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? '') };
+      if (path.endsWith('.css')) return { path, text, imports: [], typeImports: [] };
+      return {
+        path,
+        text,
+        imports: [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? ''),
+        typeImports: [...text.matchAll(TYPE_IMPORT)].map((match) => match[1] ?? ''),
+      };
     });
 }
 
@@ -99,6 +110,8 @@ function* importFaults(file: SourceFile): Generator<string> {
       yield `${file.path}: only ${owners.join('/ and ')}/ imports ${specifier}`;
     const target = targetOf(file, specifier);
     if (target === null) continue;
+    if (roomOf(file.path) === 'ui' && roomOf(target) !== 'ui' && !file.typeImports.includes(specifier))
+      yield `${file.path}: takes only types from ${target} (import type)`;
     const targetRank = RANKS[roomOf(target)] ?? Number.POSITIVE_INFINITY;
     const sameFolder = folderOf(file.path) === folderOf(target) || rank === 8;
     const allowed =
@@ -137,7 +150,8 @@ function* textFaults(file: SourceFile): Generator<string> {
   if (readsEnvironment && !ENVIRONMENT_READERS.includes(file.path)) {
     yield `${file.path}: only ${ENVIRONMENT_READERS.join(' and ')} read process.env`;
   }
-  if (!/^(#!.*\n)?\/\*\*/.test(file.text)) yield `${file.path}: does not open with a line on its job`;
+  const opening = file.path.endsWith('.css') ? /^\/\*/ : /^(#!.*\n)?\/\*\*/;
+  if (!opening.test(file.text)) yield `${file.path}: does not open with a line on its job`;
 }
 
 const sources = readSources();

@@ -1,8 +1,15 @@
-/** `npm run demo` plays Hawser's story against a temporary server. Exits with 0 only if every step held. */
+/**
+ * `npm run demo` plays Hawser's story against a temporary server. Exits with 0 only if every step held. With `--stay`,
+ * the server stays afterwards with a small living fleet, so that a person can look at the console.
+ */
 
+import { stay } from './demo/stay.ts';
 import { playStory, type Tell } from './demo/story.ts';
 import { exitOnSignals } from './support/cleanup.ts';
 import { startTemporaryServer, type TemporaryServer } from './support/temporary-server.ts';
+
+const USAGE = `usage: npm run demo [-- --stay]
+  --stay  keep the server after the story, with nodes that go on calling, until Ctrl-C`;
 
 let steps = 0;
 let current = 'The server starts';
@@ -22,10 +29,12 @@ async function stopCleanly(server: TemporaryServer): Promise<void> {
   if (code !== 0) throw new Error(`expected: exit code 0 after SIGTERM, not ${code}`);
 }
 
-async function main(): Promise<void> {
+async function main(stays: boolean): Promise<void> {
+  const letSignalsBe = exitOnSignals();
   const server = await startTemporaryServer();
   try {
     await playStory(server, tell);
+    if (stays) await stay(server, tell, letSignalsBe);
     await stopCleanly(server);
   } catch (error) {
     await server.stop();
@@ -33,11 +42,21 @@ async function main(): Promise<void> {
   }
 }
 
-exitOnSignals();
-try {
-  await main();
-  console.log(`\nAll ${steps} steps held; the server has stopped and its folders are gone.`);
-} catch (error) {
-  console.error(`\nFailed at: ${current}\n    ${error instanceof Error ? error.message : error}`);
-  process.exitCode = 1;
+async function tellAll(stays: boolean): Promise<void> {
+  try {
+    await main(stays);
+    console.log(`\nAll ${steps} steps held; the server has stopped and its folders are gone.`);
+  } catch (error) {
+    console.error(`\nFailed at: ${current}\n    ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
+
+const args = process.argv.slice(2);
+const unknown = args.find((arg) => arg !== '--stay');
+if (unknown === undefined) {
+  await tellAll(args.includes('--stay'));
+} else {
+  console.error(`demo: unknown argument "${unknown}"\n${USAGE}`);
+  process.exitCode = 2;
 }

@@ -8,6 +8,8 @@ import { authRoutes, tokenRoutes } from './api/auth/routes.ts';
 import { authorityRoute } from './api/ca/routes.ts';
 import { compositeRoutes } from './api/composite-configurations/routes.ts';
 import { configurationRoutes } from './api/configurations/routes.ts';
+import type { ConsoleFiles } from './api/console/files.ts';
+import { CONSOLE, consoleRoutes } from './api/console/routes.ts';
 import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
@@ -91,6 +93,8 @@ export interface AppOptions extends Stores {
   authority: KeyedCertificate;
   issuesCertificates: boolean;
   bundleFiles: BundleFiles;
+  /** Null where the build has none. */
+  consoleFiles: ConsoleFiles | null;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
   fleetThreads: FleetThreads;
@@ -158,7 +162,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { versionTools, parameterTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
-  const auth = { database, dataDir: config.dataDir, log, onSignIn };
+  const auth = { database, dataDir: config.dataDir, log, onSignIn, console: config.ui.isOn ? CONSOLE : null };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
@@ -172,6 +176,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
       ...gitRoutes(store, options.uploadPack),
+      ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),
       ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
       rotationRoute(options),

@@ -13,6 +13,8 @@ import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 export interface Config {
   host: string;
   port: number;
+  /** The console, and the port of a second listener that asks for no client certificate. */
+  ui: { isOn: boolean; port: number | null };
   environment: 'production' | 'development';
   dataDir: string;
   reposDir: string;
@@ -175,6 +177,10 @@ export function readConfig(env: Environment): Readonly<Config> {
   const config: Config = {
     host: read.text('HAWSER_HOST') ?? (isTlsOn ? '0.0.0.0' : '127.0.0.1'),
     port: read.integer('HAWSER_PORT', 0, 65_535, 8443),
+    ui: {
+      isOn: read.choice('HAWSER_UI', ['on', 'off'], 'on') === 'on',
+      port: read.integer('HAWSER_UI_PORT', 0, 65_535, null),
+    },
     environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),
@@ -239,7 +245,11 @@ function refuseHalves(config: Config): void {
   }
 }
 
-function refuseContradictions({ host, tls, proxies }: Config): void {
+function refuseContradictions({ host, port, ui, tls, proxies }: Config): void {
+  if (ui.port !== null && !ui.isOn)
+    throw new ConfigError('HAWSER_UI_PORT', 'has no meaning with HAWSER_UI=off', 'one of the two');
+  if (ui.port !== null && ui.port !== 0 && ui.port === port)
+    throw new ConfigError('HAWSER_UI_PORT', 'is that of HAWSER_PORT', 'another port');
   if (!tls.isOn) {
     const given = tls.certFile === null ? tls.keyFile && 'HAWSER_TLS_KEY' : 'HAWSER_TLS_CERT';
     if (given) throw new ConfigError(given, 'has no meaning with HAWSER_TLS=off', 'one of the two');

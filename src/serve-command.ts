@@ -10,6 +10,8 @@ import type { ServerOptions } from './stores.ts';
 /** A running server, of one process or several. */
 interface Running {
   url: string;
+  /** The address of the second listener, if there is one. */
+  uiUrl: string | null;
   reload(): void;
   close(): Promise<void>;
 }
@@ -39,9 +41,10 @@ export const serve: Command = {
     const { dataDir, reposDir, workers } = config;
     const several = workers === 1 ? {} : { workers };
     // This comes last, because whoever waits for this line may send a signal at once.
-    log.info({ url: running.url, dataDir, reposDir, ...several }, 'listening');
+    const { url, uiUrl } = running;
+    log.info({ url, ...(uiUrl && { uiUrl }), dataDir, reposDir, ...several }, 'listening');
     const { notifySocket: socket, searchPath } = config;
-    await notifyReady({ socket, searchPath }, `listening on ${running.url}`, log);
+    await notifyReady({ socket, searchPath }, `listening on ${url}`, log);
     await ended;
     locks?.release();
     // A connection that is still open after the grace must not keep the process.
@@ -52,7 +55,12 @@ export const serve: Command = {
 async function startAlone(options: ServerOptions): Promise<Running> {
   const { startServer } = await import('./server.ts');
   const server = await startServer(options);
-  return { url: server.url, reload: () => void server.reloadTls(), close: () => server.close() };
+  const { url, ui } = server;
+  return {
+    ...{ url, uiUrl: ui?.url ?? null },
+    reload: () => void server.reloadTls(),
+    close: () => server.close(),
+  };
 }
 
 async function startSeveral(options: ServerOptions): Promise<Running> {

@@ -2,19 +2,19 @@
 
 import { X509Certificate } from 'node:crypto';
 import { AuditRetention } from './api/audit/retention.ts';
+import { readConsole } from './api/console/files.ts';
 import { previewEngine } from './api/previews/engine.ts';
 import { openPreviews } from './api/previews/open.ts';
 import { RetentionRuns } from './api/retention/runs.ts';
 import { RetentionSchedule } from './api/retention/schedule.ts';
 import { createApp } from './app.ts';
 import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { GitBlame } from './git/blame.ts';
 import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
-import { createListener, type Listener } from './http/listener.ts';
+import { type Listeners, openListeners, type Place } from './http/listeners.ts';
 import { HOUR, SECOND } from './lib/clock.ts';
-import { HawserError } from './lib/errors.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
@@ -31,9 +31,9 @@ import {
 } from './stores.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from './threads/open.ts';
 
-export interface RunningServer {
-  url: string;
-  port: number;
+export interface RunningServer extends Place {
+  /** The second listener, which asks for no certificates; null where there is none. */
+  ui: Place | null;
   /**
    * Takes certificates, keys, node CA and CRL anew from their files. After a fault the old ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
@@ -83,8 +83,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const fleetThreads = openFleetThreads(config);
   const engine = previewEngine(fleetThreads.previews);
   const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
-  const { dataDir, cacheBytes } = config;
-  const bundleFiles = new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
+  const bundleFiles = openBundleFiles(config);
   const handler = createApp({
     ...stores,
     config,
@@ -99,26 +98,26 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     issuesCertificates: material.nodeCa === null,
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleFiles,
+    consoleFiles: config.ui.isOn ? await readConsole(log) : null,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
     evidence,
   });
-  const { proxies } = config;
   const ticketKeys = part && { ticketKeys: part.ticketKeys };
-  const listener = createListener({ material, proxies, ...ticketKeys, handler, log, clock });
-  const port = await open(listener, config);
+  const listeners = await openListeners(config, { material, ...ticketKeys, handler, log, clock });
   showTlsTerms(metrics, material);
-  const reloadTls = (keys?: Buffer) => reload(options, stores, listener, keys);
+  const reloadTls = (keys?: Buffer) => reload(options, stores, listeners, keys);
   const schedules = isLeader ? startSchedules(options, stores, { retention, reloadTls }) : null;
   return {
-    url: urlOf(config, port),
-    port,
+    url: listeners.url,
+    port: listeners.port,
+    ui: listeners.ui,
     reloadTls,
     readMetrics: () => metrics.values(),
     async close() {
       schedules?.stop();
-      await listener.close(CLOSE_GRACE);
+      await listeners.close(CLOSE_GRACE);
       // The previews that are under way end with their threads.
       const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
       await Promise.all(all.map((each) => each.close()));
@@ -132,6 +131,10 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
       await closeStores(stores);
     },
   };
+}
+
+function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {
+  return new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
 }
 
 interface Schedules {
@@ -181,27 +184,6 @@ async function openRetention(
   };
 }
 
-/** The address of the server. With TLS off it is the one by which a proxy on this machine reaches it. */
-function urlOf({ tls, host }: Config, port: number): string {
-  return tls.isOn ? `https://localhost:${port}` : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-async function open(listener: Listener, { host, port }: Config): Promise<number> {
-  try {
-    return await listener.listen(host, port);
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw unavailable(`HAWSER_PORT: another program listens on port ${port} already`);
-    if (code === 'EACCES') throw unavailable(`HAWSER_PORT: this user may not listen on port ${port}`);
-    if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EAFNOSUPPORT', 'EINVAL'].includes(code))
-      throw new ConfigError('HAWSER_HOST', `cannot be listened on (${code})`, 'an address of this machine');
-    throw error;
-  }
-}
-
-const unavailable = (message: string) => new HawserError('unavailable', 'cannot_listen', message);
-
 function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
   const endOf = (pem: string) => describeCertificate(new X509Certificate(pem)).notAfter;
   if (server !== null) metrics.showTlsTerm('server', endOf(server.certificate));
@@ -211,12 +193,12 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
 async function reload(
   options: ServerOptions,
   { locks, metrics }: Stores,
-  listener: Listener,
+  listeners: Listeners,
   ticketKeys?: Buffer,
 ): Promise<void> {
   try {
     const material = await loadTls(options, locks);
-    listener.reload(material, ticketKeys);
+    listeners.reload(material, ticketKeys);
     showTlsTerms(metrics, material);
     options.log.info('TLS files loaded anew');
   } catch (error) {

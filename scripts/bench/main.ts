@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/rows.ts';
 import { formatAttacks, measureAttacks } from './attacks.ts';
+import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
@@ -61,6 +62,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['review', part(measureReviewing, formatReviewing)],
   ['workers', part(measureWorkers, formatWorkers)],
   ['previews', part(measurePreviews, formatPreviews)],
+  ['console', part(measureConsole, formatConsole)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

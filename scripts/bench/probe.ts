@@ -50,9 +50,21 @@ export async function signIn(
   { username, password } = { username: 'admin', password: ADMIN_PASSWORD },
 ): Promise<Client> {
   const client = makeUncheckedClient(endpoint);
+  return client.with({ Cookie: await cookieOf(client, username, password) });
+}
+
+/** The cookie of a new session of the first administrator, for a browser. */
+export async function sessionCookie(endpoint: Endpoint): Promise<string> {
+  const client = makeUncheckedClient(endpoint);
+  const cookie = await cookieOf(client, 'admin', ADMIN_PASSWORD);
+  client.close();
+  return cookie;
+}
+
+async function cookieOf(client: Client, username: string, password: string): Promise<string> {
   const login = await client.post('/api/v1/auth/login', { username, password });
   expect(login.status === 200, 'a sign-in', login);
-  return client.with({ Cookie: String(login.headers['set-cookie']).split(';', 1)[0] ?? '' });
+  return String(login.headers['set-cookie']).split(';', 1)[0] ?? '';
 }
 
 /** Polls once for each configuration, so that all of them are in the server's memory, as in normal use. */

@@ -9,7 +9,7 @@ import type { Client } from '../../test/support/client.ts';
 import { type ConnectingNode, makeFleet, makeIdentities } from './fleet.ts';
 import type { Endpoint } from './messages.ts';
 import { signIn } from './probe.ts';
-import type { Processes } from './processes.ts';
+import type { Processes, ServerProcess } from './processes.ts';
 
 const CONFIGURATIONS = 10;
 const EVENTS_PER_NODE = 2;
@@ -41,6 +41,7 @@ export interface RecordSize {
 }
 
 export interface RecordSite {
+  server: ServerProcess;
   endpoint: Endpoint;
   client: Client;
   /** A node that can connect. */
@@ -76,8 +77,9 @@ export async function makeRecordSite(
   const end = Date.now();
   const tag = newId();
   fill(join(folder, 'data/hawser.db'), size, [oneNode, busyNode], end, tag);
-  const { endpoint } = await processes.startHawser(folder);
-  return { endpoint, client: await signIn(endpoint), polling, tag, size, oneNode, busyNode, end };
+  const server = await processes.startHawser(folder);
+  const { endpoint } = server;
+  return { server, endpoint, client: await signIn(endpoint), polling, tag, size, oneNode, busyNode, end };
 }
 
 /** Uses statements of the SQLite library itself, because the query builder would take minutes for a million rows. */

@@ -79,6 +79,15 @@ export interface Effort {
   start: FleetSize;
   attacks: AttackAmounts;
   previews: PreviewAmounts;
+  console: ConsoleAmounts;
+}
+
+/** The amounts of the part on the console. */
+export interface ConsoleAmounts {
+  /** The number of nodes on the server with many. */
+  nodes: number;
+  /** How long open pages are watched. */
+  idleMs: number;
 }
 
 /** The amounts of the part on previews. */
@@ -146,6 +155,7 @@ export const FULL: Effort = {
   attacks: { isQuick: false, idleMs: 2 * SECOND, rows: () => true },
   // The nodes have 44 x 44 x 44 combinations of values, which are 85,184.
   previews: { nodes: 100_000, fewValues: 2, manyValues: 44, idleMs: 10 * SECOND },
+  console: { nodes: 100_000, idleMs: 60 * SECOND },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -162,4 +172,5 @@ export const QUICK: Effort = {
   start: { configurations: 100, nodes: 2_000 },
   attacks: { isQuick: true, idleMs: SECOND, rows: () => true },
   previews: { nodes: 2_000, fewValues: 2, manyValues: 12, idleMs: SECOND },
+  console: { nodes: 2_000, idleMs: 16 * SECOND },
 };

@@ -3,10 +3,14 @@
 /**
  * Turns Ctrl-C and SIGTERM into an exit that runs the work of `atExit`. Use it only in a script's own process, not in
  * a test's.
+ * @returns a function that takes this back
  */
-export function exitOnSignals(): void {
-  process.once('SIGINT', () => process.exit(130));
-  process.once('SIGTERM', () => process.exit(143));
+export function exitOnSignals(): () => void {
+  const exits = { SIGINT: () => process.exit(130), SIGTERM: () => process.exit(143) };
+  for (const [signal, exit] of Object.entries(exits)) process.once(signal, exit);
+  return () => {
+    for (const [signal, exit] of Object.entries(exits)) process.off(signal, exit);
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ const LISTENING = /"url":"(https:\/\/[^"]+:(\d+))"[^\n]*"msg":"listening"/;
 export interface TemporaryServer {
   url: string;
   target: Target;
+  dataDir: string;
   reposDir: string;
   /** The password of the user `admin`. */
   password: string;
@@ -49,6 +50,7 @@ export async function startTemporaryServer(): Promise<TemporaryServer> {
   return {
     url,
     target: { port: Number(port), ca: readFileSync(join(dataDir, 'tls/ca.crt'), 'utf8') },
+    dataDir,
     reposDir,
     password,
     async stop() {

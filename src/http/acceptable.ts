@@ -23,6 +23,35 @@ export function preferredOf<T extends string>(ctx: Pick<Context, 'accepts'>, typ
   return types.find((type) => typeof liked === 'string' && bareTypeOf(liked) === type) ?? null;
 }
 
+/**
+ * The content coding that the caller likes best, the first where it likes several alike; null where it is best sent as it
+ * is. Koa would take the caller's order, and browsers name gzip first.
+ * @param header the value of `Accept-Encoding`
+ */
+export function preferredCoding<T extends string>(
+  header: string | undefined,
+  codings: readonly T[],
+): T | null {
+  if (header === undefined) return null;
+  const weights = new Map(header.split(',').map(weightOf));
+  let best: T | null = null;
+  let most = weights.get('identity') ?? 0;
+  for (const coding of codings) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > most || (best === null && weight > 0 && weight === most)) {
+      best = coding;
+      most = weight;
+    }
+  }
+  return best;
+}
+
+/** Reads an entry such as `gzip;q=0.5` (RFC 9110 12.4.2). */
+function weightOf(entry: string): [name: string, weight: number] {
+  const [name = '', weight] = entry.toLowerCase().split(/\s*;\s*q=/);
+  return [name.trim(), weight === undefined ? 1 : Number(weight)];
+}
+
 export function notAcceptable(...types: readonly string[]): HawserError {
   const named = types.map(bareTypeOf).join(' or ');
   return new HawserError('not_acceptable', 'not_acceptable', `This answers with ${named} only`);

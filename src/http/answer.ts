@@ -146,13 +146,17 @@ export function streamed(body: Readable, mediaType: string): Answer {
   return { status: 200, headers, body };
 }
 
-/** The ETag of an answer: its own, or else one made from its bytes. Lists and what is never cached have none. */
+/**
+ * The ETag of an answer: its own, or else one made from its bytes. What is never cached has none. That of a page of a list
+ * stands for the list's total too, which is sent in a header: pages may be equal while the list grows.
+ */
 export function etagOf(answer: Answer): string | null {
   if (answer.etag !== undefined) return answer.etag;
-  if (answer.status !== 200 || answer.body === null || answer.page !== undefined) return null;
+  if (answer.status !== 200 || answer.body === null) return null;
   if (answer.headers['Cache-Control'] === 'no-store') return null;
   if (typeof answer.body !== 'string' && !Buffer.isBuffer(answer.body)) return null;
-  return `"${sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_')}"`;
+  const total = answer.page === undefined ? '' : `${answer.page.total}-`;
+  return `"${total}${sha256Base64(answer.body).slice(0, 27).replaceAll('+', '-').replaceAll('/', '_')}"`;
 }
 
 /** Whether the header's list names the ETag. Weak validators count as equal (RFC 9110 8.8.3.2). */
@@ -168,7 +172,7 @@ export function namesAny(header: string): boolean {
   return header.trim() === '*';
 }
 
-/** What an address holds now. Null means nothing. Lists have no ETag. */
+/** What an address holds now. Null means nothing. */
 export type Current = { etag: string | null } | null;
 
 /**

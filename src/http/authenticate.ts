@@ -37,7 +37,7 @@ export function authenticate(
     return identifier.token(token, now);
   }
   const session = cookie === undefined ? null : sessionSecret(cookie);
-  if (session !== null) return fromThisSite(request, identifier.session(session, now));
+  if (session !== null) return fromThisSite(request, identifier.session(session, now, isUse(request)));
   const client = clientOf(request);
   const { peer } = client;
   if (peer === null) return null;
@@ -54,6 +54,14 @@ async function fromThisSite(request: IncomingMessage, principal: Promise<Princip
   return known;
 }
 
+/**
+ * Whether a person is behind the request. An open page that only looks whether something has changed says so, or else
+ * nobody would ever be signed out while it stays open.
+ */
+function isUse({ headers }: IncomingMessage): boolean {
+  return headers['x-hawser-poll'] !== '1';
+}
+
 /** Who is signed in, for routes that are open to everybody. A session that has ended counts as none. */
 export async function sessionHolder(
   identifier: Identifier,
@@ -63,7 +71,7 @@ export async function sessionHolder(
   const session = sessionSecret(request.headers.cookie ?? '');
   if (session === null) return null;
   try {
-    return await identifier.session(session, now);
+    return await identifier.session(session, now, isUse(request));
   } catch (error) {
     if (error instanceof HawserError && error.kind === 'unauthenticated') return null;
     throw error;

@@ -135,11 +135,10 @@ export class ConnectionTable implements ProxiedTrust {
 
   addSecured(socket: TLSSocket): void {
     const trust = this.accepted.get(addressOf(socket))?.trust ?? null;
-    this.add(
-      socket,
-      new Connection(socket, this, { peer: readPeer(socket), verified: socket.authorized, trust }),
-    );
-    if (trust?.nodeCa && !socket.authorized) {
+    const { takesCertificates } = this.proxies;
+    const peer = takesCertificates ? readPeer(socket) : null;
+    this.add(socket, new Connection(socket, this, { peer, verified: socket.authorized, trust }));
+    if (takesCertificates && trust?.nodeCa && !socket.authorized) {
       const { authorizationError: reason, remoteAddress } = socket;
       this.log.debug({ reason, remoteAddress }, 'client certificate does not satisfy the node CA');
     }

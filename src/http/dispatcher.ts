@@ -11,6 +11,7 @@ import { authorize } from '../security/authorize.ts';
 import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import { admits, notAcceptable } from './acceptable.ts';
+import { type Address, readAddress } from './address.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import {
   authenticate,
@@ -29,7 +30,7 @@ import { putNodeId } from './node-in-path.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
-import { membersOf, validate } from './validation.ts';
+import { membersOf } from './validation.ts';
 
 export interface DispatcherOptions {
   database: Database;
@@ -49,12 +50,6 @@ interface Authorization {
   subject: AnySubject;
   generation: number;
   accessGeneration: number;
-}
-
-/** The path parameters and the query, parsed by the route's schemas. */
-interface Address {
-  params: unknown;
-  query: unknown;
 }
 
 /** A request whose body is there. */
@@ -218,13 +213,14 @@ export class Dispatcher {
    * compared.
    */
   private carryOutLocked(call: Call): Awaitable<Answer> {
-    const { ctx, route } = call;
+    const { ctx, route, read } = call;
     const path = route.represents ?? route.path;
     const isConditional = ctx.headers['if-match'] !== undefined;
     // A resource that nobody can read has no validator for If-Match.
     if (!CONDITIONAL_METHODS.has(route.method) || (!isConditional && !this.gets.has(path)))
       return this.carryOut(call);
-    const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => ctx.params[name] ?? '');
+    const params = { ...ctx.params, ...route.namedInBody?.(read.body).params };
+    const resource = path.replace(/\{\*?(\w+)\}/g, (_, name: string) => params[name] ?? '');
     if (isConditional) ctx.state.requireCurrent = () => this.requireCurrent(path, call);
     const locked = async () => {
       await ctx.state.requireCurrent?.();
@@ -244,17 +240,19 @@ export class Dispatcher {
     // Without a GET there is no validator. The handler finds out whether the resource exists.
     if (namesAny(ifMatch) && !this.gets.has(path)) return;
     const { principal } = await this.reauthorize(call, this.options.clock.now());
-    requireMatch(ifMatch, await this.current(path, call.ctx, principal));
+    requireMatch(ifMatch, await this.current(path, call, principal));
   }
 
-  private async current(path: string, ctx: Exchange, principal: Principal | null): Promise<Current> {
+  private async current(path: string, call: Call, principal: Principal | null): Promise<Current> {
+    const { ctx, read } = call;
     const route = this.gets.get(path);
     if (route === undefined) return null;
     try {
       const subject = await authorize(this.options.database, route.access, principal, ctx.params);
+      const named = call.route.namedInBody?.(read.body);
       // The query may be a part of the name of the resource, such as the value of a scope.
-      const query = membersOf(route.query, queryOf(ctx, route));
-      const address = readAddress(route, ctx.params, query);
+      const query = membersOf(route.query, { ...queryOf(ctx, route), ...named?.query });
+      const address = readAddress(route, { ...ctx.params, ...named?.params }, query);
       const input = toInput({ ctx, ...address, read: NO_BODY }, subject, this.options.clock.now());
       return { etag: etagOf(await route.handle(input)) };
     } catch (error) {
@@ -269,16 +267,6 @@ function withRenewedSession(answer: Answer, principal: Principal | null | undefi
   if (principal?.kind !== 'user' || principal.renewedSession === null) return answer;
   const cookie = { 'Set-Cookie': sessionCookie(principal.renewedSession) };
   return { ...answer, headers: { ...cookie, ...answer.headers } };
-}
-
-function readAddress(route: Route, params: Record<string, string>, query: object): Address {
-  const parsed = route.params?.safeParse(params);
-  // A path parameter that breaks its schema names nothing.
-  if (parsed?.success === false) throw notFound('Nothing has this address');
-  return {
-    params: parsed === undefined ? params : parsed.data,
-    query: route.query ? validate(route.query, query, 'query') : undefined,
-  };
 }
 
 function toInput(

@@ -9,7 +9,7 @@ import { notAcceptable, preferredOf } from './acceptable.ts';
 import { clientOf, wouldChain } from './connections.ts';
 
 /** The part of an exchange that this asks. */
-export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'headers' | 'accepts'> & {
+export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'path' | 'headers' | 'accepts'> & {
   state: {
     requestId: string;
     principal: Principal | null | undefined;
@@ -36,6 +36,11 @@ export class Facts {
   /** Whether this is a HEAD, carried out as a GET that must change nothing. */
   get isHead(): boolean {
     return this.ctx.method === 'HEAD';
+  }
+
+  /** The path as it was sent. */
+  get path(): string {
+    return this.ctx.path;
   }
 
   /** The caller as the audit trail names them. */

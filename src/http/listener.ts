@@ -35,6 +35,8 @@ export type ListenerMaterial = Omit<TlsMaterial, 'ca'>;
 export interface ListenerOptions {
   material: ListenerMaterial;
   proxies: ProxySettings;
+  /** Whether clients may show certificates, themselves or by a proxy. By default they are asked for one. */
+  takesCertificates?: boolean;
   /** 48 bytes, by which other processes can resume TLS sessions too. By default only this process can. */
   ticketKeys?: Buffer;
   handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,6 +54,9 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+/** Names the TLS sessions of a listener that takes no certificates. */
+const WITHOUT_CERTIFICATES = 'hawser without certificates';
+
 const OPTIONS = {
   // The contract promises agents 120 s between polls. A little more spares them a race.
   keepAliveTimeout: 125 * SECOND,
@@ -63,8 +68,9 @@ const OPTIONS = {
 };
 
 export function createListener(options: ListenerOptions): Listener {
-  const { material, proxies, ticketKeys, handler, log, clock } = options;
-  if (material.server === null && proxies.trusted.length === 0)
+  const { material, ticketKeys, handler, log, clock, takesCertificates = true } = options;
+  const proxies = { ...options.proxies, takesCertificates };
+  if (material.server === null && takesCertificates && proxies.trusted.length === 0)
     log.warn('HAWSER_TLS=off without HAWSER_TRUSTED_PROXIES: no node can show a certificate');
   const connections = new ConnectionTable(material, new Proxies(proxies, clock, log), { clock, log });
   const { server, renew } =
@@ -126,7 +132,9 @@ function tlsServer(
     ...OPTIONS,
     ...contextOptions(material),
     handshakeTimeout: 20 * SECOND,
-    requestCert: true,
+    requestCert: connections.proxies.takesCertificates,
+    // A session that began with a certificate is not resumed where none is taken.
+    ...(connections.proxies.takesCertificates ? {} : { sessionIdContext: WITHOUT_CERTIFICATES }),
     // Certificates of nodes are mostly self-signed. Who may enter is decided for each request, see clientOf.
     rejectUnauthorized: false,
     ...(ticketKeys && { ticketKeys }),

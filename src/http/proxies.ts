@@ -27,6 +27,8 @@ export interface ProxySettings {
   trusted: readonly string[];
   /** `Client-Cert` is read as RFC 9440 has it, any other as URL-encoded PEM. */
   certificateHeader: string;
+  /** Whether certificates are taken at all. By default they are. */
+  takesCertificates?: boolean;
 }
 
 /** Characters of header; no certificate in use is nearly as large. */
@@ -43,6 +45,7 @@ const REFUSED_FOR = MINUTE;
 export class Proxies {
   /** The name of the header with the certificate, in lower case. */
   readonly headerName: string;
+  readonly takesCertificates: boolean;
   private readonly isStandard: boolean;
   private readonly trusted: AddressSet;
   private readonly clock: Clock;
@@ -53,7 +56,9 @@ export class Proxies {
   });
   private readonly warnings = new Map<string, { at: number; more: number }>();
 
-  constructor({ trusted, certificateHeader }: ProxySettings, clock: Clock, log: Log) {
+  constructor(settings: ProxySettings, clock: Clock, log: Log) {
+    const { trusted, certificateHeader, takesCertificates = true } = settings;
+    this.takesCertificates = takesCertificates;
     this.headerName = certificateHeader.toLowerCase();
     this.isStandard = this.headerName === CLIENT_CERT.toLowerCase();
     this.trusted = new AddressSet(trusted);
@@ -80,6 +85,7 @@ export class Proxies {
     if (more.length > 0) return this.ignore('more than once in a request', proxy);
     // Some cannot leave out the header, and send it empty where there is no certificate.
     if (value === '' || value === '::') return null;
+    if (!this.takesCertificates) return this.ignore('sent to the port of HAWSER_UI_PORT', proxy);
     // It is a list, which may come in parts (RFC 9440 2.3).
     const chain =
       takesChain && this.isStandard

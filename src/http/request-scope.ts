@@ -115,7 +115,7 @@ function answerFailure(ctx: Exchange, failure: HawserError): void {
 function problemFor(ctx: Exchange, failure: HawserError): Answer {
   const { route, principal = null } = ctx.state;
   if (route?.showFailure && ctx.accepts('application/problem+json', 'text/html') === 'text/html')
-    return route.showFailure(failure, principal);
+    return route.showFailure(failure, principal, ctx.querystring);
   if (!isOfGit(ctx)) return problemAnswer(failure);
   return /^git\//i.test(ctx.headers['user-agent'] ?? '')
     ? plainProblem(failure)

@@ -20,6 +20,9 @@ const NO_DOCUMENT = {
   'X-Frame-Options': 'DENY',
 };
 
+/** They say nothing where there is no body. */
+const OF_BODIES: ReadonlySet<string> = new Set(['Content-Type', 'Content-Encoding']);
+
 /** The body as it is sent. */
 type Sent = string | Buffer | Readable | null;
 
@@ -85,11 +88,11 @@ function headersOf(ctx: Exchange, answer: Answer, etag: string | null, body: Ans
   if (!(ctx instanceof PlainExchange) && answer.headers['Content-Security-Policy'] === undefined)
     headers.push(...Object.entries(NO_DOCUMENT).flat());
   for (const name in answer.headers) {
-    if (body !== null || name !== 'Content-Type') headers.push(name, answer.headers[name] as string);
+    if (body !== null || !OF_BODIES.has(name)) headers.push(name, answer.headers[name] as string);
   }
   if (etag !== null) headers.push('ETag', etag);
   if (answer.headers['Cache-Control'] === undefined)
-    headers.push('Cache-Control', etag === null ? 'no-store' : 'private, no-cache');
+    headers.push('Cache-Control', etag === null || answer.page ? 'no-store' : 'private, no-cache');
   if (answer.page) headers.push(...pageHeaders(ctx, answer.page));
   const length = body === null || body instanceof Readable ? null : lengthOf(body);
   if (length !== null) headers.push('Content-Length', String(length));

@@ -143,8 +143,8 @@ interface RouteDescription {
   problems?: readonly ProblemName[];
   /** Set where git itself calls: a token may come by HTTP Basic, and git is told of problems in plain text. */
   caller?: 'git';
-  /** Set for a page: makes what a browser is shown of a failure. The caller is null while not known. */
-  showFailure?(error: HawserError, principal: Principal | null): Answer;
+  /** Set for a page: makes what a browser is shown of a failure. The caller is null while not known, the query as it came. */
+  showFailure?(error: HawserError, principal: Principal | null, query: string): Answer;
   /** The level of the log line of a success. The default is debug for GET and info for the rest. */
   logLevel?: 'debug';
   /**
@@ -171,7 +171,14 @@ export interface RouteSpec<A extends Access, P, Q, B> extends RouteDescription {
   params?: ZodType<P>;
   query?: ZodType<Q>;
   body?: BodySpec<B>;
+  /** Set where the body names a part of what `represents` reads: gives those members of its path and of its query. */
+  namedInBody?(body: B): NamedInBody;
   handle(input: Input<A, P, Q, B>): Awaitable<Answer>;
+}
+
+interface NamedInBody {
+  params: Record<string, string>;
+  query: Record<string, string>;
 }
 
 /** A route whose types have been checked and are no longer needed. */
@@ -180,6 +187,7 @@ export interface Route extends RouteDescription {
   params?: ZodType;
   query?: ZodType;
   body?: BodySpec<unknown>;
+  namedInBody?(body: unknown): NamedInBody;
   handle(
     input: AnySubject & Record<'params' | 'query' | 'body' | 'files' | 'file' | 'facts', unknown>,
   ): Awaitable<Answer>;

@@ -225,7 +225,7 @@ function invalidRequest(fault: string): HawserError {
 function toAlternativeNames(names: readonly string[]): x509.SubjectAlternativeNameExtension {
   const unique = [...new Set(names.map(toAsciiName))].sort();
   return new x509.SubjectAlternativeNameExtension(
-    unique.map((name) => ({ type: isIP(name) === 0 ? 'dns' : 'ip', value: name })),
+    unique.map((name) => ({ type: isIP(name) === 0 ? ('dns' as const) : ('ip' as const), value: name })),
   );
 }
 

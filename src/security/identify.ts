@@ -54,8 +54,11 @@ export class Identifier {
     this.usage = new UsageWriter(database);
   }
 
-  /** @throws HawserError unauthenticated when the session is unknown or over, or its user inactive */
-  async session(secret: string, now: number): Promise<UserPrincipal> {
+  /**
+   * @param isUse whether this renews the session; a page that asks by itself does not use it
+   * @throws HawserError unauthenticated when the session is unknown or over, or its user inactive
+   */
+  async session(secret: string, now: number, isUse: boolean): Promise<UserPrincipal> {
     const { read } = this.database;
     const hash = sha256Hex(secret);
     const row = await read
@@ -68,7 +71,7 @@ export class Identifier {
       .executeTakeFirst();
     if (!row) throw badCredential();
     const expiresAt = now + SESSION_LIFETIME;
-    const isDue = expiresAt - row.expires_at > USAGE_INTERVAL;
+    const isDue = isUse && expiresAt - row.expires_at > USAGE_INTERVAL;
     const renewal = (db: Db) =>
       db
         .updateTable('sessions')

@@ -15,7 +15,7 @@ export interface Role {
 export type FromWorker =
   /** The worker listens to messages now. Earlier ones were lost. */
   | { type: 'ready' }
-  | { type: 'listening'; url: string }
+  | { type: 'listening'; url: string; uiUrl: string | null }
   | { type: 'acquire'; id: number; key: string; mode: LockMode; onlyIfFree: boolean }
   | { type: 'release'; id: number }
   /** The leader has renewed the generated certificate, and all workers are to read it again. */

@@ -21,8 +21,13 @@ export class StartFailure extends Error {
   }
 }
 
-export interface Workers {
+/** The addresses of a worker, which are those of all. */
+export interface Addresses {
   url: string;
+  uiUrl: string | null;
+}
+
+export interface Workers extends Addresses {
   /** Makes all workers read their TLS files again. */
   reload(): void;
   /** Resolves when every worker has closed its server and ended. */
@@ -38,10 +43,10 @@ const PAUSE = 1 * SECOND;
  */
 export async function startWorkers(count: number, log: Log): Promise<Workers> {
   const primary = new Primary(log);
-  const urls = Array.from({ length: count }, () => primary.add());
+  const starts = Array.from({ length: count }, () => primary.add());
   try {
-    const [url = ''] = await Promise.all(urls);
-    return { url, reload: () => primary.reload(), close: () => primary.close() };
+    const [addresses = { url: '', uiUrl: null }] = await Promise.all(starts);
+    return { ...addresses, reload: () => primary.reload(), close: () => primary.close() };
   } catch (error) {
     primary.kill();
     throw error;
@@ -69,8 +74,8 @@ class Primary {
     this.log = log;
   }
 
-  /** Starts a worker. @returns the address at which it listens */
-  add(): Promise<string> {
+  /** Starts a worker. @returns when it listens */
+  add(): Promise<Addresses> {
     const worker = cluster.fork();
     const holder = { send: (message: FromPrimary) => send(worker, message) };
     this.workers.set(worker, holder);
@@ -86,7 +91,7 @@ class Primary {
           holder.send(this.isClosing ? { type: 'close' } : { type: 'start', ...start });
         } else if (message.type === 'listening') {
           isListening = true;
-          resolve(message.url);
+          resolve({ url: message.url, uiUrl: message.uiUrl });
         } else this.take(holder, message);
       });
       worker.once('exit', (code, signal) => {

@@ -65,7 +65,7 @@ class WorkerChannel {
   /** Tells the primary that the server listens, and carries out the primary's orders from now on. */
   serve(server: RunningServer): void {
     this.server = server;
-    say({ type: 'listening', url: server.url });
+    say({ type: 'listening', url: server.url, uiUrl: server.ui?.url ?? null });
   }
 
   /** Gives the metrics of the other workers. */

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { consoleValues } from '../support/console-files.ts';
 import { withDatabase } from '../support/database.ts';
 import {
   createToken,
@@ -95,6 +96,7 @@ describe('access to every route', () => {
       ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
       ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
       checksum: 'a'.repeat(64),
+      ...(await consoleValues(hawser.client())),
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
       ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
@@ -139,7 +141,8 @@ describe('access to every route', () => {
     await expectOfEachRoute(hawser.client(), isPublic, (reply, _route, name) => {
       expect(reply.status, name).to.not.be.oneOf([401, 403, 404, 405]);
     });
-    for (const route of routes.filter(isPublic)) {
+    // What leads to the address with the slash is another thing without it.
+    for (const route of routes.filter(isPublic).filter(({ answers }) => !(302 in answers))) {
       const [plain, slashed] = await Promise.all(
         ['', '/'].map((slash) => hawser.client().call(route.method, `${addressOf(route, values)}${slash}`)),
       );

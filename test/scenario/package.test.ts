@@ -120,7 +120,7 @@ describe('the package', function () {
     ]);
     const others = paths.filter(
       (path) =>
-        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
+        !/^(package\.json|LICENSE|README\.md|docs\/.*|\.build\/.*\.js(\.map)?|\.build\/[0-9a-f]{16}\/ui\/.*|scripts\/((container|systemd)\/.*|(build|required-node)\.js))$/.test(
           path,
         ),
     );

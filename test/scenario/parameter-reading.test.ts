@@ -126,6 +126,24 @@ describe('parameter files are read', function () {
     });
   });
 
+  it('a draft that somebody else has saved meanwhile is not overwritten with the ETag of before', async () => {
+    await save('Environment', 'prod', '4.0.0', false);
+    await save('Default', undefined, '4.0.0', false);
+    for (const [type, scopeValue] of [[environment, 'prod'] as const, [DEFAULT_ID, null] as const]) {
+      const path = versionPath(type, '4.0.0', scopeValue ?? undefined);
+      const put = async (etag: unknown, content: string) =>
+        hawser.admin
+          .with({ 'If-Match': String(etag) })
+          .put(`/api/v1/parameters/${type}/${web}`, { version: '4.0.0', scopeValue, content });
+      const { etag } = (await hawser.admin.get(path)).headers;
+      await ok(200, put(etag, 'parameters: {port: 2}\n'));
+      await expectProblem(put(etag, 'parameters: {port: 3}\n'), 412, 'precondition_failed', path);
+      expect((await ok(200, hawser.admin.get(path))).content).to.equal('parameters: {port: 2}\n');
+      await ok(204, hawser.admin.delete(path));
+      await expectProblem(put('*', 'parameters: {}\n'), 412, 'precondition_failed', path);
+    }
+  });
+
   describe('all at once', () => {
     const withThree = ALL.toSpliced(2, 0, 'Environment prod 3.0.0 Published');
 

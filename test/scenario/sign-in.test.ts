@@ -221,6 +221,25 @@ describe('a session', () => {
     expect(over.json.code).to.equal('unauthenticated');
   });
 
+  it('ends eight hours after its last use, however often an open page looks for changes meanwhile', async () => {
+    const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
+    for (let hours = 0; hours < 7; hours += 1) {
+      hawser.clock.advance(HOUR);
+      const page = await hawser.client().get('/login', { Cookie: cookie, 'X-Hawser-Poll': '1' });
+      const reply = await hawser.client().get(ME, { Cookie: cookie, 'X-Hawser-Poll': '1' });
+      expect(reply.status).to.equal(200);
+      for (const { headers } of [page, reply]) expect(headers).to.not.have.property('set-cookie');
+    }
+    hawser.clock.advance(HOUR - MINUTE);
+    const ofAnother = await hawser.client().get(ME, { Cookie: cookie, 'X-Hawser-Poll': '0' });
+    expect(ofAnother.headers).to.have.property('set-cookie');
+    hawser.clock.advance(8 * HOUR - MINUTE);
+    const poll = { Cookie: cookie, 'X-Hawser-Poll': '1' };
+    expect((await hawser.client().get(ME, poll)).status).to.equal(200);
+    hawser.clock.advance(MINUTE + SECOND);
+    expect((await hawser.client().get(ME, poll)).status).to.equal(401);
+  });
+
   it('survives a restart of the server', async () => {
     const cookie = await signIn(hawser.client(), 'admin', ADMIN_PASSWORD);
     await hawser.restart();

@@ -15,10 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const SOURCES = ['package.json', 'tsconfig.json', 'src', 'scripts/build.js', 'scripts/required-node.js'];
+const SCRIPTS = ['build.js', 'build-console.js', 'required-node.js'].map((file) => `scripts/${file}`);
+const SOURCES = ['package.json', 'tsconfig.json', 'src', ...SCRIPTS];
 /** Packages that compile. `npm prune --omit=dev` removes them with others. */
 const COMPILERS = ['esbuild', '@esbuild', 'tsx', 'typescript', '@typescript'];
 
@@ -65,6 +67,14 @@ class Checkout {
       const { ino, mtimeMs } = statSync(this.at(`.build/${path}`));
       return `${path} ${ino} ${mtimeMs}`;
     });
+  }
+
+  /** The console of the build that runs: its folder, its page, and the names of its other files. */
+  console() {
+    const build = /\.\/([0-9a-f]{16})\//.exec(readFileSync(this.at('.build/main.js'), 'utf8'))?.[1] ?? '';
+    const folder = this.at(`.build/${build}/ui`);
+    const assets = readdirSync(join(folder, 'assets')).filter((name) => !/\.(br|gz)$/.test(name));
+    return { folder, page: readFileSync(join(folder, 'index.html'), 'utf8'), assets: assets.sort() };
   }
 
   remove(): void {
@@ -131,6 +141,50 @@ describe('starting by npm', function () {
     expect((await checkout.npm('hawser', '--version')).code).to.equal(1);
     writeFileSync(checkout.at('src/main.ts'), text);
     expect(await checkout.version()).to.equal(EXPECTED);
+  });
+
+  it('makes the console anew when its page, styles or scripts change, with names that tell what is in a file', async () => {
+    const before = checkout.console();
+    checkout.edit('src/ui/theme.css', (css) => `${css}\n.changed {\n  color: red;\n}\n`);
+    await checkout.version();
+    const styled = checkout.console();
+    expect(styled.page).to.not.equal(before.page);
+    const changed = styled.assets.filter((name) => !before.assets.includes(name));
+    expect(changed).to.have.lengthOf(1);
+    expect(changed[0]).to.match(/^theme-[A-Z0-9]{8}\.css$/);
+    checkout.edit('src/ui/index.html', (page) => page.replace('<title>', '<title>Changed: '));
+    await checkout.version();
+    expect(checkout.console().page).to.contain('<title>Changed: ');
+    expect(checkout.console().assets).to.deep.equal(styled.assets);
+    checkout.edit('src/ui/index.html', (page) => page.replace('<!-- scripts -->', ''));
+    const { code, err } = await checkout.npm('hawser', '--version');
+    expect({ code, err }).to.deep.equal({
+      code: 1,
+      err: 'hawser: src/ui/index.html must have <!-- scripts --> once\n',
+    });
+  });
+
+  it('gives each file of the console the same content in all its forms, and the page the names that there are', () => {
+    const { folder, page, assets } = checkout.console();
+    const forms = readdirSync(join(folder, 'assets'));
+    for (const name of assets) {
+      const plain = readFileSync(join(folder, 'assets', name));
+      if (forms.includes(`${name}.gz`))
+        expect(gunzipSync(readFileSync(join(folder, 'assets', `${name}.gz`))), name).to.deep.equal(plain);
+      if (forms.includes(`${name}.br`))
+        expect(brotliDecompressSync(readFileSync(join(folder, 'assets', `${name}.br`))), name).to.deep.equal(
+          plain,
+        );
+    }
+    expect(forms.some((name) => name.endsWith('.js.br'))).to.equal(true);
+    const named = [...page.matchAll(/"\/ui\/assets\/([^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(named.map((name) => name.replace(/-[A-Z0-9]{8}\./, '.'))).to.include.members([
+      'main.js',
+      'theme-choice.js',
+      'theme.css',
+    ]);
+    expect(assets).to.include.members(named);
+    expect(page).to.not.match(/<!--/);
   });
 
   it('compiles again when another version of a package is installed', async () => {

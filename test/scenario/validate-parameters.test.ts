@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
-import { everythingOf } from '../support/disk.ts';
+import { everythingOf, ownTemporaryFolder } from '../support/disk.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import {
   documentOf,
@@ -16,9 +16,12 @@ import { expectProblem, ok } from '../support/replies.ts';
 
 describe('somebody asks whether a document of parameters is valid', () => {
   let hawser: Hawser;
+  let temporary: ReturnType<typeof ownTemporaryFolder>;
   let admin: Client;
 
   before(async () => {
+    // Other tests run meanwhile, and make folders of their own in the shared one.
+    temporary = ownTemporaryFolder();
     hawser = await startHawser();
     admin = hawser.admin;
     await publishBlocks(admin, 'web', {
@@ -33,7 +36,10 @@ describe('somebody asks whether a document of parameters is valid', () => {
     });
   });
 
-  after(() => hawser.close());
+  after(async () => {
+    await hawser.close();
+    temporary.remove();
+  });
 
   const ask = (name: string, body: string | Buffer, type: string | null = 'application/yaml', query = '') => {
     const headers: Record<string, string> = type === null ? {} : { 'Content-Type': type };
@@ -108,6 +114,13 @@ describe('somebody asks whether a document of parameters is valid', () => {
     }
   });
 
+  it('and a caller may ask whether there is a schema without being refused', async () => {
+    await ok(201, create(admin, 'plain', {}, { files: { [MAIN]: 'resources: []\n' } }));
+    expect(await admin.get(`${schemaOf('plain')}?optional=true`)).to.include({ status: 204, text: '' });
+    expect(await ok(200, admin.get(`${schemaOf('web')}?optional=true`))).to.have.property('properties');
+    await expectProblem(admin.get(`${schemaOf('plain')}?optional=true&version=9.0.0`), 404, 'not_found');
+  });
+
   it('to the digit of a number', async () => {
     const block = (max: string) =>
       `parameters: {n: {type: int, maxValue: ${max}}, f: {type: float}, s: {type: string}}`;
@@ -172,6 +185,17 @@ describe('somebody asks whether a document of parameters is valid', () => {
     expect((await ask('web', bomb)).status).to.be.oneOf([200, 400]);
     const large = `parameters: {size: 1.5} # ${'x'.repeat(1024 * 1024)}`;
     await expectProblem(ask('web', large), 413, 'payload_too_large');
+  });
+
+  it('and what is no document is a verdict too, if the caller takes any text', async () => {
+    const { isValid, errors } = await ok(200, ask('web', 'parameters: [', undefined, '?anyText=true'));
+    expect(isValid).to.equal(false);
+    expect(errors).to.have.lengthOf(1);
+    expect(errors[0].code).to.equal('invalid_yaml');
+    expect(errors[0].message).to.match(/^Line 1, column \d+: /);
+    expect(await faults('web', { port: 0 }, '?version=1.0.0&anyText=true')).to.deep.equal([
+      '/parameters/port minimum',
+    ]);
   });
 
   it('without a trace, and no secret comes back', async () => {

@@ -3,6 +3,7 @@
 import type { Route } from '../../src/http/route.ts';
 import type { Reply } from './client.ts';
 import { publishWithChildren } from './composites.ts';
+import { consoleValues } from './console-files.ts';
 import { eventually } from './eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration } from './hawser.ts';
 import { prepareParameters } from './parameter-files.ts';
@@ -70,6 +71,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
     if (json.lastCheckIn === null) throw new Error('the check-in is not written yet');
     if (json.running === null) throw new Error('what the node runs is not written yet');
   });
+  const ofConsole = await consoleValues(admin);
   const previewed = await preparePreview(admin, node.nodeId, 'web');
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
@@ -83,6 +85,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   return {
     valuesOf: ({ path }) => ({
       ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
+      ...ofConsole,
       // Children belong to a draft, and a proof to what is published.
       version: path.startsWith(composites) && path.includes('/proof') ? PUBLISHED : '1.0.0',
       ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },

@@ -1,12 +1,15 @@
 /** Debian's Chromium, for tests of what people see. It can reach only the server under test. */
 
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
-
-/** If it is false, a suite calls `this.skip` and gives the reason in its name. */
-export const hasBrowser = existsSync(CHROMIUM);
 
 /** These arguments obey the network rules of the machine: Chromium makes no network calls of its own. */
 const ARGUMENTS = [
@@ -14,7 +17,10 @@ const ARGUMENTS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-export function startBrowser(): Promise<Browser> {
+/** @throws Error that says what to install where the browser is missing; no test is skipped for that */
+export async function startBrowser(): Promise<Browser> {
+  if (!existsSync(CHROMIUM))
+    throw new Error(`these tests need ${CHROMIUM}: install it with "apt-get install chromium"`);
   return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 }
 
@@ -25,18 +31,47 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
+export interface WatchOptions extends BrowserContextOptions {
+  /** What the console may not say; only errors if it is missing. */
+  isFault?: (type: string, text: string) => boolean;
+}
+
 /** Opens a page that shares no cookies with others. It trusts the server's certificate, and records faults. */
-export async function openPage(browser: Browser, host: string): Promise<WatchedPage> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+export async function openPage(
+  browser: Browser,
+  host: string,
+  { isFault = (type) => type === 'error', ...options }: WatchOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
   const faults: string[] = [];
   await refuseOthers(context, host, faults);
+  await context.exposeFunction(REPORT, (violation: string) => faults.push(`policy: ${violation}`));
+  await context.addInitScript(reportViolations, REPORT);
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Chromium reports violations of the policy as errors too.
-    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+    const [type, text] = [message.type(), message.text()];
+    if (isFault(type, text)) faults.push(`console: ${type}: ${text}`);
   });
   return { page, faults, close: () => context.close() };
+}
+
+const REPORT = 'reportViolationToTest';
+
+/** Runs in the page. Chromium writes most violations to the console as well, but not those of Trusted Types. */
+function reportViolations(name: string): void {
+  const scope = globalThis as unknown as {
+    document: { addEventListener(name: string, listen: (event: Violation) => void): void };
+  } & Record<string, (violation: string) => void>;
+  scope.document.addEventListener('securitypolicyviolation', (event) => {
+    scope[name]?.(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+  });
+}
+
+interface Violation {
+  violatedDirective: string;
+  blockedURI: string;
+  sample: string;
 }
 
 async function refuseOthers(context: BrowserContext, host: string, faults: string[]): Promise<void> {

@@ -142,9 +142,9 @@ function prepare(key: string, value: unknown): unknown {
   return isOpen ? { ...schema, additionalProperties: false } : value;
 }
 
-/** The document cannot say that this one parameter takes the rest of the path. */
+/** The document cannot say that these parameters take the rest of the path. */
 function toPattern(path: string): RegExp {
-  const escaped = path.replaceAll('.', '\\.').replace('{filePath}', '.+');
+  const escaped = path.replaceAll('.', '\\.').replace(/\{(file|asset|page)Path\}/, '.+');
   return new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}/?$`);
 }
 

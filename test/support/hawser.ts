@@ -96,14 +96,15 @@ export const ALL_SCOPES = [
  * @param settings HAWSER_* variables in addition to those that this function sets
  * @param fs how the repositories access the disk, for tests of that
  * @param locks those of the server, for tests that hold some of them
+ * @param clock for tests in which the server starts at another time
  */
 export async function startHawser(
   settings: Record<string, string> = {},
   fs?: AtomicFs,
   locks?: Locks,
+  clock = new TestClock(),
 ): Promise<Hawser> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-test-'));
-  const clock = new TestClock();
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

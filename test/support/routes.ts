@@ -51,6 +51,7 @@ export async function declaredRoutes(): Promise<Route[]> {
         engine: { make: () => Promise.reject(new Error('nothing is previewed here')) },
       }),
       ...{ authority: { certificate: '', key: '' }, issuesCertificates: true },
+      consoleFiles: null,
       bundleFiles: new BundleFiles({ folder, maxBytes: 0 }),
       locks,
       threads: openThreads(),

@@ -7,8 +7,8 @@ import * as errors from '../../src/lib/errors.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** The agent and the operator's commands print their own messages, which are not answers of the server. */
-const OTHER_PROGRAMS = /^(?:agent|operations)\//;
+/** The agent, the console and the operator's commands have their own messages, which are not answers of the server. */
+const OTHER_PROGRAMS = /^(?:agent|operations|ui)\//;
 
 /** The file with the helpers. Their own calls of the constructor pass on the code that they are given. */
 const HELPERS = 'lib/errors.ts';

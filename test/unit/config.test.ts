@@ -30,6 +30,7 @@ describe('reading the settings', () => {
     });
     expect(config.tls).to.include({ isOn: true, certFile: null, keyFile: null });
     expect(config.proxies).to.deep.equal({ trusted: [], certificateHeader: 'Client-Cert' });
+    expect(config.ui).to.deep.equal({ isOn: true, port: null });
     expect(config.tls.names).to.include.members(['localhost', '127.0.0.1', '::1']);
     expect(config.limits).to.deep.equal({
       uploadBytes: 50 * 1024 ** 2,
@@ -132,6 +133,10 @@ describe('reading the settings', () => {
     ['HAWSER_TLS_CERT', { HAWSER_TLS_KEY: '/x' }, /both or neither/],
     ['HAWSER_NODE_CA', { HAWSER_NODE_CRL: '/x' }, /PEM/],
     ['HAWSER_TLS', { HAWSER_TLS: 'no' }, /on, off/],
+    ['HAWSER_UI', { HAWSER_UI: '1' }, /on, off/],
+    ['HAWSER_UI_PORT', { HAWSER_UI_PORT: '65536' }, /0 to 65535/],
+    ['HAWSER_UI_PORT', { HAWSER_UI: 'off', HAWSER_UI_PORT: '8444' }, /one of the two/],
+    ['HAWSER_UI_PORT', { HAWSER_UI_PORT: '8443' }, /another port/],
     ['HAWSER_TLS_CERT', { HAWSER_TLS: 'off', HAWSER_TLS_CERT: '/x', HAWSER_TLS_KEY: '/x' }, /one of the two/],
     ['HAWSER_HOST', { HAWSER_TLS: 'off', HAWSER_HOST: '0.0.0.0' }, /loopback/],
     ['HAWSER_HOST', { HAWSER_TLS: 'off', HAWSER_HOST: '::' }, /loopback/],

@@ -18,7 +18,7 @@ const ActivityFilter = z.object({
   before: IdInAnyCase.optional().meta({ description: 'Only what comes behind the entry with this id' }),
 });
 
-const ActivityEntry = z
+export const ActivityEntry = z
   .object({
     id: Id.meta({ description: 'As in the audit trail' }),
     timestamp: Timestamp,

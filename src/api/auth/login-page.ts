@@ -6,6 +6,7 @@ import { statusOf } from '../../http/problem.ts';
 import type { FieldError, HawserError } from '../../lib/errors.ts';
 import { sha256Base64 } from '../../lib/hash.ts';
 import type { Principal, UserPrincipal } from '../../security/principal.ts';
+import { leadingTo } from './destination.ts';
 
 const STYLE = `
 :root { color-scheme: light dark }
@@ -22,6 +23,7 @@ button.second { background: none; color: inherit; border-color: light-dark(#8a94
 summary { cursor: pointer }
 [role] { padding: .6rem .8rem; border-left: .25rem solid; border-color: #2e7d4f; overflow-wrap: anywhere }
 [role=alert] { border-color: #b3261e }
+a { color: inherit }
 `;
 
 const HEAD = html`<link rel="icon" href="data:,">
@@ -29,13 +31,23 @@ const HEAD = html`<link rel="icon" href="data:,">
 
 const ALLOWS = `style-src 'sha256-${sha256Base64(STYLE)}'; img-src data:; form-action 'self'`;
 
-const SIGN_IN = html`<form method="post" action="/login">
+/** Where the page leads, and what it says first. */
+export interface Purpose {
+  /** The address in the console that is wanted; null where none is. */
+  destination: string | null;
+  /** Where the console begins; null where there is none. */
+  console: string | null;
+}
+
+const signInForm = (action: string) => html`<form method="post" action="${action}">
 <label>User name <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button>
 </form>`;
 
-const CHANGE_PASSWORD = html`<form method="post" action="/login/password">
+/** The hidden user name is not sent. It tells password managers whose password changes. */
+const changePasswordForm = (action: string, username: string) => html`<form method="post" action="${action}">
+<input type="text" autocomplete="username" value="${username}" readonly hidden>
 <label>Current password <input name="currentPassword" type="password" autocomplete="current-password" required></label>
 <label>New password, 12 characters or more <input name="newPassword" type="password" autocomplete="new-password" required></label>
 <label>New password once more <input name="repeatedPassword" type="password" autocomplete="new-password" required></label>
@@ -47,22 +59,32 @@ const SIGN_OUT = html`<form method="post" action="/login/sign-out">
 </form>`;
 
 /** The page for this caller. */
-export function loginPage(principal: Principal | null, notice = ''): Answer {
-  return show(principal, notice === '' ? html`` : html`<p role="status">${notice}</p>`, false);
+export function loginPage(principal: Principal | null, purpose: Purpose, notice = ''): Answer {
+  const message = notice === '' ? html`` : html`<p role="status">${notice}</p>`;
+  return show(principal, purpose, { message, showsForm: false });
 }
 
 /** The page with a message about an error. Other clients get problem details in its place. */
-export function failurePage(error: HawserError, principal: Principal | null): Answer {
+export function failurePage(error: HawserError, principal: Principal | null, purpose: Purpose): Answer {
   const status = statusOf(error);
-  const page = show(principal, html`<p role="alert">${describe(error)}</p>`, true);
+  const message = html`<p role="alert">${describe(error)}</p>`;
+  const page = show(principal, purpose, { message, showsForm: true });
   const wait = error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) };
   // A 401 needs a challenge (RFC 9110 15.5.2), at which text browsers ask for a password themselves.
   return { ...page, status: status === 401 ? 403 : status, headers: { ...page.headers, ...wait } };
 }
 
-function show(principal: Principal | null, message: Html, showsForm: boolean): Answer {
+interface Shown {
+  message: Html;
+  /** Whether the form for a new password is unfolded. */
+  showsForm: boolean;
+}
+
+function show(principal: Principal | null, purpose: Purpose, { message, showsForm }: Shown): Answer {
   const user = principal?.kind === 'user' && principal.authMethod === 'Session' ? principal : null;
-  const forms = user === null ? SIGN_IN : formsOf(user, showsForm);
+  const { destination } = purpose;
+  const forms =
+    user === null ? signInForm(leadingTo(destination, '/login')) : formsOf(user, purpose, showsForm);
   const body = html`<main>
 <h1>${user === null ? 'Sign in to Hawser' : 'Hawser'}</h1>
 ${message}
@@ -72,14 +94,23 @@ ${forms}
   return { ...page, headers: { ...page.headers, 'Cache-Control': 'no-store' } };
 }
 
-function formsOf({ username, requirePasswordChange }: UserPrincipal, showsForm: boolean): Html {
+function formsOf(
+  { username, requirePasswordChange }: UserPrincipal,
+  { destination, console }: Purpose,
+  showsForm: boolean,
+): Html {
+  const changePassword = changePasswordForm(leadingTo(destination, '/login/password'), username);
   const change = requirePasswordChange
     ? html`<p>The password must be changed before you can do anything else.</p>
-${CHANGE_PASSWORD}`
+${changePassword}`
     : html`${showsForm ? html`<details open>` : html`<details>`}<summary>Change the password</summary>
-${CHANGE_PASSWORD}
+${changePassword}
 </details>`;
+  const target = destination ?? console;
+  const link =
+    target === null || requirePasswordChange ? html`` : html`<p><a href="${target}">Open the console</a></p>`;
   return html`<p>You are signed in as <strong>${username}</strong>.</p>
+${link}
 ${change}
 ${SIGN_OUT}`;
 }

@@ -4,24 +4,42 @@
  */
 
 import { seeOther } from '../../http/answer.ts';
+import { parseQuery } from '../../http/query.ts';
 import { type Route, route } from '../../http/route.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { changePassword } from './change-password.ts';
-import { failurePage, loginPage } from './login-page.ts';
+import { destinationOf, leadingTo } from './destination.ts';
+import { failurePage, loginPage, type Purpose } from './login-page.ts';
 import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION } from './routes.ts';
-import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery } from './schemas.ts';
+import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery, NextQuery } from './schemas.ts';
 import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
 
-const PAGE = { tags: ['Sign-in page'], showFailure: failurePage } as const;
-
-export function loginPageRoutes(options: AuthOptions): Route[] {
-  return [showRoute(), signInRoute(options), changePasswordRoute(options), signOutRoute(options)];
+/** What the pages lead to is decided once for all of them. */
+interface PageTools extends AuthOptions {
+  common: { tags: readonly string[]; showFailure: NonNullable<Route['showFailure']> };
+  /** @param next as it came in the query */
+  purposeOf(next: unknown): Purpose;
 }
 
-function showRoute(): Route {
+export function loginPageRoutes(options: AuthOptions): Route[] {
+  const { console } = options;
+  const purposeOf = (next: unknown): Purpose => ({
+    destination: console === null ? null : destinationOf(next, console),
+    console,
+  });
+  const common: PageTools['common'] = {
+    tags: ['Sign-in page'],
+    showFailure: (error, principal, query) =>
+      failurePage(error, principal, purposeOf(parseQuery(query)['next'])),
+  };
+  const tools = { ...options, common, purposeOf };
+  return [showRoute(tools), signInRoute(tools), changePasswordRoute(tools), signOutRoute(tools)];
+}
+
+function showRoute({ common, purposeOf }: PageTools): Route {
   return route({
-    ...PAGE,
+    ...common,
     id: 'showLoginPage',
     method: 'GET',
     path: '/login',
@@ -31,52 +49,67 @@ function showRoute(): Route {
     answers: {
       200: { description: 'The page', mediaType: 'text/html', headers: { 'Cache-Control': '`no-store`' } },
     },
-    handle: ({ principal, query }) =>
-      loginPage(principal, query.changed === undefined ? '' : 'The password has been changed.'),
+    handle({ principal, query }) {
+      const notice = query.changed === undefined ? '' : 'The password has been changed.';
+      return loginPage(principal, purposeOf(query.next), notice);
+    },
   });
 }
 
-function signInRoute(options: AuthOptions): Route {
+function signInRoute({ common, purposeOf, ...options }: PageTools): Route {
   return route({
-    ...PAGE,
+    ...common,
     access: { kind: 'public' },
     id: 'submitLogin',
     method: 'POST',
     path: '/login',
     summary: 'Sign in with the form of the sign-in page',
+    query: NextQuery,
     body: { kind: 'form', schema: Login },
-    answers: { 303: toPage('the session is in the cookie', { 'Set-Cookie': 'The session' }) },
+    answers: {
+      303: toPage('the session is in the cookie. Or to `next`', { 'Set-Cookie': 'The session' }),
+    },
     problems: ['invalid_credentials', ...ATTEMPT_PROBLEMS],
-    async handle({ body, facts }) {
-      const { sessionSecret } = await signIn(options, facts.actor, body);
-      return seeOther('/login', { 'Set-Cookie': sessionCookie(sessionSecret) });
+    async handle({ body, query, facts }) {
+      const { account, sessionSecret } = await signIn(options, facts.actor, body);
+      const { destination } = purposeOf(query.next);
+      const mustChange = account.require_password_change === 1;
+      const target = mustChange ? leadingTo(destination, '/login') : (destination ?? '/login');
+      return seeOther(target, { 'Set-Cookie': sessionCookie(sessionSecret) });
     },
   });
 }
 
-function changePasswordRoute(options: AuthOptions): Route {
+function changePasswordRoute({ common, purposeOf, ...options }: PageTools): Route {
   return route({
-    ...PAGE,
+    ...common,
     access: SESSION,
     id: 'submitPasswordChange',
     method: 'POST',
     path: '/login/password',
     summary: 'Change the own password with the form of the sign-in page',
+    query: NextQuery,
     body: { kind: 'form', schema: ChangePasswordForm },
-    answers: { 303: toPage('all other sessions of the user have ended') },
+    answers: {
+      303: toPage(
+        'all other sessions of the user have ended. To `next` if the user could do nothing else before',
+      ),
+    },
     problems: ['current_password_incorrect', ...ATTEMPT_PROBLEMS],
-    async handle({ principal, body: { repeatedPassword, ...passwords }, facts: { actor } }) {
+    async handle({ principal, query, body: { repeatedPassword, ...passwords }, facts: { actor } }) {
       if (repeatedPassword !== passwords.newPassword)
         throw invalidField('/repeatedPassword', 'The new password was not typed the same way twice');
       await changePassword(options, { principal, actor }, passwords);
-      return seeOther('/login?changed=password');
+      const { destination } = purposeOf(query.next);
+      const isOnTheWay = principal.requirePasswordChange && destination !== null;
+      return seeOther(isOnTheWay ? destination : leadingTo(destination, '/login?changed=password'));
     },
   });
 }
 
-function signOutRoute({ database }: AuthOptions): Route {
+function signOutRoute({ common, database }: PageTools): Route {
   return route({
-    ...PAGE,
+    ...common,
     access: SESSION,
     id: 'submitLogout',
     method: 'POST',

@@ -25,6 +25,8 @@ export interface AuthOptions {
   log: Log;
   /** Called after each sign-in with the reason of its refusal, or null. */
   onSignIn(refusal: string | null): void;
+  /** The path with which the addresses of the console begin; null where the server has none. */
+  console: string | null;
 }
 
 export function authRoutes(options: AuthOptions): Route[] {

@@ -76,8 +76,15 @@ export const ChangePasswordForm = ChangePassword.extend({ repeatedPassword: z.st
 /** A form with nothing but a button. */
 export const EmptyForm = z.strictObject({});
 
+const next = z
+  .string()
+  .optional()
+  .meta({ description: 'Where to go then: a path below `/ui/`, with its query. Anything else is ignored' });
+
 /** Other members of the query are ignored. */
-export const LoginPageQuery = z.object({ changed: z.string().optional() });
+export const LoginPageQuery = z.object({ changed: z.string().optional(), next });
+
+export const NextQuery = z.object({ next });
 
 /** Blank scopes are dropped, but only after all were checked, so that an error names the place in the input. */
 const Scope = z

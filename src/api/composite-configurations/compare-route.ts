@@ -23,7 +23,7 @@ const ChildSide = z
   .nullable()
   .meta({ description: 'Null where the version has no such child' });
 
-const CompositeComparisonView = z
+export const CompositeComparisonView = z
   .object({
     from: ComparedVersionView.nullable(),
     to: ComparedVersionView,

@@ -36,7 +36,7 @@ const PageOfLines = Paging.extend({
     .meta({ description: 'The most to answer with; left out: all' }),
 });
 
-const BlamedLinesView = z
+export const BlamedLinesView = z
   .object({
     startLine: z.int().meta({ description: 'The first line of the file is 1' }),
     lineCount: z.int(),

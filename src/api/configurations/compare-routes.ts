@@ -33,7 +33,7 @@ const PIECE = 64 * 1024;
 
 type CompareTools = Pick<ConfigurationTools, 'database' | 'store'> & { comparer: Comparer };
 
-const ComparisonView = z
+export const ComparisonView = z
   .object({
     from: ComparedVersionView.nullable(),
     to: ComparedVersionView,

@@ -37,7 +37,7 @@ const EFFECT = {
   pinnedBy: [{ compositeName: 'web-farm', version: '1.0.0' }],
 };
 
-const EffectView = z
+export const EffectView = z
   .object({
     nodes: z.int().meta({ description: 'How many nodes are offered the version now' }),
     wouldGet: z.array(z.object({ version: z.string().nullable(), nodes: z.int() })).meta({

@@ -29,7 +29,7 @@ const Buckets = Paging.extend({
     message: `There would be more than ${MOST_BUCKETS} buckets`,
   });
 
-const ReportBucket = z
+export const ReportBucket = z
   .object({
     from: Timestamp,
     to: Timestamp.meta({ description: 'Belongs to the next bucket' }),

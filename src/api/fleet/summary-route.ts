@@ -14,7 +14,7 @@ const ByLcmStatus = z.object(Object.fromEntries(LCM_STATUSES.map((name) => [name
 
 const BY_STATUS = { Unknown: 1, Compliant: 96, NonCompliant: 2, Error: 1 };
 
-const FleetSummary = z
+export const FleetSummary = z
   .object({
     nodes: Count,
     byStatus: ByStatus,

@@ -101,10 +101,16 @@ function nameOf(call: {
 function saveRoute(tools: ParameterTools, modifying: GrantedRoutes): Route {
   return modifying.own('PUT', '/api/v1/parameters/{scopeTypeId}/{configurationId}', {
     id: 'saveParameterDraft',
+    represents: '/api/v1/parameters/{scopeTypeId}/{configurationId}/versions/{version}',
+    namedInBody: ({ version, scopeValue }) => ({
+      params: { version },
+      query: typeof scopeValue === 'string' ? { scopeValue } : {},
+    }),
     summary: 'Make a draft of a parameter file, or give one other content',
     description:
       "The content is kept byte for byte. What the schema of the version's major refuses is answered with 400 in " +
-      'mode Strict, and kept with needsMigration in mode Warn. Nothing is required of one scope alone.',
+      'mode Strict, and kept with needsMigration in mode Warn. Nothing is required of one scope alone. If-Match takes ' +
+      'the ETag of the version that the body names.',
     params: InSet,
     body: { kind: 'json', schema: NewParameterFile },
     answers: {

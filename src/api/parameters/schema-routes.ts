@@ -1,10 +1,10 @@
 /** `/api/v1/configurations/{name}/parameters`: the schema of a configuration's parameters, and checks with it. */
 
 import { leadingVHint } from '../../domain/version-order.ts';
-import { json, writtenJson } from '../../http/answer.ts';
+import { json, noContent, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { RawDocument, type Route } from '../../http/route.ts';
-import { notFound } from '../../lib/errors.ts';
+import { type FieldError, HawserError, notFound } from '../../lib/errors.ts';
 import type { DocumentSource } from '../../resolve/document-tasks.ts';
 import { newSource } from '../../resolve/documents.ts';
 import type { GrantedResource } from '../../security/access.ts';
@@ -14,10 +14,10 @@ import { contentTypeNamed, readFile } from './content.ts';
 import { type SchemaTools, uploadSchema } from './files.ts';
 import {
   JsonSchemaView,
-  OfVersion,
   SCHEMA_FIELDS,
   SchemaForm,
   SchemaUploadView,
+  SchemaWish,
   Validation,
   ValidationView,
 } from './schemas.ts';
@@ -72,11 +72,15 @@ function schemaRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
     id: 'getParameterSchema',
     summary: 'Read the JSON Schema of the parameter documents of a version',
     description: 'Integers beyond 2^53 show rounded, though documents are checked with their exact values.',
-    query: OfVersion,
-    answers: { 200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView } },
+    query: SchemaWish,
+    answers: {
+      200: { description: 'JSON Schema 2020-12', schema: JsonSchemaView },
+      204: { description: 'Asked for with `optional`: the version declares no parameters' },
+    },
     problems: READING_REPOSITORIES,
     async handle(call) {
       const schema = await schemaMeant(tools, call);
+      if (!schema && call.query.optional) return noContent();
       if (!schema) throw notFound('There is no schema');
       return writtenJson(await tools.documents.run(call.principal.userId, 'printJsonSchema', { schema }));
     },
@@ -99,10 +103,18 @@ function validateRoute(tools: SchemaTools, reading: GrantedRoutes): Route {
       const schema = await schemaMeant(tools, call);
       const document = newSource(body.bytes, contentTypeNamed(body.mediaType) ?? 'yaml');
       const check = { schema, document, isPartial: call.query.partial ?? false };
-      const errors = await tools.documents.run(call.principal.userId, 'checkDocument', check);
+      const run = async () => tools.documents.run(call.principal.userId, 'checkDocument', check);
+      const errors = await (call.query.anyText ? run().catch(faultsOf) : run());
       return json({ isValid: errors.length === 0, errors });
     },
   });
+}
+
+/** What is wrong with text that is no document. @throws any other error */
+function faultsOf(error: unknown): FieldError[] {
+  const errors = error instanceof HawserError && error.kind === 'invalid' && error.data['errors'];
+  if (Array.isArray(errors)) return errors;
+  throw error;
 }
 
 /**

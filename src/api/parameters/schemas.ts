@@ -181,8 +181,17 @@ export const OfVersion = z.object({
   }),
 });
 
+export const SchemaWish = OfVersion.extend({
+  optional: given(Flag).meta({
+    description: 'True: 204 in place of 404 where the version declares no parameters',
+  }),
+});
+
 export const Validation = OfVersion.extend({
   partial: given(Flag).meta({ description: "True for one scope's file, of which nothing is required" }),
+  anyText: given(Flag).meta({
+    description: 'True: of text that is no document the verdict says so, with 200',
+  }),
 });
 
 const PORT_SCHEMA = {

@@ -22,7 +22,7 @@ import {
 } from './queries.ts';
 import { Grant, NewGrant, PrincipalType } from './schemas.ts';
 
-const KnownPermission = z
+export const KnownPermission = z
   .object({ name: z.enum(PERMISSION_NAMES), description: z.string() })
   .meta({ id: 'Permission', examples: [{ name: 'nodes.read', description: PERMISSIONS['nodes.read'] }] });
 

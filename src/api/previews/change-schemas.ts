@@ -84,6 +84,8 @@ const ChangeInAnyCase = z.preprocess((value) => {
 }, ChangeOfKind);
 
 export type Change = z.output<typeof ChangeOfKind>;
+/** As a body says it. */
+export type ChangeInput = z.input<typeof ChangeOfKind>;
 export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
 export const NewPreview = z

@@ -32,7 +32,7 @@ const Search = z.object({
     .meta({ description: 'Any part of a name, as written, in any case; 2 to 100 characters' }),
 });
 
-const Hit = z
+export const Hit = z
   .object({
     kind: z.enum(KINDS),
     id: Id,

@@ -11,8 +11,9 @@ export const SECURITY_SCHEMES = {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'What POST /api/v1/auth/login sets: 8 hours, renewed by use. Unsafe methods with it must come from this ' +
-      'site (`Sec-Fetch-Site`, else `Origin`), or are answered with 403 `cross_site_request`.',
+      'What POST /api/v1/auth/login sets: 8 hours, renewed by use. Requests with `X-Hawser-Poll: 1` do not renew it: a ' +
+      'page sends this when it only looks for changes. Unsafe methods with a session must come from this site ' +
+      '(`Sec-Fetch-Site`, else `Origin`), or are answered with 403 `cross_site_request`.',
   },
   token: {
     type: 'http',

@@ -27,7 +27,7 @@ not looked at then.
 **Methods.** HEAD works as GET without a body. OPTIONS answers 204 with \`Allow\`; a method that a path does not have, 405 \
 \`method_not_allowed\` with \`Allow\`. An address that nothing has is 404 \`not_found\`.
 
-**Conditional requests.** Every GET of a single thing has an \`ETag\`, and takes \`If-None-Match\` (304). PUT, PATCH and \
+**Conditional requests.** Every GET of a single thing or of a page of a list has an \`ETag\`, and takes \`If-None-Match\` (304). PUT, PATCH and \
 DELETE take \`If-Match\` (412).
 
 **Problems** are RFC 9457 \`application/problem+json\` with a stable \`code\`. A request that is no HTTP/1.1 is answered \
@@ -67,6 +67,7 @@ const TAGS: Record<string, string> = {
   Health: 'For balancers and supervisors; never cached',
   Metrics: 'For Prometheus',
   'Sign-in page': 'Pages for people in a browser',
+  Console: 'The console, which is a program for browsers over this API',
   Reference: 'This document, and the page that shows it; in development only',
 };
 

@@ -33,6 +33,8 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
     schema: TEXT,
     example: 'main.dsc.yaml',
   },
+  assetPath: { description: 'Name of the file, as the page has it', schema: TEXT },
+  pagePath: { description: 'What the page is to show', schema: TEXT, example: 'nodes' },
 };
 
 /** A node names itself by its id alone. */
@@ -43,7 +45,7 @@ export function parametersOf(route: Route, query: JsonSchema | null): JsonSchema
   return [
     ...[...route.path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => inPath(name, route)),
     ...(query === null ? [] : inQuery(query)),
-    ...(hasETag(route, isPaged(query)) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
+    ...(hasETag(route) ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
     ...(isConditionalWrite(route.method) ? [{ $ref: '#/components/parameters/IfMatch' }] : []),
   ];
 }

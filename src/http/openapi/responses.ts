@@ -20,6 +20,7 @@ const header = (description: string, isRequired: boolean, schema: JsonSchema = {
 export const HEADERS = {
   RequestId: header('Names the request in the log; one that the client sends is kept', true),
   ETag: header('A strong validator, for If-None-Match here and If-Match on changes', true),
+  ETagOfPages: header('A strong validator, for If-None-Match; not of `text/csv`', false),
   Location: header('Path of what was made, or of where to go', true),
   TotalCount: header('How many match in all', true, { type: 'integer', minimum: 0 }),
   TotalCountOfPages: header('How many match in all; not of `text/csv`, which has them all', false, {
@@ -45,11 +46,11 @@ function answersWithBody({ answers }: Route): boolean {
   );
 }
 
-/** Whether a GET answers with an ETag. Pages of a list and answers that are never stored have none. */
-export function hasETag(route: Route, isPaged: boolean): boolean {
+/** Whether a GET answers with an ETag. Answers that are never stored have none. */
+export function hasETag(route: Route): boolean {
   const answer = route.answers[200];
-  if (route.method !== 'GET' || isPaged || answer === undefined) return false;
-  return answersWithBody(route) && answer.headers?.['Cache-Control'] === undefined;
+  if (route.method !== 'GET' || answer === undefined) return false;
+  return answersWithBody(route) && !/no-store|max-age=0/.test(answer.headers?.['Cache-Control'] ?? '');
 }
 
 /** The responses of an operation by status. */
@@ -59,8 +60,11 @@ export function responsesOf(
   isPaged: boolean,
 ): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {};
-  if (hasETag(route, isPaged)) {
-    responses[304] = { description: 'What If-None-Match names still holds', headers: headersOf(route, 304) };
+  if (hasETag(route)) {
+    responses[304] = {
+      description: 'What If-None-Match names still holds',
+      headers: headersOf(route, 304, isPaged),
+    };
   }
   for (const [status, answer] of Object.entries(route.answers)) {
     const headers = headersOf(route, Number(status), isPaged);
@@ -79,6 +83,7 @@ export function responsesOf(
   return responses;
 }
 
+const eTagOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'ETag' : 'ETagOfPages');
 const totalOf = ({ wholeAs }: Route) => (wholeAs === undefined ? 'TotalCount' : 'TotalCountOfPages');
 
 function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
@@ -88,7 +93,7 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
   const isRenewed = securityOf(route).some((requirement) => 'session' in requirement);
   return {
     'X-Request-Id': shared('RequestId'),
-    ...(hasETag(route, isPaged) && (status === 200 || status === 304) ? { ETag: shared('ETag') } : {}),
+    ...(hasETag(route) && (status === 200 || status === 304) ? { ETag: shared(eTagOf(route)) } : {}),
     ...(isPaged ? { 'X-Total-Count': shared(totalOf(route)), Link: shared('NextPage') } : {}),
     ...([201, 302, 303].includes(status) ? { Location: shared('Location') } : {}),
     ...(isRenewed ? { 'Set-Cookie': shared('SessionCookie') } : {}),

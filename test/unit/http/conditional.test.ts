@@ -20,8 +20,14 @@ describe('the validator of an answer', () => {
     expect(etagOf(json({ a: 2 }))).to.not.equal(made);
   });
 
-  it('is missing from lists, from what is never cached, and from what is no plain success', () => {
-    expect(etagOf(page([], 0, { take: 1, skip: 0 }))).to.equal(null);
+  it('is another one for the same page of a list that has grown', () => {
+    const first = { take: 1, skip: 0 };
+    expect(etagOf(page(['a'], 1, first))).to.equal(etagOf(page(['a'], 1, first)));
+    expect(etagOf(page(['a'], 2, first))).to.not.equal(etagOf(page(['a'], 1, first)));
+    expect(etagOf(page(['b'], 1, first))).to.not.equal(etagOf(page(['a'], 1, first)));
+  });
+
+  it('is missing from what is never cached, and from what is no plain success', () => {
     expect(etagOf({ ...json({}), headers: { 'Cache-Control': 'no-store' } })).to.equal(null);
     expect(etagOf(noContent())).to.equal(null);
     expect(etagOf(redirect('/login'))).to.equal(null);

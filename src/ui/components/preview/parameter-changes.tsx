@@ -1,0 +1,53 @@
+/** The values of parameters that change, with the files that they come from. */
+
+import type { PreviewGroupDetails } from '../../types.ts';
+import { type Column, SimpleTable } from '../table.tsx';
+
+type ParameterChange = PreviewGroupDetails['parameters'][number];
+type Source = ParameterChange['beforeSource'];
+
+/** What the API shows in place of a secure value. */
+const REDACTED = '<redacted>';
+
+const COLUMNS: readonly Column<ParameterChange>[] = [
+  { label: 'Path', isName: true, isLong: true, cell: ({ path }) => <code>{path}</code> },
+  {
+    label: 'Before',
+    isLong: true,
+    cell: ({ before, beforeSource }) => <Value of={before} source={beforeSource} />,
+  },
+  {
+    label: 'After',
+    isLong: true,
+    cell: ({ after, afterSource }) => <Value of={after} source={afterSource} />,
+  },
+  { label: 'Source before', cell: ({ beforeSource }) => <SourceName source={beforeSource} /> },
+  { label: 'Source after', cell: ({ afterSource }) => <SourceName source={afterSource} /> },
+];
+
+interface ChangesProps {
+  changes: readonly ParameterChange[];
+  Heading: 'h4' | 'h5';
+}
+
+export function ParameterChanges({ changes, Heading }: ChangesProps) {
+  return (
+    <section class="part">
+      <Heading>Parameters</Heading>
+      <SimpleTable name="Parameter changes" rows={changes} columns={COLUMNS} keyOf={({ path }) => path} />
+    </section>
+  );
+}
+
+function Value({ of, source }: { of: unknown; source: Source }) {
+  if (source === null) return <span class="muted">none</span>;
+  if (of === REDACTED) return <span class="muted">{REDACTED}</span>;
+  return <code>{JSON.stringify(of)}</code>;
+}
+
+/** For example `Environment prod 1.2.0`. */
+function SourceName({ source }: { source: Source }) {
+  if (source === null) return <span class="muted">none</span>;
+  const { scopeTypeName, scopeValue, version } = source;
+  return <>{[scopeTypeName, scopeValue, version].filter((part) => part !== null).join(' ')}</>;
+}

@@ -1,0 +1,26 @@
+/** What stands on a review when the draft has changed since, or when something is against publishing it. */
+
+import type { Resource } from '../../resource.ts';
+import type { PublishCheck } from '../../types.ts';
+import type { Reviewed } from './reviewed.ts';
+
+/** Shown while the draft is another one than the one whose changes are shown. */
+export function OldNote({ isOld, showNow }: Pick<Reviewed, 'isOld' | 'showNow'>) {
+  if (!isOld) return null;
+  return (
+    <p class="warning" role="status">
+      The draft has changed since it was read here.{' '}
+      <button type="button" class="small" onClick={() => void showNow()}>
+        Show the changes as they are now
+      </button>
+    </p>
+  );
+}
+
+/** Why the check forbids to publish; null if it does not. */
+export function reasonOfCheck({ data }: Resource<PublishCheck>): string | null {
+  if (data === null || data.canPublish) return null;
+  return data.blockers.length === 1
+    ? 'One thing stands in the way: see the check.'
+    : `${data.blockers.length} things stand in the way: see the check.`;
+}

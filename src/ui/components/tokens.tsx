@@ -1,0 +1,208 @@
+/** The tokens of somebody: one's own, or those of a service account. A new one is shown once. */
+
+import { useState } from 'preact/hooks';
+import { send } from '../client.ts';
+import { apiPath } from '../links.ts';
+import { type List, useList } from '../list.ts';
+import type { CreatedToken, Token } from '../types.ts';
+import { Choose } from './choose.tsx';
+import { DeedDialog } from './dialog.tsx';
+import { Empty } from './empty.tsx';
+import { ExpiryField, expiryTime, inDays, isExpiryGiven } from './expiry-field.tsx';
+import { Field } from './field.tsx';
+import { Mark } from './marks.tsx';
+import { Part, Skeleton } from './page.tsx';
+import { scopeItems, useCatalogue } from './permission-catalogue.ts';
+import { Problem } from './problem.tsx';
+import { ShownOnce } from './shown-once.tsx';
+import { type Column, DataTable } from './table.tsx';
+import { Time } from './time.tsx';
+
+interface TokensProps {
+  /** The path of the tokens in the API. */
+  path: string;
+  /** Whether they are the caller's own. */
+  isOwn: boolean;
+  /** Why no token can be made or revoked. */
+  reason?: string | null;
+}
+
+export function Tokens({ path, isOwn, reason = null }: TokensProps) {
+  const list = useList<Token>(path);
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<CreatedToken | null>(null);
+  const [revoked, setRevoked] = useState<Token | null>(null);
+  return (
+    <section class="part">
+      <div class="bar">
+        <h2>Tokens</h2>
+        {reason === null && (
+          <button type="button" onClick={() => setMaking(true)}>
+            New token
+          </button>
+        )}
+        {reason !== null && <span class="hint">{reason}</span>}
+      </div>
+      <TokenTable list={list} onRevoke={reason === null ? setRevoked : null} />
+      {isMaking && (
+        <NewToken
+          path={path}
+          isOwn={isOwn}
+          onClose={() => setMaking(false)}
+          onMade={(token) => setMade(token)}
+        />
+      )}
+      {made !== null && (
+        <ShownOnce
+          heading={`Token ${made.name}`}
+          what="token"
+          secret={made.token}
+          onClose={() => setMade(null)}
+        >
+          <p class="hint">
+            Scripts send it as <code>Authorization: Bearer</code> and the token; git takes it as the password.
+          </p>
+        </ShownOnce>
+      )}
+      {revoked !== null && (
+        <DeedDialog
+          heading={`Revoke ${revoked.name}`}
+          deed="Revoke"
+          isDanger
+          onClose={() => setRevoked(null)}
+          run={async () => {
+            await send('DELETE', `${path}${apiPath(revoked.id)}`);
+            return `The token ${revoked.name} is revoked.`;
+          }}
+        >
+          <p>What uses this token is refused from now on. It cannot be taken back.</p>
+        </DeedDialog>
+      )}
+    </section>
+  );
+}
+
+type OnRevoke = ((token: Token) => void) | null;
+
+function TokenTable({ list, onRevoke }: { list: List<Token>; onRevoke: OnRevoke }) {
+  const { resource } = list;
+  if (resource.state === 'loading' && list.rows.length === 0) return <Skeleton lines={3} />;
+  return (
+    <>
+      {resource.problem !== null && (
+        <Problem problem={resource.problem} onRetry={() => void resource.reload()} />
+      )}
+      <DataTable
+        name="Tokens"
+        list={list}
+        columns={columns(onRevoke)}
+        keyOf={({ id }) => id}
+        none={
+          <Empty>
+            <p>There is no token yet. Scripts and git use tokens instead of a password.</p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+function columns(onRevoke: OnRevoke): readonly Column<Token>[] {
+  return [
+    { label: 'Name', isName: true, isLong: true, cell: ({ name }) => name },
+    { label: 'State', cell: (token) => <TokenState token={token} /> },
+    { label: 'Prefix', cell: ({ tokenPrefix }) => <code class="prefix">{tokenPrefix}</code> },
+    { label: 'Scopes', isLong: true, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    { label: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      label: 'Actions',
+      cell: (token) =>
+        onRevoke !== null &&
+        !token.isRevoked && (
+          <button type="button" class="small" onClick={() => onRevoke(token)}>
+            Revoke
+          </button>
+        ),
+    },
+  ];
+}
+
+function TokenState({ token: { isRevoked, expiresAt } }: { token: Token }) {
+  if (isRevoked) return <Mark word="Revoked" tone="idle" />;
+  const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  return isOver ? <Mark word="Expired" tone="warn" /> : <Mark word="Active" tone="good" />;
+}
+
+function Scopes({ scopes }: { scopes: readonly string[] }) {
+  if (scopes.length === 0) return <span class="muted">none</span>;
+  if (scopes.length <= 3) return scopes.join(', ');
+  return (
+    <details>
+      <summary>{scopes.length} scopes</summary>
+      {scopes.join(', ')}
+    </details>
+  );
+}
+
+interface NewTokenProps {
+  path: string;
+  isOwn: boolean;
+  onClose: () => void;
+  onMade: (token: CreatedToken) => void;
+}
+
+function NewToken({ path, isOwn, onClose, onMade }: NewTokenProps) {
+  const catalogue = useCatalogue();
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set());
+  const [expiry, setExpiry] = useState(inDays(90));
+  return (
+    <DeedDialog
+      heading="New token"
+      deed="Create"
+      isWide
+      isDisabled={name.trim() === '' || !isExpiryGiven(expiry)}
+      onClose={onClose}
+      run={async () => {
+        const wish = { name, scopes: [...scopes], expiresAt: expiryTime(expiry) };
+        onMade((await send<CreatedToken>('POST', path, wish)).data);
+        return null;
+      }}
+    >
+      {(problem) => (
+        <>
+          <Field
+            label="Name"
+            name="name"
+            hint="Says what it is for, such as the pipeline that uses it."
+            autocomplete="off"
+            required
+            problem={problem}
+            value={name}
+            onInput={setName}
+          />
+          <ExpiryField
+            days={[30, 90, 365]}
+            canBeNever
+            value={expiry}
+            onChange={setExpiry}
+            problem={problem}
+          />
+          <Part of={catalogue}>
+            {(all) => (
+              <Choose
+                legend="Scopes"
+                hint="The token may do what its owner may do and its scopes name. Without any it can only ask whose it is."
+                items={scopeItems(all, isOwn)}
+                chosen={scopes}
+                onChange={setScopes}
+              />
+            )}
+          </Part>
+        </>
+      )}
+    </DeedDialog>
+  );
+}

@@ -1,0 +1,69 @@
+/** Who made a version, when and why, and whether it was taken back. */
+
+import type { ComponentChildren } from 'preact';
+import { CopyButton } from './copy-line.tsx';
+import { Time } from './time.tsx';
+import type { AnyVersion } from './version-mark.tsx';
+
+interface Props {
+  version: AnyVersion;
+  /** The version that it is compared with; null where there is none. */
+  below: string | null;
+  compareUrl: (from: string) => string;
+  /** Further names and values: `dt` and `dd`. */
+  children?: ComponentChildren;
+}
+
+export function VersionFacts({ version, below, compareUrl, children }: Props) {
+  const { message, withdrawn, publishedAt, publishedBy, createdAt, createdBy, commit } = version;
+  return (
+    <>
+      {withdrawn !== null && (
+        <div class="withdrawn">
+          <p>
+            Withdrawn by {withdrawn.by} <Time at={withdrawn.at} exact />. Only what is pinned to it still gets
+            it.
+          </p>
+          <p class="message">{withdrawn.reason}</p>
+        </div>
+      )}
+      {message !== null && <p class="message">{message}</p>}
+      <dl class="facts">
+        {publishedAt !== null && (
+          <>
+            <dt>Published</dt>
+            <dd>
+              <Time at={publishedAt} exact /> by {publishedBy}
+            </dd>
+          </>
+        )}
+        <dt>Made</dt>
+        <dd>
+          <Time at={createdAt} exact /> by {createdBy}
+        </dd>
+        {version.prereleaseChannel !== null && (
+          <>
+            <dt>Channel</dt>
+            <dd>{version.prereleaseChannel}</dd>
+          </>
+        )}
+        {children}
+        <dt>Git</dt>
+        <dd>
+          {version.status === 'Published' ? 'tag ' : 'branch '}
+          <code>{version.status === 'Published' ? `v${version.version}` : `draft/${version.version}`}</code>,
+          commit <code title={commit}>{commit.slice(0, 12)}</code>{' '}
+          <CopyButton text={commit} label="the commit id" />
+        </dd>
+        {below !== null && (
+          <>
+            <dt>Changes</dt>
+            <dd>
+              <a href={compareUrl(below)}>Compare with {below}</a>
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}

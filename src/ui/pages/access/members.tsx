@@ -1,0 +1,159 @@
+/** Who is in a group. Users are added by their names, which are proposed as somebody types. */
+
+import { useEffect, useId, useState } from 'preact/hooks';
+import { ApiProblem, get, send } from '../../client.ts';
+import { DeedDialog, useDeed } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Field } from '../../components/field.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { type Column, DataTable } from '../../components/table.tsx';
+import { apiPath, links, withQuery } from '../../links.ts';
+import { useList } from '../../list.ts';
+import { can } from '../../session.ts';
+import type { GroupDetails, SearchHit, User } from '../../types.ts';
+import { UserMarks } from './user-marks.tsx';
+
+interface MembersProps {
+  group: GroupDetails;
+  etag: string | null;
+}
+
+export function Members({ group, etag }: MembersProps) {
+  const path = `${apiPath('groups', group.id)}/members`;
+  const list = useList<User>(path);
+  const ids = group.members.map(({ id }) => id);
+  const put = (userIds: readonly string[]) => send('PUT', path, { userIds }, { ifMatch: etag });
+  const [leaving, setLeaving] = useState<User | null>(null);
+  return (
+    <section class="part">
+      <h2>Members</h2>
+      {can('users.manage') ? (
+        <AddMember group={group} onAdd={(id) => put([...ids, id])} />
+      ) : (
+        <p class="hint">You may not see users, so you can remove members but not add any.</p>
+      )}
+      <DataTable
+        name="Members"
+        list={list}
+        columns={columns(setLeaving)}
+        keyOf={({ id }) => id}
+        none={
+          <Empty>
+            <p>Nobody is in this group.</p>
+          </Empty>
+        }
+      />
+      {leaving !== null && (
+        <DeedDialog
+          heading={`Remove ${leaving.username}`}
+          deed="Remove"
+          onClose={() => setLeaving(null)}
+          run={async () => {
+            await put(ids.filter((id) => id !== leaving.id));
+            return `${leaving.username} was removed from ${group.name}.`;
+          }}
+        >
+          <p>
+            {leaving.username} loses the roles and grants of {group.name}.
+          </p>
+        </DeedDialog>
+      )}
+    </section>
+  );
+}
+
+function columns(onRemove: (user: User) => void): readonly Column<User>[] {
+  return [
+    {
+      label: 'Name',
+      isName: true,
+      isLong: true,
+      cell: ({ id, username }) => (can('users.manage') ? <a href={links.user(id)}>{username}</a> : username),
+    },
+    { label: 'Kind', cell: ({ accountType }) => accountType },
+    { label: 'State', cell: (user) => <UserMarks user={user} none="–" /> },
+    { label: 'E-mail', isLong: true, cell: ({ email }) => email },
+    {
+      label: 'Actions',
+      cell: (user) => (
+        <button type="button" class="small" onClick={() => onRemove(user)}>
+          Remove
+        </button>
+      ),
+    },
+  ];
+}
+
+/** The search takes so many characters at least. */
+const SEARCH_FROM = 2;
+
+async function findUsers(text: string, signal?: AbortSignal): Promise<SearchHit[]> {
+  if ([...text].length < SEARCH_FROM) return [];
+  const reply = await get<SearchHit[]>(withQuery('/search', { q: text }), signal ? { signal } : {});
+  return (reply?.data ?? []).filter(({ kind }) => kind === 'User');
+}
+
+/** Users that have the text in their names. */
+function useProposals(text: string): readonly SearchHit[] {
+  const [hits, setHits] = useState<readonly SearchHit[]>([]);
+  useEffect(() => {
+    const leaving = new AbortController();
+    // Proposals are a help: where they cannot be had, the deed itself says why.
+    findUsers(text, leaving.signal).then(setHits, () => undefined);
+    return () => leaving.abort();
+  }, [text]);
+  return hits;
+}
+
+interface AddMemberProps {
+  group: GroupDetails;
+  onAdd: (id: string) => Promise<unknown>;
+}
+
+function AddMember({ group, onAdd }: AddMemberProps) {
+  const id = useId();
+  const [name, setName] = useState('');
+  const proposals = useProposals(name.trim());
+  const { isBusy, problem, start } = useDeed(async () => {
+    await onAdd(await idOf(name.trim()));
+    setName('');
+    return `${name.trim()} was added to ${group.name}.`;
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void start();
+  };
+  return (
+    <form class="add-member" aria-label="Add a member" onSubmit={submit}>
+      <Field
+        label="User name"
+        name="username"
+        autocomplete="off"
+        list={`${id}-proposals`}
+        required
+        value={name}
+        onInput={setName}
+      />
+      <datalist id={`${id}-proposals`}>
+        {proposals.map((hit) => (
+          <option key={hit.id} value={hit.name}>
+            {hit.detail}
+          </option>
+        ))}
+      </datalist>
+      <button type="submit" disabled={isBusy || name.trim() === ''} aria-busy={isBusy}>
+        Add member
+      </button>
+      {problem !== null && <Problem problem={problem} />}
+    </form>
+  );
+}
+
+/** @throws ApiProblem where no user has this very name */
+async function idOf(name: string): Promise<string> {
+  const hits = await findUsers(name);
+  const hit = hits.find((user) => user.name.toLowerCase() === name.toLowerCase());
+  if (hit === undefined)
+    throw new ApiProblem(404, { code: 'not_found', detail: `No user has the name ${name}.` });
+  return hit.id;
+}

@@ -1,0 +1,158 @@
+/** The values of a node's parameters, and who set each of them. */
+
+import { Fragment } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { Filters } from '../../components/filters.tsx';
+import { Mark } from '../../components/marks.tsx';
+import { type Column, DataTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { links } from '../../links.ts';
+import { usePages } from '../../list.ts';
+import type { Provenance } from '../../types.ts';
+import { scopeText } from './scope-text.ts';
+
+type Leaf = Provenance['provenance'][string];
+
+interface Row {
+  path: string;
+  leaf: Leaf;
+  faults: Provenance['problems'];
+}
+
+/** Those with problems stand first; otherwise the order is that of the document. */
+function rowsOf({ provenance, problems }: Provenance): Row[] {
+  const rows = Object.entries(provenance).map(([path, leaf]) => ({
+    path,
+    leaf,
+    faults: problems.filter((problem) => problem.path === path || problem.path.startsWith(`${path}/`)),
+  }));
+  const isFaulty = ({ faults }: Row) => faults.length > 0;
+  return [...rows.filter(isFaulty), ...rows.filter((row) => !isFaulty(row))];
+}
+
+const FILTERS = [
+  { name: 'path', label: 'Path' },
+  { name: 'scope', label: 'Scope' },
+  { name: 'overridden', label: 'Overridden', kind: 'flag' },
+] as const;
+
+function meets({ path, leaf }: Row, query: Readonly<Record<string, string>>): boolean {
+  const has = (text: string, part = '') => text.toLowerCase().includes(part.toLowerCase());
+  const isWanted = query['overridden'] !== 'true' || leaf.overriddenValues.length > 0;
+  return isWanted && has(path, query['path']) && has(scopeText(leaf), query['scope']);
+}
+
+/** @param name the configuration whose parameters these are */
+export function LeavesTable({ name, explained }: { name: string; explained: Provenance }) {
+  const rows = useMemo(() => rowsOf(explained), [explained]);
+  const list = usePages(
+    rows,
+    FILTERS.map((filter) => filter.name),
+    meets,
+  );
+  return (
+    <>
+      {rows.length > 0 && <Filters list={list} fields={FILTERS} />}
+      <DataTable
+        name="Parameters"
+        list={list}
+        columns={columnsOf(name)}
+        keyOf={({ path }) => path}
+        none={
+          <p class="empty">
+            {rows.length === 0
+              ? 'No scope sets a parameter for this node.'
+              : 'No parameter meets these filters.'}
+          </p>
+        }
+      />
+    </>
+  );
+}
+
+function columnsOf(name: string): Column<Row>[] {
+  return [
+    {
+      label: 'Path',
+      isName: true,
+      isLong: true,
+      cell: ({ path, leaf }) => (
+        <a href={links.parameterFile(name, { ...leaf, version: leaf.resolvedVersion })}>
+          <PathText path={path} />
+        </a>
+      ),
+    },
+    { label: 'Value', isLong: true, cell: (row) => <ValueCell row={row} /> },
+    { label: 'Scope', cell: ({ leaf }) => scopeText(leaf) },
+    {
+      label: 'Version',
+      cell: ({ leaf: { resolvedVersion, isPrerelease } }) => (
+        <>
+          {resolvedVersion} {isPrerelease && <span class="muted">prerelease</span>}
+        </>
+      ),
+    },
+    { label: 'Who', cell: ({ leaf }) => leaf.author },
+    { label: 'When', cell: ({ leaf }) => <Time at={leaf.committedAt} /> },
+  ];
+}
+
+/** A long path breaks before its names, not within them. */
+function PathText({ path }: { path: string }) {
+  return (
+    <code>
+      {path.split(/(?=\/)/).map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </code>
+  );
+}
+
+function ValueCell({ row: { leaf, faults } }: { row: Row }) {
+  const { value, overriddenValues } = leaf;
+  return (
+    <div class="leaf">
+      <Value value={value} />
+      {faults.map(({ message, code }) => (
+        <Mark key={`${code} ${message}`} word={code} tone="bad">
+          {message}
+        </Mark>
+      ))}
+      {overriddenValues.length > 0 && (
+        <details>
+          <summary>
+            {overriddenValues.length} overridden {overriddenValues.length === 1 ? 'value' : 'values'}
+          </summary>
+          <ul>
+            {overriddenValues.map((one) => (
+              <li key={scopeText(one)}>
+                <span class="muted">{scopeText(one)}:</span> <Value value={one.value} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Longer values are folded. */
+const LONG = 400;
+
+/** A value as JSON writes it, so that a text is told from a number. What the server hides is said to be hidden. */
+export function Value({ value }: { value: unknown }) {
+  if (value === '<redacted>') return <Mark word="redacted" tone="idle" />;
+  const text = JSON.stringify(value);
+  if (text.length <= LONG) return <code>{text}</code>;
+  return (
+    <details>
+      <summary>
+        <code>{text.slice(0, 80)}…</code>
+      </summary>
+      <code>{text}</code>
+    </details>
+  );
+}

@@ -1,0 +1,45 @@
+/** One node: what it should get against what it runs, its certificate, its tags, and how it is run. */
+
+import { Mark } from '../../components/marks.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { apiPath } from '../../links.ts';
+import { useResource } from '../../resource.ts';
+import type { LcmConfig } from '../../types.ts';
+import { CertificateCard, FactsCard, TagsCard } from './cards.tsx';
+import { NodeFrame, useNode } from './frame.tsx';
+import { LcmCard } from './lcm.tsx';
+import { useOffered, useParts } from './parts.ts';
+import { StandingCard } from './standing-card.tsx';
+
+export function NodePage({ id }: { id: string }) {
+  const node = useNode(id);
+  const lcm = useResource<LcmConfig>(`/nodes${apiPath(id)}/lcm-config`);
+  const parts = useParts(node.data);
+  const offered = useOffered(node.data, parts);
+  return (
+    <NodeFrame id={id} tab="Overview" node={node} of={[lcm]} isBusy={offered.isBusy}>
+      {(shown) => (
+        <>
+          {shown.assignment?.pinnedToWithdrawn && <Pinned />}
+          <StandingCard node={shown} parts={parts} offered={offered.checksum} />
+          {offered.resource.problem !== null && <Problem problem={offered.resource.problem} />}
+          <div class="columns">
+            <LcmCard node={shown} inForce={lcm.data} />
+            <TagsCard node={shown} />
+            <CertificateCard certificate={shown.certificate} />
+            <FactsCard node={shown} />
+          </div>
+        </>
+      )}
+    </NodeFrame>
+  );
+}
+
+function Pinned() {
+  return (
+    <p class="away">
+      <Mark word="Withdrawn" tone="warn" /> The node is pinned to a version that has been withdrawn. It gets
+      it still.
+    </p>
+  );
+}

@@ -1,0 +1,164 @@
+/** The table of parameter files: a row for each scope, a column for each major version. */
+
+import { Mark } from '../../components/marks.tsx';
+import { Num } from '../../components/num.tsx';
+import { Scroller } from '../../components/table.tsx';
+import { apiPath, links, withQuery } from '../../links.ts';
+import type { List } from '../../list.ts';
+import { useResources } from '../../resource.ts';
+import type { ParameterFile, ScopeType, ScopeValue } from '../../types.ts';
+import { newFileLink } from './addresses.ts';
+import { activeOf, MOST, nextVersion } from './model.ts';
+import { type Row, rowsOf } from './rows.ts';
+
+interface MatrixProps {
+  name: string;
+  list: List<ParameterFile>;
+  /** By precedence, the weakest first. */
+  types: readonly ScopeType[];
+  majors: readonly number[];
+  isChangeable: boolean;
+}
+
+export function MatrixTable({ name, list, types, majors, isChangeable }: MatrixProps) {
+  const { values, isLoading } = useValues(list, types);
+  const hasDefault = list.query['status'] === undefined && list.query['scopeValue'] === undefined;
+  const isDefaultMeant = isMeant(list.query['scopeTypeName'], 'Default');
+  const { rows, left } = rowsOf({
+    ...{ types, files: list.rows, values },
+    hasDefault: hasDefault && isDefaultMeant && list.page === 1,
+  });
+  const columns = [
+    ...(majors.length === 0 ? [1] : majors),
+    ...(list.rows.some(({ majorVersion }) => majorVersion === null) ? [null] : []),
+  ];
+  return (
+    <>
+      <Scroller>
+        <table class="matrix" aria-busy={isLoading}>
+          <caption class="visually-hidden">Parameter files</caption>
+          <thead>
+            <tr>
+              <th scope="col">Scope type</th>
+              <th scope="col">Scope value</th>
+              {columns.map((major) => (
+                <th key={major} scope="col">
+                  {major === null ? 'No SemVer' : `Major ${major}`}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <MatrixRow key={row.key} {...{ name, row, columns, isChangeable }} />
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+      {left > 0 && (
+        <p class="muted">
+          <Num value={left} /> more scope values have no file. Filter by the scope value to see one of them.
+        </p>
+      )}
+    </>
+  );
+}
+
+function isMeant(wanted: string | undefined, text: string): boolean {
+  return wanted === undefined || wanted.toLowerCase() === text.toLowerCase();
+}
+
+/** The values that nodes can be tagged with, where the table shows scopes without files. */
+function useValues({ query, total }: List<ParameterFile>, types: readonly ScopeType[]) {
+  // Where files are left out, nobody can tell from this page which scopes have none.
+  const isShown = query['status'] === undefined && total <= MOST;
+  const meant = types.filter(
+    ({ isSystem, name }) => isShown && !isSystem && isMeant(query['scopeTypeName'], name),
+  );
+  const resources = useResources<ScopeValue[]>(
+    meant.map(({ id }) => withQuery(apiPath('scope-types', id, 'values'), { take: MOST })),
+    { poll: false },
+  );
+  const values = new Map(
+    meant.map(({ id }, at) => [
+      id,
+      (resources[at]?.data ?? []).filter(({ value }) => isMeant(query['scopeValue'], value)),
+    ]),
+  );
+  return { values, isLoading: resources.some(({ state }) => state === 'loading') };
+}
+
+interface RowProps {
+  name: string;
+  row: Row;
+  columns: readonly (number | null)[];
+  isChangeable: boolean;
+}
+
+function MatrixRow({ name, row, columns, isChangeable }: RowProps) {
+  const { scopeTypeName, scopeValue } = row;
+  const query = { scopeTypeName, scopeValue };
+  return (
+    <tr>
+      <td>{scopeTypeName}</td>
+      <th scope="row">
+        <a href={withQuery(links.parameters(name), query)}>{scopeValue ?? 'Default'}</a>
+      </th>
+      {columns.map((major) => (
+        <td key={major}>
+          <Cell {...{ name, row, major, isChangeable }} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+interface CellProps {
+  name: string;
+  row: Row;
+  major: number | null;
+  isChangeable: boolean;
+}
+
+function Cell({ name, row, major, isChangeable }: CellProps) {
+  const files = row.files.filter(({ majorVersion }) => majorVersion === major);
+  if (files.length > 0) return <Files {...{ name, files }} />;
+  // The highest version comes first, so this is one of the nearest lower major.
+  const fallback = row.files.find(
+    ({ status, majorVersion }) => status === 'Published' && (majorVersion ?? 0) < (major ?? 0),
+  );
+  return (
+    <span class="cell">
+      {isChangeable && major !== null && (
+        <a href={newFileLink(name, row, { version: nextVersion(row.files, major) })} class="new-file">
+          New
+        </a>
+      )}
+      {fallback !== undefined && <span class="muted">Major {fallback.majorVersion} counts</span>}
+    </span>
+  );
+}
+
+/** What counts, then the drafts. Published versions that do not count any more are on the page of the file. */
+function Files({ name, files }: { name: string; files: readonly ParameterFile[] }) {
+  const active = activeOf(files);
+  const drafts = files.filter(({ status }) => status === 'Draft');
+  const older = files.length - drafts.length - (active === undefined ? 0 : 1);
+  return (
+    <span class="cell">
+      {[...(active === undefined ? [] : [active]), ...drafts].map((file) => (
+        <span key={file.id} class="cell-file">
+          <a href={links.parameterFile(name, file)}>{file.version}</a>
+          {file.status === 'Draft' && <Mark word="Draft" />}
+          {file.isPassthrough && <Mark word="Passthrough" tone="idle" />}
+          {file.needsMigration && <Mark word="Breaks the schema" tone="warn" />}
+        </span>
+      ))}
+      {older > 0 && (
+        <span class="muted">
+          <Num value={older} /> older
+        </span>
+      )}
+    </span>
+  );
+}

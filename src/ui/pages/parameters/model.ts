@@ -1,0 +1,88 @@
+/** Rules for parameter files that the pages share: which version counts, and which number comes next. */
+
+import type { Resource } from '../../resource.ts';
+import type { Configuration, ParameterFile, Version } from '../../types.ts';
+
+/** The most entries that the API puts into one answer. */
+export const MOST = 1_000;
+
+/** A scope type with one of its values; Default has none. */
+export interface Scope {
+  scopeTypeName: string;
+  scopeValue: string | null;
+}
+
+/** For example `Default` or `Environment/production`. */
+export function scopeLabel({ scopeTypeName, scopeValue }: Scope): string {
+  return scopeValue === null ? scopeTypeName : `${scopeTypeName}/${scopeValue}`;
+}
+
+/** The name of the document in a bundle and in the repository. */
+export function pathOf(contentType: string | null): string {
+  return contentType === 'application/json' ? 'parameters.json' : 'parameters.yaml';
+}
+
+/** Null of a version that is no SemVer. */
+export function majorOf(version: string): number | null {
+  const match = /^(0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:[-+].*)?$/.exec(version);
+  return match === null ? null : Number(match[1]);
+}
+
+/** A stable version is no prerelease such as 1.0.0-rc.1. */
+export function isStable(version: string): boolean {
+  return !(version.split('+', 1)[0] ?? '').includes('-');
+}
+
+/** The file that counts for a major: the highest published stable one, else the highest published one. */
+export function activeOf(highestFirst: readonly ParameterFile[]): ParameterFile | undefined {
+  const published = highestFirst.filter(({ status }) => status === 'Published');
+  return published.find(({ version }) => isStable(version)) ?? published[0];
+}
+
+/** The next version of a scope's file in a major: the one after the highest that is there. */
+export function nextVersion(highestFirst: readonly { version: string }[], major: number): string {
+  const highest = highestFirst.find(({ version }) => majorOf(version) === major)?.version;
+  if (highest === undefined) return `${major}.0.0`;
+  const [numbers = ''] = highest.split(/[-+]/, 1);
+  const [, minor = '0', patch = '0'] = numbers.split('.');
+  return `${major}.${minor}.${isStable(highest) ? Number(patch) + 1 : patch}`;
+}
+
+/**
+ * The version of the configuration whose schema is meant for files of a major: the highest published one of that major,
+ * else the highest of it, else the same of the nearest lower major. Undefined: the server chooses.
+ */
+export function schemaVersion(highestFirst: readonly Version[], major: number | null): string | undefined {
+  const offered = highestFirst.filter(({ withdrawn }) => withdrawn === null);
+  const majors = offered.map(({ version }) => majorOf(version)).filter((each) => each !== null);
+  const meant = Math.max(...majors.filter((each) => major === null || each <= major));
+  const ofMajor = offered.filter(({ version }) => majorOf(version) === meant);
+  const published = ofMajor.filter(({ status }) => status === 'Published');
+  return (published[0] ?? ofMajor[0])?.version;
+}
+
+/** The majors of the configuration and of its files, the highest first. */
+export function majorsOf(versions: readonly Version[], files: readonly ParameterFile[]): number[] {
+  const known = [
+    ...versions.map(({ version }) => majorOf(version)),
+    ...files.map(({ majorVersion }) => majorVersion),
+  ];
+  return [...new Set(known.filter((major) => major !== null))].sort((a, b) => b - a);
+}
+
+/**
+ * Whether to offer deeds. Where the configuration cannot be read, the level on its parameters is unknown, and the server
+ * decides.
+ */
+export function mayChange({ state, data }: Resource<Configuration>): boolean {
+  return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Modify', 'Manage');
+}
+
+/** Whether drafts may be deleted, as `mayChange`. */
+export function mayDelete({ state, data }: Resource<Configuration>): boolean {
+  return data === null ? state === 'error' : isLevel(data.parametersAccess, 'Manage');
+}
+
+function isLevel(level: Configuration['parametersAccess'], ...wanted: readonly string[]): boolean {
+  return level !== null && wanted.includes(level);
+}

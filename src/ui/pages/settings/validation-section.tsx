@@ -1,0 +1,71 @@
+/** How versions and parameters are checked, and what a configuration may decide for itself. */
+
+import { send } from '../../client.ts';
+import { EditForm, useEdit } from '../../components/edit-form.tsx';
+import { CheckField, SelectField } from '../../components/field.tsx';
+import type { ValidationSettings } from '../../types.ts';
+import type { SectionProps } from './server-section.tsx';
+
+const MODES: { value: ValidationSettings['defaultParameterValidationMode']; label: string }[] = [
+  { value: 'Strict', label: 'Strict: what breaks the schema is refused' },
+  { value: 'Warn', label: 'Warn: what breaks the schema is marked' },
+  { value: 'None', label: 'None: nothing is checked' },
+];
+
+const FLAGS = [
+  {
+    name: 'requireSemVer',
+    label: 'Require SemVer',
+    hint: 'Versions of configurations must be semantic versions, such as 1.2.0.',
+  },
+  {
+    name: 'allowConfigurationOverride',
+    label: 'Configurations may decide about SemVer themselves',
+    hint: 'Without it, what they have set has no effect.',
+  },
+  {
+    name: 'allowParameterValidationOverride',
+    label: 'Configurations may decide about validation themselves',
+    hint: 'Without it, what they have set has no effect.',
+  },
+] as const;
+
+export function ValidationSection({ data, etag, reason }: SectionProps<ValidationSettings>) {
+  const edit = useEdit(data, etag);
+  const { value, set } = edit;
+  const run = async () => {
+    await send('PUT', '/settings/validation', edit.changes, { ifMatch: edit.etag });
+    return 'The rules of validation were saved.';
+  };
+  return (
+    <section class="card">
+      <h2>Validation</h2>
+      <EditForm label="Validation" edit={edit} run={run} reason={reason}>
+        {(problem) => (
+          <>
+            <SelectField
+              label="Parameter validation"
+              name="defaultParameterValidationMode"
+              choices={MODES}
+              problem={problem}
+              value={value.defaultParameterValidationMode}
+              onInput={(text) => {
+                const mode = MODES.find(({ value: each }) => each === text)?.value;
+                if (mode !== undefined) set('defaultParameterValidationMode', mode);
+              }}
+            />
+            {FLAGS.map(({ name, label, hint }) => (
+              <CheckField
+                key={name}
+                label={label}
+                hint={hint}
+                checked={value[name]}
+                onChange={(checked) => set(name, checked)}
+              />
+            ))}
+          </>
+        )}
+      </EditForm>
+    </section>
+  );
+}

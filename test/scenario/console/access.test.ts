@@ -1,0 +1,272 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { type AgentUnderTest, makeAgent } from '../../support/agent.ts';
+import { axe } from '../../support/axe.ts';
+import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { ok } from '../../support/replies.ts';
+
+const WITH_REFUSALS = { allows: REFUSED_REQUEST };
+
+describe('the pages of access, keys, retention and settings', function () {
+  this.timeout(120_000);
+  let shown: ConsoleUnderTest;
+
+  before(async () => {
+    shown = await startConsole({ nodes: 40 });
+  });
+  after(() => shown?.close());
+
+  const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
+  const alert = (page: Page, code: string) => page.locator(`[role=alert][data-code=${code}]`);
+  /** What a dialog shows once, in its line to copy. */
+  const shownOnce = async (page: Page, begins: RegExp) => {
+    const dialog = page.getByRole('dialog').filter({ has: button(page, 'Done') });
+    return (await dialog.locator('code').filter({ hasText: begins }).first().innerText()).trim();
+  };
+
+  it('makes a user with a role, who can sign in with the password that was shown once', async () => {
+    const { page, close } = await shown.open('/ui/access/users');
+    await ready(page);
+    await button(page, 'New user').click();
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await dialog.getByLabel('User name').fill('new.user');
+    await dialog.getByLabel('E-mail').fill('new.user@example.org');
+    expect(await axe(page)).to.deep.equal([]);
+    await dialog.getByLabel('Generate it').check();
+    await dialog.getByLabel('The user must choose another one').uncheck();
+    await dialog.getByLabel('Viewer', { exact: true }).check();
+    await button(dialog, 'Create').click();
+    const password = await shownOnce(page, /^[A-Za-z2-9]{24}$/);
+    await button(page, 'Done').click();
+    await page.getByRole('table', { name: 'Users' }).getByRole('link', { name: 'new.user' }).click();
+    await page.getByRole('heading', { level: 1, name: 'new.user' }).waitFor();
+    const effective = page.getByRole('table', { name: 'Effective permissions' });
+    await effective.getByRole('row', { name: 'nodes.read' }).getByText('role Viewer').waitFor();
+    expect(await page.content()).not.to.include(password);
+    await close();
+
+    const other = await shown.open('/login?next=/ui/access/users', { user: null });
+    await other.page.getByLabel('User name').fill('new.user');
+    await other.page.getByLabel('Password').fill(password);
+    await button(other.page, 'Sign in').click();
+    await ready(other.page, 'forbidden');
+    await alert(other.page, 'forbidden').waitFor();
+    expect(await other.page.getByRole('link', { name: 'Nodes' }).count()).to.equal(1);
+    expect(await other.page.getByRole('link', { name: 'Users' }).count()).to.equal(0);
+    await other.close();
+  });
+
+  it('shows a new token once; it works, and only where its scopes reach', async () => {
+    const { page, close } = await shown.open('/ui/me');
+    await ready(page);
+    await button(page, 'New token').click();
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    await dialog.getByLabel('Name').fill('made in the console');
+    await dialog.getByLabel('Filter scopes').fill('nodes.');
+    await dialog.getByLabel('nodes.read').check();
+    await button(dialog, 'Create').click();
+    const token = await shownOnce(page, /^pat_/);
+    expect(await axe(page)).to.deep.equal([]);
+    // Whoever presses Escape by habit must not lose it.
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
+    expect(await button(page, 'Done').isVisible()).to.equal(true);
+    const client = shown.hawser.client().with({ Authorization: `Bearer ${token}` });
+    expect((await client.get('/api/v1/nodes')).status).to.equal(200);
+    expect((await client.get('/api/v1/users')).status).to.equal(403);
+
+    await button(page, 'Done').click();
+    const row = page.getByRole('table', { name: 'Tokens' }).getByRole('row', { name: 'made in the console' });
+    await row.getByText('Active').waitFor();
+    expect(await page.content()).not.to.include(token);
+    await button(row, 'Revoke').click();
+    await button(page.getByRole('dialog'), 'Revoke').click();
+    await row.getByText('Revoked').waitFor();
+    expect((await client.get('/api/v1/nodes')).status).to.equal(401);
+    await close();
+  });
+
+  it('makes and changes roles; those of the system can only be looked at', async () => {
+    const { page, close } = await shown.open('/ui/access/roles', WITH_REFUSALS);
+    await ready(page);
+    await button(page, 'New role').click();
+    const dialog = page.getByRole('dialog', { name: 'New role' });
+    await dialog.getByLabel('Name').fill('Administrator');
+    await dialog.getByLabel('nodes.read').check();
+    await button(dialog, 'Create').click();
+    await alert(page, 'name_taken').waitFor();
+    await dialog.getByLabel('Name').fill('Deployer');
+    await button(dialog, 'Create').click();
+    await dialog.waitFor({ state: 'detached' });
+
+    const roles = page.getByRole('table', { name: 'Roles' });
+    await roles.getByRole('link', { name: 'Deployer' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Deployer' }).waitFor();
+    expect(await page.getByLabel('nodes.read').isChecked()).to.equal(true);
+    await page.getByLabel('nodes.assign-configuration').check();
+    await button(page, 'Save').click();
+    await page.getByRole('status').filter({ hasText: 'The role Deployer was saved.' }).waitFor();
+    const all: { name: string; permissions: string[] }[] = await ok(
+      200,
+      shown.hawser.admin.get('/api/v1/roles'),
+    );
+    expect(all.find(({ name }) => name === 'Deployer')?.permissions).to.deep.equal([
+      'nodes.read',
+      'nodes.assign-configuration',
+    ]);
+
+    await page.getByRole('link', { name: 'Roles' }).first().click();
+    await roles.getByRole('link', { name: 'Administrator' }).click();
+    await page.getByText('This is a system role.').first().waitFor();
+    expect(await page.getByLabel('nodes.read').isDisabled()).to.equal(true);
+    expect(await button(page, 'Delete').isDisabled()).to.equal(true);
+    expect(await button(page, 'Save').count()).to.equal(0);
+    await close();
+  });
+
+  it('shows a registration key once, with a line that joins a node', async () => {
+    const { page, close } = await shown.open('/ui/registration-keys');
+    await ready(page);
+    await button(page, 'New registration key').click();
+    await page.getByLabel('Description').fill('from the console');
+    await page.getByLabel('Max uses').fill('1');
+    await button(page, 'Create').click();
+    const line = await shownOnce(page, /hawser-agent$/);
+    expect(await axe(page)).to.deep.equal([]);
+    const authority = await page.getByRole('link', { name: 'hawser-ca.pem' }).getAttribute('href');
+    const agent = agentOf(line, (await shown.hawser.client().get(authority ?? '')).text);
+    try {
+      const { code, stdout } = await agent.once();
+      expect(code, stdout).to.equal(0);
+      await ok(200, shown.hawser.admin.get(`/api/v1/nodes/${agent.nodeId()}`));
+    } finally {
+      agent.remove();
+    }
+    await button(page, 'Done').click();
+    await page.reload();
+    const row = page.getByRole('row', { name: 'from the console' });
+    await row.getByText('Used up').waitFor();
+    expect(await page.content()).not.to.include(keyOf(line));
+    await close();
+  });
+
+  it('says in a dry run what would go, and lets it go afterwards', async () => {
+    const { page, close } = await shown.open('/ui/retention');
+    await ready(page);
+    await page.getByLabel('Versions to keep', { exact: true }).fill('0');
+    await page.getByLabel('Days to keep versions').fill('0');
+    await page.getByLabel('Keep all releases').uncheck();
+    for (const other of ['Versions of composite', 'Parameter files', 'Reports', 'Status events'])
+      await page.getByRole('checkbox', { name: other }).uncheck();
+    expect(await button(page, 'Clean up').isDisabled()).to.equal(true);
+    await button(page, 'Dry run').click();
+    const list = page.getByRole('table', { name: 'Versions that would go' });
+    const first = list.getByRole('row').nth(1);
+    const [name, version] = await first.locator('th, td').allInnerTexts();
+    const count = (await list.getByRole('row').count()) - 1;
+    const path = `/api/v1/configurations/${name}/versions/${version}`;
+    await ok(200, shown.hawser.admin.get(path));
+
+    await button(page, 'Clean up').click();
+    const dialog = page.getByRole('dialog', { name: new RegExp(`^Clean up ${count} entr`) });
+    await button(dialog, 'Clean up').click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${count} were deleted.` })
+      .waitFor();
+    expect((await shown.hawser.admin.get(path)).status).to.equal(404);
+    const runs = page.getByRole('table', { name: 'Runs' });
+    await runs.getByRole('row').nth(1).getByText('cleanup').waitFor();
+    // Rules that were only tried are not saved.
+    const saved = await ok(200, shown.hawser.admin.get('/api/v1/settings/retention'));
+    expect(saved.keepVersions).to.be.above(0);
+    await close();
+  });
+
+  it('refuses to take the role from the last administrator, and keeps what was chosen', async () => {
+    const { admin } = shown.site.users;
+    const { page, close } = await shown.open(`/ui/access/users/${admin.id}`, WITH_REFUSALS);
+    await ready(page);
+    expect(await button(page, 'Reset password').isDisabled()).to.equal(true);
+    await page.getByLabel('Administrator', { exact: true }).uncheck();
+    await button(page, 'Save roles').click();
+    await alert(page, 'last_administrator').waitFor();
+    expect(await page.getByLabel('Administrator', { exact: true }).isChecked()).to.equal(false);
+    const held = await ok(200, shown.hawser.admin.get(`/api/v1/users/${admin.id}/roles`));
+    expect(held.map(({ name }: { name: string }) => name)).to.deep.equal(['Administrator']);
+    await close();
+  });
+
+  it('adds members by name and keeps what was typed when somebody else was quicker', async () => {
+    const { group, users } = shown.site;
+    const { page, close } = await shown.open(`/ui/access/groups/${group.id}`, WITH_REFUSALS);
+    await ready(page);
+    await page.getByLabel('User name').fill(users.author.username);
+    await button(page, 'Add member').click();
+    const members = page.getByRole('table', { name: 'Members' });
+    await members.getByRole('link', { name: users.author.username }).waitFor();
+
+    await page.getByLabel('Name', { exact: true }).fill('Web people');
+    const body = { name: group.name, description: 'changed by somebody else' };
+    await ok(200, shown.hawser.admin.put(`/api/v1/groups/${group.id}`, body));
+    await button(page, 'Save').click();
+    await alert(page, 'precondition_failed').waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('Web people');
+    await button(page, 'Keep my changes and read the rest anew').click();
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: 'Web people' }).waitFor();
+    const saved = await ok(200, shown.hawser.admin.get(`/api/v1/groups/${group.id}`));
+    expect(saved.description).to.equal('changed by somebody else');
+    await close();
+  });
+
+  it('changes the theme at once and keeps it', async () => {
+    const { page, close } = await shown.open('/ui/me');
+    await ready(page);
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const light = await ground();
+    const themes = page.getByRole('radiogroup', { name: 'Theme' });
+    await themes.getByRole('radio', { name: 'Dark' }).check();
+    const dark = await ground();
+    expect(dark).not.to.equal(light);
+    await page.reload();
+    await ready(page);
+    expect(await ground()).to.equal(dark);
+    expect(await themes.getByRole('radio', { name: 'Dark' }).isChecked()).to.equal(true);
+    await themes.getByRole('radio', { name: 'System' }).check();
+    expect(await ground()).to.equal(light);
+    await close();
+  });
+
+  it('shows a viewer neither users nor keys, and settings without a way to change them', async () => {
+    const user = 'viewer';
+    const { page, close } = await shown.open('/ui/access/users', { user });
+    for (const path of ['access/users', 'access/groups', 'access/roles', 'registration-keys']) {
+      await page.goto(`${shown.base}/ui/${path}`);
+      await ready(page, 'forbidden');
+      await alert(page, 'forbidden').waitFor();
+    }
+    await page.goto(`${shown.base}/ui/settings`);
+    await ready(page);
+    expect(await page.getByLabel('Staleness multiplier').isDisabled()).to.equal(true);
+    await page.getByText('takes the permission server.settings.write').first().waitFor();
+    expect(await button(page, 'Save').count()).to.equal(0);
+    // Without any console message: nothing was asked for that the server would refuse.
+    await close();
+  });
+});
+
+const VARIABLE = /HAWSER_AGENT_([A-Z_]+)=(\S+)/g;
+
+const keyOf = (line: string) => /REGISTRATION_KEY=(\S+)/.exec(line)?.[1] ?? '';
+
+/** An agent with the settings of the line, in a folder that holds the certificate of the authority. */
+function agentOf(line: string, authority: string): AgentUnderTest {
+  const settings = Object.fromEntries([...line.matchAll(VARIABLE)].map((match) => [match[1], match[2]]));
+  const agent = makeAgent({ ...settings, NAME: 'joined.example.org' });
+  const caFile = join(agent.folder, settings['CA_FILE'] ?? '');
+  writeFileSync(caFile, authority);
+  agent.settings['CA_FILE'] = caFile;
+  return agent;
+}

@@ -1,0 +1,200 @@
+/** Parameter files in the console: finding, writing, checking, trying and publishing them. */
+
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { moveTo } from '../../support/keyboard.ts';
+import { saveParameters } from '../../support/parameter-files.ts';
+import { ok } from '../../support/replies.ts';
+
+const SHOP = '/ui/configurations/shop/parameters';
+const fileOf = (configuration: string, query: Record<string, string>) =>
+  `/ui/configurations/${configuration}/parameters/file?${new URLSearchParams(query)}`;
+
+describe('parameter files in the console', function () {
+  this.timeout(240_000);
+  let shown: ConsoleUnderTest;
+
+  before(async () => {
+    shown = await startConsole({ nodes: 40 });
+  });
+  after(() => shown?.close());
+
+  const box = (page: Page) => page.getByRole('textbox', { name: 'parameters.yaml', exact: true });
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const files = (page: Page) => page.getByRole('table', { name: 'Parameter files' });
+  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+  const listed = async (query: string): Promise<{ version: string; status: string }[]> =>
+    ok(200, shown.hawser.admin.get(`/api/v1/configurations/shop/parameter-files?${query}`));
+  const contentOf = async (scopeTypeName: string, value: string | null, version: string) => {
+    const { configurations } = shown.site;
+    const types: { id: string; name: string }[] = await ok(
+      200,
+      shown.hawser.admin.get('/api/v1/scope-types'),
+    );
+    const type = types.find(({ name }) => name === scopeTypeName)?.id;
+    const query = value === null ? '' : `?scopeValue=${value}`;
+    const path = `/api/v1/parameters/${type}/${configurations['shop']}/versions/${version}${query}`;
+    return (await ok(200, shown.hawser.admin.get(path))).content;
+  };
+
+  it('are edited, tried on a node and published by the keyboard alone', async () => {
+    const { page, close } = await shown.open(SHOP, { user: 'author' });
+    await ready(page);
+    const press = async (target: Parameters<typeof moveTo>[1]) => {
+      await moveTo(page, target);
+      await page.keyboard.press('Enter');
+    };
+    await press(files(page).getByRole('row', { name: /prod/ }).getByRole('link', { name: '2.0.1' }));
+    await page.getByRole('heading', { level: 1, name: 'shop Environment/prod 2.0.1' }).waitFor();
+    await moveTo(page, box(page));
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('  rateLimit: 0');
+    const fault = page.getByRole('alert').filter({ hasText: '/parameters/rateLimit' });
+    await fault.filter({ hasText: 'Must be at least 1' }).waitFor();
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('25');
+    await page.getByText('Valid', { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).to.equal(0);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    await press(button(page, 'Save'));
+    await said(page, 'The draft 2.0.1 of Environment/prod is saved.');
+    expect(await contentOf('Environment', 'prod', '2.0.1')).to.match(/^ {2}rateLimit: 25$/m);
+    const { fqdn } = shown.site.nodes.behind;
+    await moveTo(page, page.getByLabel('Node', { exact: true }));
+    await page.keyboard.type(fqdn);
+    await press(button(page, 'Preview merge'));
+    const merged = page.getByRole('table', { name: 'parameters.yaml' }).first();
+    await merged.locator('ins').filter({ hasText: '25' }).waitFor();
+    await moveTo(page, page.getByLabel('Message'));
+    await page.keyboard.type('The shop is slow.');
+    await press(button(page, 'Publish 2.0.1'));
+    await said(page, 'Environment/prod 2.0.1 is published.');
+    expect((await listed('scopeValue=prod'))[0]).to.include({ version: '2.0.1', status: 'Published' });
+    await page.getByRole('link', { name: 'New version' }).waitFor();
+    await close();
+  });
+
+  it('begin with the keys of the schema, and the cell of a scope without one leads there', async () => {
+    const { page, close } = await shown.open(SHOP);
+    await ready(page);
+    await files(page).getByRole('row', { name: /asia/ }).getByRole('link', { name: 'New' }).click();
+    await page.getByText('Not saved yet').waitFor();
+    await box(page).waitFor();
+    expect(await box(page).innerText()).to.match(/# workers: .*\n/);
+    await box(page).fill('parameters:\n  workers: 2\n');
+    await button(page, 'Save').click();
+    await said(page, 'The draft 1.0.0 of Region/asia is saved.');
+    expect(new URL(page.url()).searchParams.has('new')).to.equal(false);
+    await page.getByRole('table', { name: 'parameters.yaml' }).locator('ins').first().waitFor();
+    await page.reload();
+    await ready(page);
+    expect(await box(page).innerText()).to.contain('workers: 2');
+    await page.getByRole('link', { name: 'Parameters' }).click();
+    await files(page).getByRole('row', { name: /asia/ }).getByRole('link', { name: '1.0.0' }).waitFor();
+    await close();
+  });
+
+  it('go on from a published version: what is typed there becomes the draft of the next one', async () => {
+    const address = fileOf('shop', { scopeTypeName: 'Default', version: '2.0.0' });
+    const { page, close } = await shown.open(address);
+    await ready(page);
+    expect(await page.getByLabel('Version', { exact: true }).inputValue()).to.equal('2.1.1');
+    const before = await box(page).innerText();
+    expect(before).to.contain('compression: gzip');
+    await box(page).fill('parameters:\n  workers: 5\n');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: 'shop Default 2.1.1' }).waitFor();
+    await said(page, 'The draft 2.1.1 of Default is saved.');
+    await page.goto(shown.base + address);
+    await ready(page);
+    expect(await box(page).innerText()).to.equal(before);
+    await close();
+  });
+
+  it('are not overwritten when somebody else has saved them, and both sides are shown', async () => {
+    const query = { scopeTypeName: 'Environment', scopeValue: 'test', version: '3.0.0' };
+    const scope = { configuration: 'shop', scopeType: 'Environment', value: 'test', version: '3.0.0' };
+    const save = (content: string) => saveParameters(shown.hawser, { ...scope, content, publish: false });
+    await save('parameters:\n  workers: 1\n');
+    const { page, close } = await shown.open(fileOf('shop', query), { allows: REFUSED_REQUEST });
+    await ready(page);
+    await box(page).fill('parameters:\n  workers: 2\n');
+    await save('parameters:\n  workers: 3\n');
+    await button(page, 'Save').click();
+    const refusal = page.getByRole('alert');
+    await refusal.waitFor();
+    expect(await refusal.getAttribute('data-code')).to.equal('precondition_failed');
+    const sides = page.getByRole('table', { name: 'parameters.yaml' }).first();
+    await sides.locator('del').filter({ hasText: '3' }).waitFor();
+    await sides.locator('ins').filter({ hasText: '2' }).waitFor();
+    expect(await box(page).innerText()).to.contain('workers: 2');
+    expect(await contentOf('Environment', 'test', '3.0.0')).to.contain('workers: 3');
+    await moveTo(page, button(page, 'Keep mine'));
+    await page.keyboard.press('Enter');
+    expect(await page.getByText('Somebody else has saved this draft').count()).to.equal(0);
+    await button(page, 'Save').click();
+    await said(page, 'The draft 3.0.0 of Environment/test is saved.');
+    expect(await contentOf('Environment', 'test', '3.0.0')).to.contain('workers: 2');
+    await close();
+  });
+
+  it('keep what was typed over a look at another page', async () => {
+    const query = { scopeTypeName: 'Default', version: '2.1.0' };
+    const { page, close } = await shown.open(fileOf('shop', query));
+    await ready(page);
+    await box(page).fill('parameters:\n  workers: 9\n');
+    await page.getByRole('link', { name: 'Parameters' }).click();
+    await files(page).getByRole('link', { name: '2.1.0' }).click();
+    await page.getByText('There are changes that are not saved.', { exact: true }).waitFor();
+    expect(await box(page).innerText()).to.contain('workers: 9');
+    await button(page, 'Discard changes').click();
+    await box(page).getByText('another correct horse battery').waitFor();
+    await close();
+  });
+
+  it('are only read by somebody with Read', async () => {
+    const draft = {
+      configuration: 'database',
+      version: '1.9.0',
+      content: 'parameters: {}\n',
+      publish: false,
+    };
+    await saveParameters(shown.hawser, draft);
+    const { page, close } = await shown.open('/ui/configurations/database/parameters', { user: 'operator' });
+    await ready(page);
+    expect(await button(page, 'New file').count()).to.equal(0);
+    expect(await files(page).getByRole('link', { name: 'New' }).count()).to.equal(0);
+    await files(page).getByRole('link', { name: '1.9.0' }).click();
+    await page.getByRole('heading', { level: 1, name: 'database Default 1.9.0' }).waitFor();
+    await box(page).waitFor();
+    expect(await box(page).getAttribute('aria-readonly')).to.equal('true');
+    expect(await button(page, 'Save').count()).to.equal(0);
+    expect(await button(page, 'Publish 1.9.0').isDisabled()).to.equal(true);
+    await page
+      .getByText('You may not publish. That needs Modify on the parameters; you have Read.')
+      .waitFor();
+    await close();
+  });
+
+  it('are counted and filtered as in the API', async () => {
+    const { page, close } = await shown.open(`${SHOP}?scopeTypeName=Environment&status=Published`);
+    await ready(page);
+    const total = (await listed('scopeTypeName=Environment&status=Published')).length;
+    await said(page, `${total} of ${total}`);
+    expect(
+      await files(page)
+        .getByRole('row', { name: /Region|Default|Node/ })
+        .count(),
+    ).to.equal(0);
+    await page.getByRole('search').getByLabel('Scope value').fill('PROD');
+    await page.waitForURL('**scopeValue=PROD**');
+    await files(page).getByRole('row', { name: /test/ }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('table', { name: 'Schema' })
+      .getByRole('row', { name: /adminPassword.*Secure/ })
+      .waitFor();
+    await close();
+  });
+});

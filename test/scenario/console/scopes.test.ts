@@ -1,0 +1,102 @@
+/** Scope types and values in the console. */
+
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
+import { moveTo } from '../../support/keyboard.ts';
+import { ok } from '../../support/replies.ts';
+
+describe('scopes in the console', function () {
+  this.timeout(120_000);
+  let shown: ConsoleUnderTest;
+
+  before(async () => {
+    shown = await startConsole({ nodes: 40 });
+  });
+  after(() => shown?.close());
+
+  const types = (page: Page) => page.getByRole('table', { name: 'Scope types' });
+  const values = (page: Page) => page.getByRole('table', { name: 'Values', exact: true });
+  const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+  const order = async () =>
+    ((await ok(200, shown.hawser.admin.get('/api/v1/scope-types'))) as { name: string }[]).map(
+      ({ name }) => name,
+    );
+
+  it('are moved by the keyboard, which keeps its place', async () => {
+    const { page, close } = await shown.open('/ui/scopes');
+    await ready(page);
+    const up = types(page)
+      .getByRole('row', { name: /Environment/ })
+      .getByRole('button', { name: 'Move up' });
+    await moveTo(page, up);
+    await page.keyboard.press('Enter');
+    await said(page, 'Environment has precedence 1 now.');
+    expect(await order()).to.deep.equal(['Default', 'Environment', 'Region', 'Node']);
+    // It cannot be moved up any further, so that the way back is at hand.
+    const down = types(page)
+      .getByRole('row', { name: /Environment/ })
+      .getByRole('button', { name: 'Move down' });
+    await types(page)
+      .getByRole('row', { name: /Environment 1/ })
+      .waitFor();
+    await moveTo(page, down);
+    await page.keyboard.press('Enter');
+    await said(page, 'Environment has precedence 2 now.');
+    expect(await order()).to.deep.equal(['Default', 'Region', 'Environment', 'Node']);
+    await close();
+  });
+
+  it('are made with values, described and deleted', async () => {
+    const { page, close } = await shown.open('/ui/scopes');
+    await ready(page);
+    await page.getByRole('button', { name: 'New scope type' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New scope type' });
+    await dialog.getByLabel('Name').fill('Customer');
+    await dialog.getByLabel('Description').fill('<b>Whose</b> machine it is');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Values of Customer' }).waitFor();
+    await types(page).getByText('<b>Whose</b> machine it is').waitFor();
+    await page.getByRole('button', { name: 'New value' }).click();
+    const asking = page.getByRole('dialog', { name: 'New value of Customer' });
+    await asking.getByLabel('Scope value').fill('acme');
+    await asking.getByRole('button', { name: 'Create' }).click();
+    const row = values(page).getByRole('row', { name: /acme/ });
+    await row.getByRole('link', { name: '0 nodes' }).waitFor();
+    await row.getByRole('link', { name: 'acme' }).click();
+    const usage = page.getByRole('dialog', { name: 'Usage of Customer/acme' });
+    await usage.getByText('No configuration that you may see has a parameter file for it.').waitFor();
+    await usage.getByRole('button', { name: 'Close' }).click();
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await said(page, 'Customer/acme is deleted.');
+    await close();
+  });
+
+  it('that are in use say where, and are not deleted', async () => {
+    const { page, close } = await shown.open('/ui/scopes', { allows: REFUSED_REQUEST });
+    await ready(page);
+    const row = values(page).getByRole('row', { name: /^eu/ });
+    await row.getByRole('link', { name: 'eu', exact: true }).click();
+    const usage = page.getByRole('dialog', { name: 'Usage of Region/eu' });
+    await usage.getByRole('row', { name: 'shop 2' }).waitFor();
+    await page.keyboard.press('Escape');
+    await row.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete Region/eu' });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'It has parameter files' }).waitFor();
+    expect(await dialog.getByRole('alert').getAttribute('data-code')).to.equal('in_use');
+    await close();
+  });
+
+  it('are shown to whoever has signed in, who may not change them', async () => {
+    const { page, close } = await shown.open('/ui/scopes', { user: 'nobody' });
+    await ready(page);
+    await types(page)
+      .getByRole('row', { name: /Environment/ })
+      .waitFor();
+    expect(await page.getByRole('button', { name: /Move|Delete|New|Edit|Switch/ }).count()).to.equal(0);
+    expect(await values(page).getByRole('columnheader', { name: 'Nodes' }).count()).to.equal(0);
+    await close();
+  });
+});
