@@ -13,148 +13,108 @@ type PageComponent = ComponentType<{ id: string; name: string; version: string; 
 };
 
 const PAGES: readonly (readonly [path: string, page: PageComponent])[] = [
-  ['/ui/', lazy(() => import('./pages/fleet/fleet.tsx').then((all) => all.FleetPage, loadAnew))],
-  ['/ui/nodes', lazy(() => import('./pages/nodes/list.tsx').then((all) => all.NodesPage, loadAnew))],
-  ['/ui/nodes/:id', lazy(() => import('./pages/nodes/node.tsx').then((all) => all.NodePage, loadAnew))],
+  ['/ui/', lazy(() => import('./pages/fleet.ts').then((all) => all.FleetPage, loadAnew))],
+  ['/ui/nodes', lazy(() => import('./pages/nodes.ts').then((all) => all.NodesPage, loadAnew))],
+  ['/ui/nodes/:id', lazy(() => import('./pages/nodes.ts').then((all) => all.NodePage, loadAnew))],
   [
     '/ui/nodes/:id/parameters',
-    lazy(() => import('./pages/nodes/parameters.tsx').then((all) => all.NodeParametersPage, loadAnew)),
+    lazy(() => import('./pages/nodes.ts').then((all) => all.NodeParametersPage, loadAnew)),
   ],
-  [
-    '/ui/nodes/:id/diff',
-    lazy(() => import('./pages/nodes/diff.tsx').then((all) => all.NodeDiffPage, loadAnew)),
-  ],
+  ['/ui/nodes/:id/diff', lazy(() => import('./pages/nodes.ts').then((all) => all.NodeDiffPage, loadAnew))],
   [
     '/ui/nodes/:id/reports',
-    lazy(() => import('./pages/reports/of-node.tsx').then((all) => all.NodeReportsPage, loadAnew)),
+    lazy(() => import('./pages/fleet.ts').then((all) => all.NodeReportsPage, loadAnew)),
   ],
   [
     '/ui/nodes/:id/history',
-    lazy(() => import('./pages/nodes/history.tsx').then((all) => all.NodeHistoryPage, loadAnew)),
+    lazy(() => import('./pages/nodes.ts').then((all) => all.NodeHistoryPage, loadAnew)),
   ],
-  ['/ui/reports', lazy(() => import('./pages/reports/list.tsx').then((all) => all.ReportsPage, loadAnew))],
-  [
-    '/ui/reports/:id',
-    lazy(() => import('./pages/reports/report.tsx').then((all) => all.ReportPage, loadAnew)),
-  ],
+  ['/ui/reports', lazy(() => import('./pages/fleet.ts').then((all) => all.ReportsPage, loadAnew))],
+  ['/ui/reports/:id', lazy(() => import('./pages/fleet.ts').then((all) => all.ReportPage, loadAnew))],
   [
     '/ui/configurations',
-    lazy(() => import('./pages/configurations/list.tsx').then((all) => all.ConfigurationsPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.ConfigurationsPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name',
-    lazy(() =>
-      import('./pages/configurations/configuration.tsx').then((all) => all.ConfigurationPage, loadAnew),
-    ),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.ConfigurationPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/permissions',
-    lazy(() =>
-      import('./pages/configurations/permissions.tsx').then(
-        (all) => all.ConfigurationPermissionsPage,
-        loadAnew,
-      ),
-    ),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.ConfigurationPermissionsPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/settings',
-    lazy(() =>
-      import('./pages/configurations/settings.tsx').then((all) => all.ConfigurationSettingsPage, loadAnew),
-    ),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.ConfigurationSettingsPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/versions/:version',
-    lazy(() => import('./pages/configurations/version.tsx').then((all) => all.VersionPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.VersionPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/compare/:range',
-    lazy(() => import('./pages/configurations/compare.tsx').then((all) => all.ComparePage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.ComparePage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/drafts/:version',
-    lazy(() => import('./pages/drafts/draft.tsx').then((all) => all.DraftPage, loadAnew)),
+    lazy(() => import('./pages/drafts.ts').then((all) => all.DraftPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/drafts/:version/review',
-    lazy(() => import('./pages/drafts/review.tsx').then((all) => all.ReviewPage, loadAnew)),
+    lazy(() => import('./pages/drafts.ts').then((all) => all.ReviewPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/parameters',
-    lazy(() => import('./pages/parameters/matrix.tsx').then((all) => all.ParametersPage, loadAnew)),
+    lazy(() => import('./pages/parameters.ts').then((all) => all.ParametersPage, loadAnew)),
   ],
   [
     '/ui/configurations/:name/parameters/file',
-    lazy(() => import('./pages/parameters/file.tsx').then((all) => all.ParameterFilePage, loadAnew)),
+    lazy(() => import('./pages/parameters.ts').then((all) => all.ParameterFilePage, loadAnew)),
   ],
   [
     '/ui/composites',
-    lazy(() => import('./pages/composites/list.tsx').then((all) => all.CompositesPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositesPage, loadAnew)),
   ],
   [
     '/ui/composites/:name',
-    lazy(() => import('./pages/composites/composite.tsx').then((all) => all.CompositePage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositePage, loadAnew)),
   ],
   [
     '/ui/composites/:name/permissions',
-    lazy(() =>
-      import('./pages/composites/permissions.tsx').then((all) => all.CompositePermissionsPage, loadAnew),
-    ),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositePermissionsPage, loadAnew)),
   ],
   [
     '/ui/composites/:name/versions/:version',
-    lazy(() => import('./pages/composites/version.tsx').then((all) => all.CompositeVersionPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeVersionPage, loadAnew)),
   ],
   [
     '/ui/composites/:name/compare/:range',
-    lazy(() => import('./pages/composites/compare.tsx').then((all) => all.CompositeComparePage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeComparePage, loadAnew)),
   ],
   [
     '/ui/composites/:name/drafts/:version',
-    lazy(() => import('./pages/composites/draft.tsx').then((all) => all.CompositeDraftPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeDraftPage, loadAnew)),
   ],
   [
     '/ui/composites/:name/drafts/:version/review',
-    lazy(() => import('./pages/composites/review.tsx').then((all) => all.CompositeReviewPage, loadAnew)),
+    lazy(() => import('./pages/configurations.ts').then((all) => all.CompositeReviewPage, loadAnew)),
   ],
-  ['/ui/scopes', lazy(() => import('./pages/scopes/scopes.tsx').then((all) => all.ScopesPage, loadAnew))],
-  ['/ui/access/users', lazy(() => import('./pages/access/users.tsx').then((all) => all.UsersPage, loadAnew))],
-  [
-    '/ui/access/users/:id',
-    lazy(() => import('./pages/access/user.tsx').then((all) => all.UserPage, loadAnew)),
-  ],
-  [
-    '/ui/access/groups',
-    lazy(() => import('./pages/access/groups.tsx').then((all) => all.GroupsPage, loadAnew)),
-  ],
-  [
-    '/ui/access/groups/:id',
-    lazy(() => import('./pages/access/group.tsx').then((all) => all.GroupPage, loadAnew)),
-  ],
-  ['/ui/access/roles', lazy(() => import('./pages/access/roles.tsx').then((all) => all.RolesPage, loadAnew))],
-  [
-    '/ui/access/roles/:id',
-    lazy(() => import('./pages/access/role.tsx').then((all) => all.RolePage, loadAnew)),
-  ],
-  [
-    '/ui/access/mappings',
-    lazy(() => import('./pages/access/mappings.tsx').then((all) => all.MappingsPage, loadAnew)),
-  ],
+  ['/ui/scopes', lazy(() => import('./pages/parameters.ts').then((all) => all.ScopesPage, loadAnew))],
+  ['/ui/access/users', lazy(() => import('./pages/server.ts').then((all) => all.UsersPage, loadAnew))],
+  ['/ui/access/users/:id', lazy(() => import('./pages/server.ts').then((all) => all.UserPage, loadAnew))],
+  ['/ui/access/groups', lazy(() => import('./pages/server.ts').then((all) => all.GroupsPage, loadAnew))],
+  ['/ui/access/groups/:id', lazy(() => import('./pages/server.ts').then((all) => all.GroupPage, loadAnew))],
+  ['/ui/access/roles', lazy(() => import('./pages/server.ts').then((all) => all.RolesPage, loadAnew))],
+  ['/ui/access/roles/:id', lazy(() => import('./pages/server.ts').then((all) => all.RolePage, loadAnew))],
+  ['/ui/access/mappings', lazy(() => import('./pages/server.ts').then((all) => all.MappingsPage, loadAnew))],
   [
     '/ui/registration-keys',
-    lazy(() =>
-      import('./pages/keys/registration-keys.tsx').then((all) => all.RegistrationKeysPage, loadAnew),
-    ),
+    lazy(() => import('./pages/server.ts').then((all) => all.RegistrationKeysPage, loadAnew)),
   ],
-  [
-    '/ui/retention',
-    lazy(() => import('./pages/retention/retention.tsx').then((all) => all.RetentionPage, loadAnew)),
-  ],
-  ['/ui/audit', lazy(() => import('./pages/audit/audit.tsx').then((all) => all.AuditPage, loadAnew))],
-  [
-    '/ui/settings',
-    lazy(() => import('./pages/settings/settings.tsx').then((all) => all.SettingsPage, loadAnew)),
-  ],
-  ['/ui/me', lazy(() => import('./pages/me/me.tsx').then((all) => all.MePage, loadAnew))],
+  ['/ui/retention', lazy(() => import('./pages/server.ts').then((all) => all.RetentionPage, loadAnew))],
+  ['/ui/audit', lazy(() => import('./pages/fleet.ts').then((all) => all.AuditPage, loadAnew))],
+  ['/ui/settings', lazy(() => import('./pages/server.ts').then((all) => all.SettingsPage, loadAnew))],
+  ['/ui/me', lazy(() => import('./pages/server.ts').then((all) => all.MePage, loadAnew))],
 ];
 
 /** Begins to load the program of the page that the browser opens, while it is not known yet who the user is. */

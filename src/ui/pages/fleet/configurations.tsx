@@ -12,6 +12,8 @@ type Assigned = FleetSummary['configurations'][number];
 const STATUSES = ['Compliant', 'NonCompliant', 'Error', 'Unknown'] as const;
 /** The versions of so many are asked for; of the others somebody looks at the configuration itself. */
 const WITH_VERSIONS = 12;
+/** In milliseconds. They are many questions, so they are asked half as often as others. */
+const PAUSE = 30_000;
 
 export function ConfigurationsTable({ summary }: { summary: FleetSummary }) {
   const { configurations } = summary;
@@ -82,7 +84,9 @@ function StatusCount({ name, status, count }: { name: string; status: string; co
 /** Which versions the nodes are offered, the most offered first. It is left out where the name may not be read. */
 function Versions({ assigned: { name, isComposite } }: { assigned: Assigned }) {
   const path = `/fleet/configurations${apiPath(name)}/versions`;
-  const uses = useResource<VersionUse[]>(withQuery(path, { isComposite: isComposite ? 'true' : null }));
+  const uses = useResource<VersionUse[]>(withQuery(path, { isComposite: isComposite ? 'true' : null }), {
+    pause: () => PAUSE,
+  });
   if (uses.state === 'loading')
     return (
       <span class="muted" aria-busy="true">
