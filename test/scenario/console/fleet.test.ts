@@ -70,6 +70,21 @@ describe('the start page of the console', () => {
     await close();
   });
 
+  it('asks for nothing that somebody who only looks on may not read', async () => {
+    const { page, close } = await shown.open('/ui/', { user: 'viewer' });
+    await ready(page);
+    const table = page.getByRole('table', { name: 'Configurations' });
+    await table.getByRole('row', { name: /^shop \d/ }).waitFor();
+    const readable = await page.evaluate<{ name: string }[][]>(
+      `Promise.all(['configurations', 'composite-configurations'].map((kind) =>
+        fetch('/api/v1/' + kind).then((answer) => answer.json())))`,
+    );
+    const linked = await table.getByRole('rowheader').getByRole('link').allInnerTexts();
+    expect(linked).to.have.members(readable.flat().map(({ name }) => name));
+    expect(await table.getByRole('rowheader').count()).to.be.above(linked.length);
+    await close();
+  });
+
   it('finds a node by a part of its name, from any page and by the keyboard alone', async () => {
     const { page, close } = await shown.open('/ui/audit');
     await ready(page);

@@ -4,6 +4,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Num } from '../../components/num.tsx';
 import { SimpleTable } from '../../components/table.tsx';
 import { apiPath, links, withQuery } from '../../links.ts';
+import { useReadable } from '../../readable.ts';
 import { useResource } from '../../resource.ts';
 import type { FleetSummary, VersionUse } from '../../types.ts';
 
@@ -17,7 +18,10 @@ const PAUSE = 30_000;
 
 export function ConfigurationsTable({ summary }: { summary: FleetSummary }) {
   const { configurations } = summary;
-  const spread = new Set(configurations.slice(0, WITH_VERSIONS));
+  const readable = useReadable();
+  const mayRead = ({ name, isComposite }: Assigned) =>
+    isComposite ? readable.composite(name) : readable.configuration(name);
+  const spread = new Set(configurations.filter(mayRead).slice(0, WITH_VERSIONS));
   return (
     <section class="part">
       <h2>Configurations</h2>
@@ -38,12 +42,7 @@ export function ConfigurationsTable({ summary }: { summary: FleetSummary }) {
           {
             label: 'Name',
             isName: true,
-            cell: ({ name, isComposite }) => (
-              <>
-                <a href={links.named(isComposite ? 'composites' : 'configurations', name)}>{name}</a>
-                {isComposite && <span class="muted"> composite</span>}
-              </>
-            ),
+            cell: (assigned) => <Name assigned={assigned} mayRead={mayRead(assigned)} />,
           },
           {
             label: 'Nodes',
@@ -72,6 +71,17 @@ export function ConfigurationsTable({ summary }: { summary: FleetSummary }) {
   );
 }
 
+/** A link, where the user may read what is assigned. */
+function Name({ assigned: { name, isComposite }, mayRead }: { assigned: Assigned; mayRead: boolean }) {
+  const href = links.named(isComposite ? 'composites' : 'configurations', name);
+  return (
+    <>
+      {mayRead ? <a href={href}>{name}</a> : name}
+      {isComposite && <span class="muted"> composite</span>}
+    </>
+  );
+}
+
 function StatusCount({ name, status, count }: { name: string; status: string; count: number }) {
   if (count === 0) return <span class="muted">0</span>;
   return (
@@ -81,7 +91,7 @@ function StatusCount({ name, status, count }: { name: string; status: string; co
   );
 }
 
-/** Which versions the nodes are offered, the most offered first. It is left out where the name may not be read. */
+/** Which versions the nodes are offered, the most offered first. */
 function Versions({ assigned: { name, isComposite } }: { assigned: Assigned }) {
   const path = `/fleet/configurations${apiPath(name)}/versions`;
   const uses = useResource<VersionUse[]>(withQuery(path, { isComposite: isComposite ? 'true' : null }), {

@@ -1,9 +1,9 @@
 /** The configurations that a node gets by its assignment: the assigned one, or the children of a composite. */
 
 import { apiPath } from '../../links.ts';
+import { type Readable, useReadable } from '../../readable.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import type { CompositeVersion, NodeDetails } from '../../types.ts';
-import { type Readable, useReadable } from './readable.ts';
 
 export interface Part {
   name: string;

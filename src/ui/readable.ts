@@ -1,8 +1,8 @@
 /** What the user may read of configurations, asked before something is read that would be refused. */
 
-import { useResource } from '../../resource.ts';
-import { can } from '../../session.ts';
-import type { Composite, Configuration } from '../../types.ts';
+import { useResource } from './resource.ts';
+import { can } from './session.ts';
+import type { Composite, Configuration } from './types.ts';
 
 export interface Readable {
   /** False while it is not known yet; then nothing counts as readable. */
