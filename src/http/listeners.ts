@@ -16,7 +16,7 @@ export interface Place {
 export interface Listeners extends Place {
   /** The listener that asks for no certificates. */
   ui: Place | null;
-  /** As that of each listener. */
+  /** Loads other certificates into each listener. It does what `Listener.reload` says. */
   reload(material: ListenerMaterial, ticketKeys?: Buffer): void;
   close(graceMs: number): Promise<void>;
 }

@@ -16,7 +16,7 @@ export class ApiProblem extends Error {
   readonly code: string;
   readonly detail: string;
   readonly errors: readonly FieldProblem[];
-  /** In seconds, where the server said when to come again. */
+  /** The server asks to come again after so many seconds; null where it does not say. */
   readonly retryAfter: number | null;
   /** The whole body, with the members that belong to this code alone. */
   readonly body: Readonly<Record<string, unknown>>;

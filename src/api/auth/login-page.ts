@@ -31,7 +31,7 @@ const HEAD = html`<link rel="icon" href="data:,">
 
 const ALLOWS = `style-src 'sha256-${sha256Base64(STYLE)}'; img-src data:; form-action 'self'`;
 
-/** Where the page leads, and what it says first. */
+/** This says where the page leads, and what it says first. */
 export interface Purpose {
   /** The address in the console that is wanted; null where none is. */
   destination: string | null;

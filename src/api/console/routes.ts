@@ -7,7 +7,7 @@ import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { ConsoleFiles, Forms } from './files.ts';
 
-/** Where the console begins. */
+/** The console begins at this address. */
 export const CONSOLE = '/ui/';
 
 const COMMON = {

@@ -84,7 +84,7 @@ const ChangeInAnyCase = z.preprocess((value) => {
 }, ChangeOfKind);
 
 export type Change = z.output<typeof ChangeOfKind>;
-/** As a body says it. */
+/** A change as a body of a request states it. */
 export type ChangeInput = z.input<typeof ChangeOfKind>;
 export type ChangeOf<K extends Change['kind']> = Extract<Change, { kind: K }>;
 

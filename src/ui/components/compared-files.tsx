@@ -7,6 +7,7 @@ import { CopyLine } from './copy-line.tsx';
 import { DiffFile, DiffSummary, fileAnchor } from './diff-file.tsx';
 import type { DiffMode } from './diff-table.tsx';
 import { Empty } from './empty.tsx';
+import { MoreFiles } from './more-files.tsx';
 import { Num } from './num.tsx';
 import { cloneLine } from './versions-part.tsx';
 
@@ -63,16 +64,7 @@ export function ComparedFiles({ name, comparison, mode, level = 2 }: ComparedPro
           {isTooLarge(file) && <GitCommand name={name} comparison={comparison} path={file.path} />}
         </div>
       ))}
-      {end < files.length && (
-        <p>
-          <button type="button" onClick={() => setShown(end + BLOCK)}>
-            Show more files
-          </button>{' '}
-          <span class="muted">
-            <Num value={files.length - end} /> are not shown yet.
-          </span>
-        </p>
-      )}
+      <MoreFiles left={files.length - end} onMore={() => setShown(end + BLOCK)} />
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Field, SelectField } from './field.tsx';
 export interface Expiry {
   /** A number of days, `at` or `never`. */
   choice: string;
-  /** In the browser's time zone, for `at`. */
+  /** The time for `at`, in the time zone of the browser. */
   at: string;
 }
 
@@ -21,7 +21,7 @@ export function expiryTime({ choice, at }: Expiry): string | null {
   return new Date(choice === 'at' ? at : Date.now() + Number(choice) * DAY).toISOString();
 }
 
-/** Whether it says a time at all. */
+/** Says whether there is a time at all. */
 export const isExpiryGiven = ({ choice, at }: Expiry) =>
   choice !== 'at' || !Number.isNaN(new Date(at).getTime());
 

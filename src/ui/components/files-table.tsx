@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { CopyButton } from './copy-line.tsx';
-import { Num } from './num.tsx';
+import { MoreFiles } from './more-files.tsx';
 import { Size } from './size.tsx';
 import { type Column, SimpleTable } from './table.tsx';
 
@@ -52,16 +52,7 @@ export function FilesTable<F extends VersionFile>({ files, hrefOf, current = nul
   return (
     <>
       <SimpleTable name="Files" rows={files.slice(0, end)} keyOf={({ path }) => path} columns={columns} />
-      {end < files.length && (
-        <p>
-          <button type="button" onClick={() => setShown(end + BLOCK)}>
-            Show more files
-          </button>{' '}
-          <span class="muted">
-            <Num value={files.length - end} /> are not shown yet.
-          </span>
-        </p>
-      )}
+      <MoreFiles left={files.length - end} onMore={() => setShown(end + BLOCK)} />
     </>
   );
 }

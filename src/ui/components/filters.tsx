@@ -15,7 +15,7 @@ export interface FilterField {
   choices?: readonly (string | Choice)[];
 }
 
-/** In milliseconds: text filters when somebody stops typing. */
+/** A text takes effect when nobody has typed for so many milliseconds. */
 const TYPING_PAUSE = 400;
 
 export function Filters<T>({ list, fields }: { list: List<T>; fields: readonly FilterField[] }) {

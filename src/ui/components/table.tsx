@@ -202,7 +202,7 @@ function RowCheckbox<T>({ row, selection }: { row: T; selection: Selection<T> })
   );
 }
 
-/** How many rows are shown of how many there are. Its digits are not grouped, so that it can be searched and copied. */
+/** How many rows are shown of how many there are. Its text has digits alone, so that it can be searched and copied. */
 export function Count({ shown, total }: { shown: number; total: number }) {
   return (
     <p role="status" class="count">

@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks';
 import { DeleteDialog } from '../../components/deletions.tsx';
 import { NewDraftDialog } from '../../components/new-draft.tsx';
 import { Page } from '../../components/page.tsx';
+import { VersionedActions } from '../../components/versioned-actions.tsx';
 import { useVersionUse, VersionsPart } from '../../components/versions-part.tsx';
 import { links } from '../../links.ts';
-import type { Composite } from '../../types.ts';
 import { CompositeTabs, KIND, useComposite, versionsOf } from './shared.tsx';
 
 type Asked = 'draft' | 'delete' | null;
@@ -26,7 +26,7 @@ export function CompositePage({ name }: { name: string }) {
       of={[composite]}
       isEmpty={data?.versions.length === 0}
       crumbs={[{ href: links.list(KIND), label: 'Composites' }]}
-      actions={<Actions access={access} ask={setAsked} />}
+      actions={<VersionedActions access={access} onAsk={setAsked} />}
       tools={<CompositeTabs name={name} current="Versions" composite={data} />}
     >
       {data !== null && data.description !== null && <p class="message">{data.description}</p>}
@@ -44,21 +44,5 @@ export function CompositePage({ name }: { name: string }) {
       )}
       {asked === 'delete' && <DeleteDialog kind={KIND} name={name} onClose={close} />}
     </Page>
-  );
-}
-
-function Actions({ access, ask }: { access: Composite['access']; ask: (asked: Asked) => void }) {
-  if (access === null || access === 'Read') return null;
-  return (
-    <>
-      <button type="button" class="primary" onClick={() => ask('draft')}>
-        New draft
-      </button>
-      {access === 'Manage' && (
-        <button type="button" onClick={() => ask('delete')}>
-          Delete
-        </button>
-      )}
-    </>
   );
 }

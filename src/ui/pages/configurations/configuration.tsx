@@ -5,6 +5,7 @@ import { CONFIGURATIONS_CRUMB, ConfigurationTabs } from '../../components/config
 import { DeleteDialog } from '../../components/deletions.tsx';
 import { NewDraftDialog } from '../../components/new-draft.tsx';
 import { Page } from '../../components/page.tsx';
+import { VersionedActions } from '../../components/versioned-actions.tsx';
 import { useVersions, useVersionUse, VersionsPart } from '../../components/versions-part.tsx';
 import { apiOf } from '../../links.ts';
 import { useResource } from '../../resource.ts';
@@ -27,7 +28,7 @@ export function ConfigurationPage({ name }: { name: string }) {
       of={[configuration, versions]}
       isEmpty={versions.data?.length === 0}
       crumbs={[CONFIGURATIONS_CRUMB]}
-      actions={<Actions access={access} ask={setAsked} />}
+      actions={<VersionedActions access={access} onAsk={setAsked} />}
       tools={<ConfigurationTabs name={name} current="Versions" configuration={configuration.data} />}
     >
       <Description
@@ -43,22 +44,6 @@ export function ConfigurationPage({ name }: { name: string }) {
       )}
       {asked === 'delete' && <DeleteDialog kind="configurations" name={name} onClose={close} />}
     </Page>
-  );
-}
-
-function Actions({ access, ask }: { access: Configuration['access']; ask: (asked: Asked) => void }) {
-  if (access === null || access === 'Read') return null;
-  return (
-    <>
-      <button type="button" class="primary" onClick={() => ask('draft')}>
-        New draft
-      </button>
-      {access === 'Manage' && (
-        <button type="button" onClick={() => ask('delete')}>
-          Delete
-        </button>
-      )}
-    </>
   );
 }
 
