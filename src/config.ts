@@ -18,6 +18,8 @@ export interface Config {
   environment: 'production' | 'development';
   dataDir: string;
   reposDir: string;
+  /** The URL of PostgreSQL, which may hold a password; null for SQLite in the data folder. */
+  databaseUrl: string | null;
   tls: { isOn: boolean; certFile: string | null; keyFile: string | null; names: readonly string[] };
   /** The proxies that are trusted about a client's address and certificate, and the header of the certificate. */
   proxies: { trusted: readonly string[]; certificateHeader: string };
@@ -184,6 +186,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),
+    databaseUrl: readDatabaseUrl(read),
     tls: {
       isOn: isTlsOn,
       certFile: read.text('HAWSER_TLS_CERT'),
@@ -217,6 +220,16 @@ export function readConfig(env: Environment): Readonly<Config> {
   refuseHalves(config);
   refuseContradictions(config);
   return Object.freeze(config);
+}
+
+/** The text is never repeated in a message, because it may hold a password. */
+function readDatabaseUrl(read: Reader): string | null {
+  const name = 'HAWSER_DATABASE_URL';
+  const text = read.secret(name);
+  if (text === null) return null;
+  if (URL.canParse(text) && /^postgres(?:ql)?:$/.test(new URL(text).protocol)) return text;
+  const allowed = 'the URL of PostgreSQL 15 or later, such as postgres://hawser@db.example.org/hawser';
+  throw new ConfigError(name, 'not the URL of a PostgreSQL database', allowed);
 }
 
 /** The token must be too long to be guessed, and of characters that a Bearer header may hold. */

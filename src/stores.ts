@@ -3,16 +3,18 @@
 import { join } from 'node:path';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
+import type { Database } from './db/database.ts';
 import { describeFault } from './db/errors.ts';
-import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
+import { openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
+import { DATABASE_FILE } from './db/sqlite/open.ts';
 import { TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
 import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
-import { LocalLocks, type Locks } from './lib/locks.ts';
+import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
@@ -99,10 +101,10 @@ export async function openStores({
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
-  const locks = part?.locks ?? new LocalLocks();
   const database = await namingDatabase(config, () =>
-    openDatabase(dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
+    openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null }),
   );
+  const { locks } = database;
   const store = new GitStore({
     root: reposDir,
     log,

@@ -1,7 +1,7 @@
 /** The manifests that are kept: what each checksum stands for that a node runs or a report names. Triggers delete them. */
 
 import { sql } from 'kysely';
-import type { Db } from './open.ts';
+import type { Db } from './database.ts';
 import type { ServedBundle } from './running.ts';
 
 /** An annotated tag of a version. The time is RFC 3339. */

@@ -153,7 +153,7 @@ export class NodeLookup {
    * @param thumbprint is the SHA-256 in upper-case hexadecimal digits
    */
   byThumbprint(thumbprint: string): KnownNode | null {
-    this.feed.catchUp();
+    this.feed.catchUp('recent');
     const known = this.known.get(thumbprint);
     if (known?.generation === this.feed.generation) return known;
     if (known === undefined) return this.find(thumbprint);

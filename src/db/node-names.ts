@@ -95,7 +95,7 @@ export class NodeNames {
     const pace = new Pace();
     for (;;) {
       // Nothing else runs between the two. A node that goes after this is told of later.
-      this.feed.catchUp();
+      this.feed.catchUp('now');
       const rows = this.later.all(this.count === 0 ? 0 : (this.numbers[this.count - 1] as number), READ);
       this.append(rows);
       if (rows.length < READ) return;

@@ -2,13 +2,14 @@
 
 import { join } from 'node:path';
 import { Kysely, SqliteDialect } from 'kysely';
-import { ChangeFeed } from './change-feed.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
-import { DATABASE_FILE, openReader } from './open.ts';
-import { PreparedStatements } from './prepared-statements.ts';
 import { readFleet } from './read-fleet.ts';
 import { RunningReader } from './read-running.ts';
 import type { Schema } from './schema.ts';
+import { SqliteChangeFeed } from './sqlite/change-feed.ts';
+import { DATABASE_FILE, openReader } from './sqlite/open.ts';
+import { PreparedStatements } from './sqlite/prepared-statements.ts';
 
 export interface ReadingDatabase {
   /** A statement sees all that was committed before it began. */
@@ -27,7 +28,7 @@ export function openForReading(dataDir: string): ReadingDatabase {
   const handle = openReader(join(dataDir, DATABASE_FILE));
   return {
     read: new Kysely<Schema>({ dialect: new SqliteDialect({ database: new PreparedStatements(handle) }) }),
-    changes: new ChangeFeed(handle),
+    changes: new SqliteChangeFeed(handle),
     readFleet: () => readFleet(handle),
     running: new RunningReader(handle),
     close: () => void handle.close(),

@@ -2,8 +2,8 @@
 
 import { sql } from 'kysely';
 import { MINUTE } from '../lib/clock.ts';
+import type { Db } from './database.ts';
 import { EVIDENCE, type Evidence } from './node-tables.ts';
-import type { Db } from './open.ts';
 
 /** A piece of evidence that stands. */
 export interface Running {

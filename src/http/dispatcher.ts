@@ -1,6 +1,6 @@
 /** Carries out a route for a request: who calls, what they ask, then the handler, then the answer. */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -138,7 +138,7 @@ export class Dispatcher {
   private authorizeCaller(ctx: Exchange, route: Route, now: number): Awaitable<Authorization> {
     const { changes, nodeLookup } = this.options.database;
     // This comes before any answer from memory, because another process of this server may have written.
-    changes.catchUp();
+    changes.catchUp('now');
     const { generation, accessGeneration } = changes;
     return andThen(this.identify(ctx, route, now), (principal) => {
       ctx.state.principal = principal;
@@ -179,7 +179,7 @@ export class Dispatcher {
   private stillHolds({ subject, generation, accessGeneration }: Authorization, now: number): boolean {
     const { changes } = this.options.database;
     const { principal } = subject;
-    changes.catchUp();
+    changes.catchUp('now');
     if (changes.generation !== generation || changes.accessGeneration !== accessGeneration) return false;
     if (principal === null) return true;
     // The owner of a certificate is looked up in memory, which is cheap.

@@ -3,8 +3,9 @@
 import { unlink, writeFile } from 'node:fs/promises';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
-import { inspectDatabase } from '../db/inspection.ts';
-import { type Database, type Db, openDatabase } from '../db/open.ts';
+import type { Database, Db } from '../db/database.ts';
+import { inspectDatabase } from '../db/sqlite/inspection.ts';
+import { openSqlite } from '../db/sqlite/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import { newSecret } from '../lib/ids.ts';
@@ -38,7 +39,7 @@ export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
   const password = newSecret();
   setPasswordCost(scryptCost);
   const hash = await hashPassword(password);
-  const database = await openDatabase(dataDir);
+  const database = await openSqlite(dataDir);
   try {
     const reset = () => resetPassword(database, username, hash, now);
     if (passwordFile !== null) await keepingFile(passwordFile, password, reset);

@@ -6,13 +6,13 @@
 import { createHash } from 'node:crypto';
 import { writeZip } from '../bundles/bundle-zip.ts';
 import type { Config } from '../config.ts';
-import { inspectDatabase } from '../db/inspection.ts';
 import {
   findManifest,
   type KeptManifest,
   type ManifestParameterFile,
   type ManifestTag,
 } from '../db/manifests.ts';
+import { inspectDatabase } from '../db/sqlite/inspection.ts';
 import { COMPOSITE_FILE } from '../domain/composite-document.ts';
 import { blobIdOf } from '../git/loose-objects.ts';
 import { toTimestamp } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 /** Notes in memory when each node last called, and writes it in batches, so that a poll writes nothing. */
 
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import type { Schema } from '../db/schema.ts';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

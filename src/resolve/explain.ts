@@ -1,7 +1,7 @@
 /** Explains a node's parameters: which file each scope gives, who set each value, and what is wrong. */
 
+import type { Database } from '../db/database.ts';
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { isPrerelease } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';

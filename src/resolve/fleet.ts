@@ -85,7 +85,7 @@ export class Fleet {
   private catchUp(): void {
     const { changes } = this.database;
     changes.markStale();
-    changes.catchUp();
+    changes.catchUp('now');
   }
 }
 

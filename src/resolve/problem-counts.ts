@@ -3,6 +3,7 @@
  * of the few files that apply to a node, so nodes that get the same share their count. No poll asks for any of this.
  */
 
+import type { Database } from '../db/database.ts';
 import {
   type Assignment,
   type KnownNode,
@@ -10,7 +11,6 @@ import {
   MAX_NODES,
   type ScopeLink,
 } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';

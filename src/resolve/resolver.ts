@@ -3,8 +3,8 @@
  * plan that many nodes share and the few files that apply to this node, and many nodes share the manifest as well.
  */
 
+import type { Database } from '../db/database.ts';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { type Awaitable, andThen, singleFlight } from '../lib/awaitable.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { VersionRef } from '../versions/store.ts';

@@ -1,7 +1,7 @@
 /** Decides for every route whether the caller may use it: 401, 403, or 404 for what the caller may not see. */
 
+import type { Database, Db } from '../db/database.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
-import type { Database, Db } from '../db/open.ts';
 import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';

@@ -1,7 +1,7 @@
 /** Finds the principal of a credential: a session's secret, a token, or a certificate's thumbprint. */
 
+import type { Database, Db } from '../db/database.ts';
 import { translateDatabaseError } from '../db/errors.ts';
-import type { Database, Db } from '../db/open.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';

@@ -6,7 +6,7 @@
  */
 
 import { join } from 'node:path';
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import type { RefMove } from '../git/refs.ts';
 import { gitdirOf } from '../git/repository-layout.ts';

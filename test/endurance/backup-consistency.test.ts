@@ -12,7 +12,7 @@ import {
   type Owner,
   type Snapshot,
   takeSnapshot,
-} from '../../src/db/snapshot.ts';
+} from '../../src/db/sqlite/snapshot.ts';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { DISK, type Disk } from '../../src/git/disk.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';

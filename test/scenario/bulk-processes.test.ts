@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openDatabase } from '../../src/db/open.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -65,9 +65,9 @@ describe('a bulk deed on a server of two workers', function () {
   }
 
   async function withDatabase<T>(
-    work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
+    work: (database: Awaited<ReturnType<typeof openSqlite>>) => Promise<T>,
   ): Promise<T> {
-    const database = await openDatabase(join(folder, 'data'));
+    const database = await openSqlite(join(folder, 'data'));
     try {
       return await work(database);
     } finally {

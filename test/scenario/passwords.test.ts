@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
@@ -218,7 +218,7 @@ describe('the first start without a given password', () => {
 
   it('lets one who must change the password sign out', async () => {
     const again = await signIn(client, 'admin', NEW_PASSWORD);
-    const database = await openDatabase(join(folder, 'data'));
+    const database = await openSqlite(join(folder, 'data'));
     await database.write.updateTable('users').set({ require_password_change: 1 }).execute();
     await database.close();
     expect((await client.with({ Cookie: again }).post('/api/v1/auth/logout')).status).to.equal(204);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
@@ -46,7 +47,7 @@ describe('previews of a server of two workers', function () {
     const { nodeId } = await ok(200, node.post('/api/v1/nodes/register', key));
     node.close();
     await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
-    database = await openDatabase(join(folder, 'data'));
+    database = await openSqlite(join(folder, 'data'));
   });
   after(async () => {
     await database.close();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { admitServerSettings } from '../../src/api/settings/rotation-interval.ts';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -101,7 +102,7 @@ describe('the certificates that are too old for an interval', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-interval-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
   });
   after(async () => {
     await database.close();

@@ -4,7 +4,7 @@
  */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import type { ActivityType } from '../../domain/activity-summary.ts';
 import { Pace } from '../../lib/pace.ts';

@@ -1,8 +1,8 @@
 /** The fleet in a few numbers. All of them come from counts that triggers keep, or from short ranges of indexes. */
 
 import { sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import type { Db } from '../../db/open.ts';
 import { Pace } from '../../lib/pace.ts';
 import { countByTime, type StalenessRule } from '../nodes/queries.ts';
 

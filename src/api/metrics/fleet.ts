@@ -4,8 +4,8 @@
  */
 
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { Database, Db } from '../../db/database.ts';
 import { EVIDENCE } from '../../db/node-tables.ts';
-import type { Database, Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
 import { DAY, MINUTE } from '../../lib/clock.ts';
 import type {

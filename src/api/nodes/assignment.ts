@@ -1,9 +1,9 @@
 /** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
 import type { z } from 'zod';
+import type { Db } from '../../db/database.ts';
 import { breaksReference } from '../../db/errors.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { Condition } from './list-conditions.ts';

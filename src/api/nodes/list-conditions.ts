@@ -2,7 +2,7 @@
 
 import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { DAY } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/pace.ts';
 import { ANY, countMet, type Met, type Range, type Source } from './list-slices.ts';

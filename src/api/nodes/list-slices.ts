@@ -4,7 +4,7 @@
  */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { Pace } from '../../lib/pace.ts';
 
 export type Met = RawBuilder<SqlBool>;

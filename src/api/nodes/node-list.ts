@@ -6,7 +6,7 @@
 
 import pLimit from 'p-limit';
 import type { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import type { Page } from '../crud/rows.ts';

@@ -1,7 +1,7 @@
 /** `/api/v1/nodes/{nodeId}/parameters`: which parameters a node gets, and who set each of them. */
 
+import type { Database } from '../../db/database.ts';
 import type { KnownNode } from '../../db/node-lookup.ts';
-import type { Database } from '../../db/open.ts';
 import { isPrerelease } from '../../domain/version-order.ts';
 import { type Answer, json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';

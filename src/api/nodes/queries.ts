@@ -2,7 +2,7 @@
 
 import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newestFirst, within } from '../crud/history.ts';
 import { pageOf } from '../crud/rows.ts';

@@ -1,7 +1,7 @@
 /** Which nodes are stale. */
 
 import { type SqlBool, sql } from 'kysely';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { readServerSettings } from '../settings/queries.ts';
 
 /** A node is stale when its last check-in was more than `stalenessMultiplier` of its own intervals before `now`. */

@@ -1,8 +1,8 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
 import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
 import { orConflict } from '../../db/errors.ts';
-import type { Db } from '../../db/open.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';

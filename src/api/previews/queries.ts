@@ -1,7 +1,7 @@
 /** Reads and writes of previews and of the pieces of what they found. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { PreviewPiecesTable, PreviewsTable } from '../../db/preview-tables.ts';
 
 export type PreviewRow = Selectable<PreviewsTable>;

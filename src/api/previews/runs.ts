@@ -3,7 +3,7 @@
  * as Running ones. A process says by a lock that it lives; the previews of one that is dead are ended by whoever notices.
  */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { PREVIEW_PLACES, PREVIEW_TURN, previewMaker } from '../../domain/lock-names.ts';
 import { type Clock, HOUR } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';

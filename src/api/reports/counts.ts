@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { ReportCountsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { Pace } from '../../lib/pace.ts';

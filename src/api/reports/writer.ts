@@ -4,8 +4,8 @@
  */
 
 import { CompiledQuery, sql } from 'kysely';
+import type { Database, Db } from '../../db/database.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
-import type { Database, Db } from '../../db/open.ts';
 import { joinNotes, type RunningNote, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';

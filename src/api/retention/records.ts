@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { DAY } from '../../lib/clock.ts';
 import type { CleanupRun } from '../../versions/retention.ts';
 

@@ -1,7 +1,7 @@
 /** Finds what has a text in its name: first the names that begin with it, then the others, each by name. */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
 
 export interface Found {

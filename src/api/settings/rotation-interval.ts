@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { conflict } from '../../lib/errors.ts';
 import { readServerSettings } from './queries.ts';

@@ -9,7 +9,7 @@ import {
   newestAuditEntry,
   type Snapshot,
   takeSnapshot,
-} from '../../db/snapshot.ts';
+} from '../../db/sqlite/snapshot.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';

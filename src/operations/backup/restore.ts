@@ -9,7 +9,7 @@ import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigError } from '../../config.ts';
 import { LOCK_FILE, PID_FILE } from '../../db/folder-lock.ts';
-import { DATABASE_FILE } from '../../db/open.ts';
+import { DATABASE_FILE } from '../../db/sqlite/open.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';

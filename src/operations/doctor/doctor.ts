@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import { type InspectedDatabase, inspectDatabase } from '../../db/inspection.ts';
-import { DATABASE_FILE } from '../../db/open.ts';
+import { type InspectedDatabase, inspectDatabase } from '../../db/sqlite/inspection.ts';
+import { DATABASE_FILE } from '../../db/sqlite/open.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { readOnlyStore } from '../../versions/inspection.ts';
@@ -53,7 +53,7 @@ export interface Examination {
 export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
-  const [database, checkOfDatabase] = openDatabase(dataDir);
+  const [database, checkOfDatabase] = openSqlite(dataDir);
   const store = readOnlyStore(reposDir);
   const db = database?.read ?? null;
   try {
@@ -86,7 +86,7 @@ async function attempt(name: string, where: string, check: () => Promise<Check>)
   }
 }
 
-function openDatabase(dataDir: string): [InspectedDatabase | null, Check] {
+function openSqlite(dataDir: string): [InspectedDatabase | null, Check] {
   const file = join(dataDir, DATABASE_FILE);
   const failed = (what: string): [null, Check] => {
     return [null, { name: 'database', summary: file, findings: [faultOf(file, what, START)] }];

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { newId } from '../../../src/lib/ids.ts';
 
 describe('the look-up of a node', () => {
@@ -13,7 +14,7 @@ describe('the look-up of a node', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-lookup-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     await database.write.transaction().execute(async (trx) => {
       const nothing = {
         configuration_source: null,

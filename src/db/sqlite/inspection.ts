@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
-import { MIGRATION_NAMES } from './migrate.ts';
+import type { Schema } from '../schema.ts';
+import { MIGRATION_NAMES } from './migrations.ts';
 import { DATABASE_FILE } from './open.ts';
-import type { Schema } from './schema.ts';
 
 export interface InspectedDatabase {
   read: Kysely<Schema>;

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Options, type Database as SqliteHandle } from 'better-sqlite3';
-import { internal, notFound } from '../lib/errors.ts';
-import { translateDatabaseError } from './errors.ts';
+import { internal, notFound } from '../../lib/errors.ts';
+import { translateDatabaseError } from '../errors.ts';
+import type { RepositoryRemovalsTable } from '../schema.ts';
 import { DATABASE_FILE } from './open.ts';
-import type { RepositoryRemovalsTable } from './schema.ts';
 
 /** A configuration or composite, and a repository that its row needs. */
 export type Owner = RepositoryRemovalsTable & { id: string };
