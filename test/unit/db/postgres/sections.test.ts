@@ -84,7 +84,9 @@ describe('a section of PostgreSQL', function () {
 
   it('is not begun where the lock must be free and is not', async () => {
     let runs = 0;
-    const count = async () => void (runs += 1);
+    const count = async () => {
+      runs += 1;
+    };
     await one.locks.run('a lock', async () => {
       await other.locks.runIfFree('a lock', count);
       expect(runs).to.equal(0);
