@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely';
 import { describeDatabaseUrl, parseDatabaseUrl } from '../lib/database-url.ts';
 import type { DatabasePlace } from './database.ts';
 import type { InspectedDatabase } from './inspected-database.ts';
+import { inspectPostgres } from './postgres/inspection.ts';
 import type { Schema } from './schema.ts';
 import { fileOfDatabase, inspectSqlite } from './sqlite/inspection.ts';
 
@@ -20,8 +21,8 @@ export function unusedDatabase({ dataDir, databaseUrl }: DatabasePlace): string 
 }
 
 /** @throws the driver's error if the database cannot be opened */
-export async function inspectDatabase({ dataDir }: DatabasePlace): Promise<InspectedDatabase> {
-  return inspectSqlite(dataDir);
+export async function inspectDatabase({ dataDir, databaseUrl }: DatabasePlace): Promise<InspectedDatabase> {
+  return databaseUrl === null ? inspectSqlite(dataDir) : inspectPostgres(databaseUrl);
 }
 
 /** @throws Error if there are no tables */

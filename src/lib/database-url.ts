@@ -15,7 +15,7 @@ type SslMode = (typeof SSL_MODES)[number];
 const PARAMETERS = ['sslmode', 'sslrootcert', 'connect_timeout', 'application_name'];
 const DEFAULT_PORT = 5432;
 /** Milliseconds that a new connection may take. */
-const CONNECT_TIMEOUT = 5 * SECOND;
+const CONNECT_TIMEOUT = 2 * SECOND;
 
 export interface DatabaseUrl {
   /** A name, an address, or the absolute path of the folder of a socket. */
@@ -107,8 +107,8 @@ function requireFile(path: string): void {
 
 function readTimeout(text: string | null): number {
   if (text === null) return CONNECT_TIMEOUT;
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text) * SECOND;
-  throw new DatabaseUrlFault('has a connect_timeout that is no whole number of seconds from 1 to 999');
+  if (/^(?:[1-9]|[12]\d|30)$/.test(text)) return Number(text) * SECOND;
+  throw new DatabaseUrlFault('has a connect_timeout that is no whole number of seconds from 1 to 30');
 }
 
 type Place = Pick<DatabaseUrl, 'host' | 'port' | 'database' | 'user'>;

@@ -46,7 +46,7 @@ describe('the URL of PostgreSQL', () => {
       sslMode: 'disable',
       sslRootCert: null,
       applicationName: 'hawser',
-      connectTimeout: 5_000,
+      connectTimeout: 2_000,
     });
   });
 
