@@ -19,7 +19,7 @@ import { LaneHandle } from './dialect.ts';
 import { databaseAway, isLost, isPostgresError } from './errors.ts';
 import { Keeper } from './keeper.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { nodeReads } from './node-reads.ts';
+import { PostgresNodeReader } from './node-reader.ts';
 import { askOutcome } from './outcome.ts';
 import { Sections } from './sections.ts';
 import type { Lane, Taken } from './work.ts';
@@ -118,7 +118,7 @@ async function assemble(
       client.release(lost);
     }
   };
-  const reader = nodeReads(query);
+  const reader = new PostgresNodeReader(query);
   return {
     write,
     writeNow,
