@@ -105,11 +105,12 @@ async function* namesIn(db: Db, source: Source, most: number): AsyncGenerator<Ra
   for (const { table, where, key } of source.ranges) {
     const column = sql.ref(key ?? 'fqdn');
     for (let after: string | number | null = null; ; ) {
-      const rest: Met = after === null ? where : sql`${where} and ${column} > ${after}`;
+      // The bounds of the slice stand first, because of several bounds SQLite goes by the first.
+      const rest: Met = after === null ? where : sql`${column} > ${after} and ${where}`;
       const { rows } = await sql<{ end: string | number }>`select ${column} as end from ${sql.table(table)}
         where ${rest} order by ${column} limit 1 offset ${most}`.execute(db);
       const end: string | number | null = rows[0]?.end ?? null;
-      const slice: Met = end === null ? rest : sql`${rest} and ${column} <= ${end}`;
+      const slice: Met = end === null ? rest : sql`${column} <= ${end} and ${rest}`;
       yield sql`(select fqdn from ${sql.table(table)} where ${slice}) names`;
       if (end === null) break;
       after = end;
