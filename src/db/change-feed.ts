@@ -78,7 +78,7 @@ export abstract class ChangeFeed {
     if (newest === this.seenChange) return null;
     if (oldest <= this.seenChange + 1 && newest >= this.seenChange) return this.seenChange;
     this.seenChange = newest;
-    for (const listener of this.listeners) listener.onLost();
+    this.reportLost();
     return null;
   }
 
@@ -87,5 +87,9 @@ export abstract class ChangeFeed {
       this.seenChange = seq;
       for (const listener of this.listeners) listener.onChange(kind, key);
     }
+  }
+
+  protected reportLost(): void {
+    for (const listener of this.listeners) listener.onLost();
   }
 }

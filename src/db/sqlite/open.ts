@@ -7,8 +7,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { Kysely, type LogEvent, SqliteDialect } from 'kysely';
-import { HawserError } from '../../lib/errors.ts';
+import { Kysely, SqliteDialect } from 'kysely';
 import type { Locks } from '../../lib/locks.ts';
 import type { Database } from '../database.ts';
 import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from '../errors.ts';
@@ -16,6 +15,7 @@ import { migrate } from '../migrate.ts';
 import { NodeLookup } from '../node-lookup.ts';
 import { NodeNames } from '../node-names.ts';
 import type { Schema } from '../schema.ts';
+import { raiseGeneration, WriteHealth } from '../write-health.ts';
 import { UNWATCHED, type WriteWatch } from '../write-watch.ts';
 import { SqliteChangeFeed } from './change-feed.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -140,40 +140,4 @@ function tune(handle: SqliteHandle, patience: number): SqliteHandle {
   handle.pragma(`busy_timeout = ${patience}`);
   handle.pragma('cache_size = -16384');
   return handle;
-}
-
-/** A write that alters nothing. SQLite would write nothing for an update to the same value; this costs caches a check. */
-function raiseGeneration(write: Kysely<Schema>): Promise<unknown> {
-  return write
-    .updateTable('generation')
-    .set((row) => ({ value: row('value', '+', 1) }))
-    .execute();
-}
-
-/** A statement that ends a write, once it has succeeded. */
-const WRITE = /^\s*(?:commit|insert|update|delete)/i;
-
-/** Whether the database can be written, as its last write has shown. After a failure, one more write finds out. */
-class WriteHealth {
-  private fault: string | null = null;
-
-  /**
-   * Is told of each statement of the writing handle, once it has run.
-   * @param isOpen tells whether a transaction goes on, so that nothing is on the disk yet
-   */
-  note(event: LogEvent, isOpen: boolean): void {
-    if (event.level === 'error') this.noteFailure(event.error);
-    else if (!isOpen && WRITE.test(event.query.sql)) this.fault = null;
-  }
-
-  noteFailure(error: unknown): void {
-    const failure = translateDatabaseError(error);
-    if (failure instanceof HawserError) this.fault = failure.code;
-  }
-
-  async faultOf(write: Kysely<Schema>): Promise<string | null> {
-    if (this.fault === null) return null;
-    await raiseGeneration(write).catch(() => undefined);
-    return this.fault;
-  }
 }
