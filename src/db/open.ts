@@ -1,6 +1,7 @@
 /** Opens the database that the settings name. Only one of the two drivers is loaded for it. */
 
 import type { Locks } from '../lib/locks.ts';
+import type { Log } from '../lib/log.ts';
 import type { Database, DatabasePlace } from './database.ts';
 import { openSqlite } from './sqlite/open.ts';
 import type { WriteWatch } from './write-watch.ts';
