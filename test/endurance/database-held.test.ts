@@ -267,7 +267,7 @@ describe('a database that another process holds, and a server in processes of it
   });
 
   it('keeps none of two workers from answering, and lets both write again', async () => {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     const target = await hawser.listening();
     const clientOf = (identity?: Identity) => {
       const client = makeClient(target, identity);
@@ -308,12 +308,12 @@ describe('a database that another process holds, and a server in processes of it
   });
 
   it('ends a start with one sentence', async () => {
-    hawser = spawnHawser(folder);
+    hawser = await spawnHawser(folder);
     await hawser.listening();
     hawser.child.kill('SIGTERM');
     await hawser.ended;
     holder = await holdDatabase(join(folder, 'data'));
-    hawser = spawnHawser(folder);
+    hawser = await spawnHawser(folder);
     const { code, stderr } = await hawser.ended;
     expect({ code, stderr }).to.deep.equal({
       code: 1,

@@ -50,7 +50,7 @@ describe('a bulk deed on a server of two workers', function () {
   });
 
   async function start(): Promise<void> {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);

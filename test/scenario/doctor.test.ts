@@ -24,7 +24,7 @@ import { MAIN } from '../support/configurations.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
 
 const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
@@ -52,7 +52,7 @@ describe('the doctor', function () {
 
   describe('beside a running server', () => {
     it('finds nothing while versions are made, and says so as one JSON document', async () => {
-      const spawned = spawnHawser(hawser.folder, {}, ['doctor', '--json']);
+      const spawned = await spawnHawser(hawser.folder, {}, ['doctor', '--json']);
       let isOver = false;
       const busy = (async () => {
         for (let patch = 0; !isOver; patch += 1)
@@ -116,7 +116,7 @@ describe('the doctor', function () {
     });
 
     it('leaves as it was what a crashed server left, and reads what stands in its log alone', async () => {
-      const crashed = spawnHawser(folder);
+      const crashed = await spawnHawser(folder);
       await crashed.listening();
       inDatabase("insert into configurations select 'x', 'lost', 'lost', null, 0, 0, 0, 0");
       crashed.child.kill('SIGKILL');
@@ -139,7 +139,7 @@ describe('the doctor', function () {
     it('tells people what is wrong and what to do, and ends with 1', async () => {
       rmSync(pathOf(WEB), { recursive: true });
       writeFileSync(join(folder, 'data/initial-admin-password'), 'a-secret-in-a-file\n', { mode: 0o600 });
-      const { code, stdout, stderr } = await spawnHawser(folder, {}, ['doctor']).ended;
+      const { code, stdout, stderr } = await runHawser(folder, {}, ['doctor']);
       expect(stdout).to.match(/^ERROR +rows and repositories /m);
       expect(stdout).to.match(
         /^ {2}error: configurations\/web: there is a row and no repository\n {4}-> \S/m,

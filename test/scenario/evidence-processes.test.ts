@@ -127,7 +127,7 @@ describe('what nodes run, of a server of two workers', function () {
   });
 
   async function start(): Promise<void> {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     const session = await signIn(first, 'admin', ADMIN_PASSWORD);

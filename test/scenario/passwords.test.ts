@@ -10,6 +10,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
+import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -144,6 +145,7 @@ describe('the first start without a given password', () => {
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
       ...CHEAP_HASHES,
+      ...(await databaseSettings(join(folder, 'data'))),
     });
     const sink = new Writable({
       write(chunk, _encoding, done) {

@@ -34,7 +34,7 @@ describe('previews of a server of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-previews-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     admins = await signInOverMany(await hawser.listening());
     const [admin] = admins as [Client];
     await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });

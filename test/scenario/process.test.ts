@@ -7,7 +7,7 @@ import { makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 /** The certificate that the server shows to a new connection. */
 function shownCertificate(port: number): Promise<PeerCertificate> {
@@ -34,7 +34,7 @@ describe('the process', function () {
     writeFileSync(certificate(), made.cert);
     writeFileSync(key(), made.key, { mode: 0o600 });
     writeFileSync(join(folder, 'password'), `${ADMIN_PASSWORD}\r\nonly the first line counts\n`);
-    hawser = spawnHawser(folder, {
+    hawser = await spawnHawser(folder, {
       HAWSER_ADMIN_PASSWORD: '',
       HAWSER_ADMIN_PASSWORD_FILE: join(folder, 'password'),
       HAWSER_TLS_CERT: certificate(),
@@ -104,7 +104,7 @@ describe('the process', function () {
 
   it('does not start on a port that is taken, and says so', async () => {
     const other = join(folder, 'other');
-    const { code, stderr } = await spawnHawser(other, { HAWSER_PORT: String(target.port) }).ended;
+    const { code, stderr } = await runHawser(other, { HAWSER_PORT: String(target.port) });
     expect(stderr).to.equal(`hawser: HAWSER_PORT: another program listens on port ${target.port} already\n`);
     expect(code).to.equal(1);
   });
@@ -143,7 +143,7 @@ describe('the process', function () {
 
   it('finds everything again at the next start', async () => {
     rmSync(join(folder, 'password'));
-    const again = spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '', HAWSER_LOG_LEVEL: 'info' });
+    const again = await spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '', HAWSER_LOG_LEVEL: 'info' });
     const found = await again.listening();
     const client = makeClient(found);
     await signIn(client, 'admin', ADMIN_PASSWORD);

@@ -22,7 +22,7 @@ import {
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { expectProof, manifestPath, proofPath, pulled, ran, readProof, reported } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 const NODES = 620;
 /** A document has at most 20,000 leaves, merged ones too. */
@@ -131,7 +131,7 @@ describe('the proof, asked of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-proof-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     const token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
@@ -174,7 +174,7 @@ describe('the proof, asked of two workers', function () {
       expect(proof).to.deep.equal({ nodes: '0/0/0/1 of 1', reasons: { NotPolledSince: 1 } });
     }
     for (const each of admins) await eventually(() => ok(200, each.get(manifestPath(checksum))));
-    const { code, stdout } = await spawnHawser(folder, {}, ['verify', checksum]).ended;
+    const { code, stdout } = await runHawser(folder, {}, ['verify', checksum]);
     expect(`${code} ${stdout}`).to.equal('0 match\n');
     client.close();
   });

@@ -9,6 +9,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -214,6 +215,7 @@ describe('the first password, made at random', () => {
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...CHEAP_HASHES,
+      ...(await databaseSettings(dataDir)),
     });
     let first = '';
     const showFirstPassword = (password: string) => {

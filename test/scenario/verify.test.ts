@@ -17,7 +17,7 @@ import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { manifestPath, pulled, reported, told } from '../support/proof.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser } from '../support/spawned.ts';
 
 const WEB = 'configurations/web';
 const PARAMETERS = 'parameters/web';
@@ -79,7 +79,7 @@ describe('the chain of proof', function () {
   const manifestOf = (sum: string) => ok(200, hawser.admin.get(manifestPath(sum)));
   const revision = (repository: string, name: string) =>
     hawser.git(`${repository}.git`, 'rev-parse', name).trim();
-  const verify = (sum: string, folder = hawser.folder) => spawnHawser(folder, {}, ['verify', sum]).ended;
+  const verify = (sum: string, folder = hawser.folder) => runHawser(folder, {}, ['verify', sum]);
 
   it('leads from what the node runs to the tag, the parameter files and the bundle', async () => {
     const { running } = await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`));
@@ -174,7 +174,7 @@ describe('the chain of proof', function () {
       expect(`${code} ${stdout}`).to.equal('1 ');
       expect(stderr).to.equal('hawser: a checksum has 64 hexadecimal digits\n');
     }
-    expect((await spawnHawser(hawser.folder, {}, ['verify']).ended).code).to.equal(64);
+    expect((await runHawser(hawser.folder, {}, ['verify'])).code).to.equal(64);
   });
 
   describe('when something has been changed', () => {

@@ -11,7 +11,7 @@ import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
@@ -40,7 +40,7 @@ describe('a server of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
     target = await hawser.listening();
     admins = await signInOverMany();
   });
@@ -342,10 +342,10 @@ describe('workers that cannot start', () => {
   it('end the server with their exit code, and say why', async function () {
     this.timeout(180_000);
     const folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
-    const holder = spawnHawser(join(folder, 'one'));
+    const holder = await spawnHawser(join(folder, 'one'));
     const { port } = await holder.listening();
     const settings = { HAWSER_WORKERS: '2', HAWSER_PORT: String(port) };
-    const { code, stderr } = await spawnHawser(join(folder, 'two'), settings).ended;
+    const { code, stderr } = await runHawser(join(folder, 'two'), settings);
     expect(code).to.equal(1);
     expect(stderr).to.include(`another program listens on port ${port} already`);
     holder.child.kill('SIGKILL');
