@@ -12,7 +12,6 @@ import { assign, configurationPath, poll, saveParameters } from '../support/para
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
-const placeOf = ({ dataDir, reposDir }: Hawser) => ({ dataDir, databaseUrl: null, reposDir });
 const FILES = { [MAIN]: 'resources: []\n' };
 
 describe('what a thread knows of the fleet', function () {
@@ -35,7 +34,7 @@ describe('what a thread knows of the fleet', function () {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES, '1.1.0': FILES, '2.0.0': FILES });
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': FILES });
     await publishWithChildren(hawser.admin, 'stack', '1.0.0', ['web', 'db']);
-    fleet = new Fleet({ ...placeOf(hawser), cacheBytes: 2 ** 24 });
+    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 });
   });
 
   after(async () => {
@@ -181,7 +180,7 @@ describe('what a thread knows of the fleet', function () {
   });
 
   it('is read by threads beside the server too', async () => {
-    const threads = openFleetThreads(placeOf(hawser));
+    const threads = openFleetThreads(hawser);
     const input: PreviewInput = {
       proposal: { published: [], files: [], assignments: new Map(), tags: new Map() },
       readable: { configurations: 'all', composites: 'all', parameters: 'all' },
