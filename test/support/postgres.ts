@@ -76,6 +76,19 @@ async function makeDatabase(address: ClusterAddress): Promise<TestDatabase> {
   };
 }
 
+/** Makes one database of the shared cluster a copy of another, which nobody may be connected to. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  const address = await sharedCluster();
+  const name = databaseName(to);
+  await queryAs(superUrl(address), `drop database if exists ${name} with (force)`);
+  await queryAs(superUrl(address), `create database ${name} owner hawser template ${databaseName(from)}`);
+}
+
+/** The name of the database in a URL. */
+export function databaseName(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
 let shared: Promise<ClusterAddress> | undefined;
 
 function sharedCluster(): Promise<ClusterAddress> {
