@@ -1,6 +1,7 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -8,10 +9,11 @@ import { describeFault } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { DATABASE_FILE } from './db/sqlite/open.ts';
-import { TLS_FILES } from './domain/lock-names.ts';
+import { SERVER, TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
-import type { Clock } from './lib/clock.ts';
+import { type Clock, SECOND } from './lib/clock.ts';
+import { HawserError } from './lib/errors.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Locks } from './lib/locks.ts';
@@ -102,9 +104,11 @@ export async function openStores({
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
   const database = await namingDatabase(config, () =>
-    openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null }),
+    openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null, log }),
   );
   const { locks } = database;
+  // Of several processes the first has seen to it.
+  if (config.databaseUrl !== null && part === undefined) await claimDatabase(database);
   const store = new GitStore({
     root: reposDir,
     log,
@@ -129,6 +133,25 @@ export async function openStores({
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
   return { database, store, locks, metrics };
+}
+
+/** After the end of a machine, PostgreSQL notices within so many milliseconds that its server is gone. */
+const PATIENCE_FOR_GONE = 20 * SECOND;
+
+/**
+ * Keeps other servers out: the repositories are in a folder of this one, so another one would know nothing of them.
+ * @throws HawserError `database_in_use`
+ */
+async function claimDatabase(database: Database): Promise<void> {
+  const until = performance.now() + PATIENCE_FOR_GONE;
+  while ((await database.locks.acquireIfFree(SERVER)) === null) {
+    if (performance.now() > until) {
+      await database.close();
+      const message = 'HAWSER_DATABASE_URL: another Hawser server uses this database. Stop that one first';
+      throw new HawserError('invalid', 'database_in_use', message);
+    }
+    await sleep(SECOND / 2);
+  }
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {

@@ -121,7 +121,7 @@ export class Explainer {
 
   private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
     const { assignment, generation } = node;
-    const links = this.database.nodeLookup.scopesOf(node);
+    const links = await this.database.nodeLookup.scopesOf(node);
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;

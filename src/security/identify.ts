@@ -2,6 +2,8 @@
 
 import type { Database, Db } from '../db/database.ts';
 import { translateDatabaseError } from '../db/errors.ts';
+import type { KnownNode } from '../db/node-lookup.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
@@ -118,11 +120,9 @@ export class Identifier {
    * @returns null when the certificate is not the current one of a node; a node may have announced it
    * @throws HawserError unauthenticated when it has expired
    */
-  node({ thumbprint }: PresentedCertificate, now: number): NodePrincipal | null {
+  node({ thumbprint }: PresentedCertificate, now: number): Awaitable<NodePrincipal | null> {
     const node = this.database.nodeLookup.byThumbprint(thumbprint);
-    if (node === null) return null;
-    if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
-    return { kind: 'node', node };
+    return node instanceof Promise ? whenRead(node, now) : toPrincipal(node, now);
   }
 
   /**
@@ -130,10 +130,12 @@ export class Identifier {
    * @param nodeId the id in the path
    * @throws HawserError unauthenticated when this node has not announced the certificate
    */
-  rejectUnknownCertificate(presented: PresentedCertificate, nodeId: string): void {
+  rejectUnknownCertificate(presented: PresentedCertificate, nodeId: string): Awaitable<void> {
     const { thumbprint, sha1Thumbprint } = presented.describe();
-    if (!this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint))
-      throw unknownCertificate();
+    const hasAnnounced = this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
+    return andThen(hasAnnounced, (isAnnounced) => {
+      if (!isAnnounced) throw unknownCertificate();
+    });
   }
 
   /**
@@ -146,7 +148,7 @@ export class Identifier {
     circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
     await activateCertificate(this.database, presented.describe(), circumstances);
-    const node = this.node(presented, circumstances.now);
+    const node = await this.node(presented, circumstances.now);
     if (node === null) throw unknownCertificate();
     return node;
   }
@@ -167,6 +169,16 @@ export class Identifier {
       renewedSession: null,
     };
   }
+}
+
+function toPrincipal(node: KnownNode | null, now: number): NodePrincipal | null {
+  if (node === null) return null;
+  if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
+  return { kind: 'node', node };
+}
+
+async function whenRead(node: Promise<KnownNode | null>, now: number): Promise<NodePrincipal | null> {
+  return toPrincipal(await node, now);
 }
 
 /**

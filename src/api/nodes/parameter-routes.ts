@@ -81,7 +81,7 @@ async function questionOf(
   nodeId: string,
   configurationId: string | undefined,
 ): Promise<Question> {
-  const node = database.nodeLookup.byNodeId(nodeId);
+  const node = await database.nodeLookup.byNodeId(nodeId);
   if (node === null) throw notFound('No such node');
   const id = configurationId ?? assignedConfiguration(node);
   const configuration = await grantedResource(database.read, principal, 'parameters', 'Read', { id });

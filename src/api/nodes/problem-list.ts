@@ -115,7 +115,7 @@ export class ProblemList {
 
   private async currentFleet(caller: string): Promise<Fleet> {
     const { changes } = this.database;
-    changes.catchUp('now');
+    await changes.catchUp('now');
     const { generation, lastChange } = changes;
     const known = this.fleet;
     if (known?.generation === generation && known.lastChange === lastChange) return known;

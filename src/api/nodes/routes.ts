@@ -106,7 +106,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
       async handle({ principal, params: { nodeId }, facts: { now } }) {
         const row = await findNode(read, nodeId, await stalenessRule(database, now));
         if (!row) throw notFound('No such node');
-        const node = database.nodeLookup.byNodeId(nodeId);
+        const node = await database.nodeLookup.byNodeId(nodeId);
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
         return {

@@ -93,18 +93,31 @@ class RecordCleanup {
     let done = 0;
     while (done < keys.length) {
       this.run.signal.throwIfAborted();
-      let deleted = 0;
-      await this.database.writeUnflushed.transaction().execute(async (trx) => {
-        const end = performance.now() + BUDGET;
-        do {
-          const some = keys.subarray(done, done + RECORDS_AT_ONCE);
-          deleted += await deleteKeys(trx, this.table, some, this.until);
-          done += some.length;
-        } while (done < keys.length && performance.now() < end);
-      });
+      const from = done;
+      const [deleted, to] = await this.database.writeUnflushed
+        .transaction()
+        .execute((trx) => this.deleteSlice(trx, keys, from));
+      done = to;
       this.move(deleted);
       await sleep(PAUSE);
     }
+  }
+
+  /** @returns how many records were deleted, and the place of the first one that was left out because time was over */
+  private async deleteSlice(
+    trx: Db,
+    keys: Float64Array,
+    from: number,
+  ): Promise<[deleted: number, to: number]> {
+    const end = performance.now() + BUDGET;
+    let deleted = 0;
+    let at = from;
+    do {
+      const some = keys.subarray(at, at + RECORDS_AT_ONCE);
+      deleted += await deleteKeys(trx, this.table, some, this.until);
+      at += some.length;
+    } while (at < keys.length && performance.now() < end);
+    return [deleted, at];
   }
 
   private move(count: number): void {

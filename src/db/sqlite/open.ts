@@ -20,6 +20,7 @@ import { UNWATCHED, type WriteWatch } from '../write-watch.ts';
 import { SqliteChangeFeed } from './change-feed.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { SqliteNodeReader } from './node-reader.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { PATIENCE, Writer } from './writer.ts';
 import { WriterDialect } from './writer-dialect.ts';
@@ -63,8 +64,9 @@ export async function openSqlite(
   await migrate(write, MIGRATIONS);
   const lookupHandle = openReader(file);
   changes = new SqliteChangeFeed(lookupHandle);
-  const nodeLookup = new NodeLookup(lookupHandle, changes, locks === null);
-  const nodeNames = new NodeNames(lookupHandle, changes);
+  const nodeReader = new SqliteNodeReader(lookupHandle);
+  const nodeLookup = new NodeLookup(nodeReader, changes, locks === null);
+  const nodeNames = new NodeNames(nodeReader, changes);
   const statements = new PreparedStatements(openReader(file));
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {

@@ -75,7 +75,8 @@ describe('the change feed', () => {
   it('ends what is remembered of scopes when tags, scope types or values change', async () => {
     const scopes = async () => {
       const node = await seenThere('AB');
-      return node && there.nodeLookup.scopesOf(node).map((each) => each.scopeValue ?? each.scopeTypeName);
+      const links = node && (await there.nodeLookup.scopesOf(node));
+      return links?.map((each) => each.scopeValue ?? each.scopeTypeName);
     };
     const write = (statement: string) => sql.raw(statement).execute(here.write);
     const addType = (name: string, precedence: number) =>
@@ -119,7 +120,8 @@ describe('the change feed', () => {
       values ('n2', 'web-02', 'Unknown', 'Unknown', 1)`.execute(here.write);
     await addCertificate('EF', 'n2');
     const nodes = [await seenThere('AB'), await seenThere('EF')];
-    const values = nodes.map((node) => node && there.nodeLookup.scopesOf(node).at(-1)?.scopeValue);
+    const links = await Promise.all(nodes.map((node) => node && there.nodeLookup.scopesOf(node)));
+    const values = links.map((each) => each?.at(-1)?.scopeValue);
     expect(values).to.deep.equal(['web-01', 'web-02']);
     expect(nodes[0]?.scopes?.shared).to.equal(nodes[1]?.scopes?.shared);
   });
