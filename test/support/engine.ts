@@ -32,7 +32,7 @@ export async function placeOf(dataDir: string): Promise<DatabasePlace> {
   // While this folder is there, the database is kept. The data folder itself may be absent until the server starts.
   mkdirSync(dirname(dataDir), { recursive: true });
   await dropUnused();
-  const made = databases.get(dataDir) ?? newDatabase();
+  const made = databases.get(dataDir) ?? newDatabase('migrated');
   databases.set(dataDir, made);
   return { dataDir, databaseUrl: (await made).url };
 }
