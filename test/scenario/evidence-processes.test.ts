@@ -63,7 +63,7 @@ describe('what nodes run, over restarts and faults', () => {
 
   it('is kept while the database cannot be written, and written then', async () => {
     const { checksum: before } = await runningOf(hawser, node);
-    const holder = await holdDatabase(hawser.dataDir);
+    const holder = await holdDatabase(hawser);
     let checksum = '';
     try {
       await ok(200, poll(node));
@@ -81,7 +81,7 @@ describe('what nodes run, over restarts and faults', () => {
 
   it('is written later where a change came while the database was held', async () => {
     await assign(hawser, node, 'web', { majorVersion: 2 });
-    const holder = await holdDatabase(hawser.dataDir);
+    const holder = await holdDatabase(hawser);
     let checksum = '';
     try {
       checksum = await offeredTo(node);

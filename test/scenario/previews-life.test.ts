@@ -170,7 +170,7 @@ describe('the life of a preview, and who may read it', function () {
     let holder: Holder | undefined;
     await whileNothingIsMade(async () => {
       id = (await ok(202, askFor(admin, [publishing('web', '1.1.0')]))).id;
-      holder = await holdDatabase(hawser.dataDir);
+      holder = await holdDatabase(hawser);
     });
     await eventually(
       async () => expect(hawser.log()).to.include('the end of a preview could not be written'),

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -47,7 +47,7 @@ describe('previews of a server of two workers', function () {
     const { nodeId } = await ok(200, node.post('/api/v1/nodes/register', key));
     node.close();
     await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
-    database = await openSqlite(join(folder, 'data'));
+    database = await openDatabaseOf(join(folder, 'data'));
   });
   after(async () => {
     await database.close();
