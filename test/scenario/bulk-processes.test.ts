@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
-import { placeOf } from '../support/engine.ts';
+import { describeOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, ALL_SCOPES, createToken, publishConfiguration, signIn } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
@@ -15,7 +15,7 @@ import { type Spawned, spawnHawser } from '../support/spawned.ts';
 const BULK = '/api/v1/nodes/bulk';
 const NODES = 2_000;
 
-describe('a bulk deed on a server of two workers', function () {
+describeOnSqlite('a bulk deed on a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;

@@ -131,7 +131,7 @@ describe('the doctor', function () {
       },
     );
 
-    it('makes nothing where there is nothing', async () => {
+    itOnSqlite('makes nothing where there is nothing', async () => {
       rmSync(join(folder, 'data'), { recursive: true });
       rmSync(join(folder, 'repos'), { recursive: true });
       const findings = await errors();
@@ -283,7 +283,7 @@ describe('the doctor', function () {
         expect((await errors())[0]?.what).to.include('not a database');
       });
 
-      it('rows that refer to none', async () => {
+      itOnSqlite('rows that refer to none', async () => {
         await inDatabase("insert into user_roles select id, 'no-such-role' from users");
         expect(only(await errors()).what).to.equal(
           '1 rows of user_roles refer to rows of roles that are not there',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -94,7 +95,7 @@ describe('what nodes run, over restarts and faults', () => {
   });
 });
 
-describe('what nodes run, of a server of two workers', function () {
+describeOnSqlite('what nodes run, of a server of two workers', function () {
   this.timeout(120_000);
   let folder: string;
   let hawser: Spawned;

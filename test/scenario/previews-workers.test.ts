@@ -8,6 +8,7 @@ import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
 import { openDatabaseOf } from '../support/database.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -25,7 +26,7 @@ import { type Spawned, spawnHawser } from '../support/spawned.ts';
 const CONNECTIONS = 6;
 const CHANGES = [publishing('web', '1.1.0')];
 
-describe('previews of a server of two workers', function () {
+describeOnSqlite('previews of a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;

@@ -11,3 +11,12 @@ export function withFile<T>(file: string, options: Options, work: (handle: Sqlit
     handle.close();
   }
 }
+
+export async function withFileAsync<T>(file: string, work: (handle: SqliteHandle) => Promise<T>): Promise<T> {
+  const handle = new SqliteDatabase(file);
+  try {
+    return await work(handle);
+  } finally {
+    handle.close();
+  }
+}
