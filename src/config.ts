@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { isAddressRange, isLoopback } from './lib/address-set.ts';
+import { DatabaseUrlFault, parseDatabaseUrl } from './lib/database-url.ts';
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 
 /** Sizes are in bytes. If the name of a file is null, its feature is off. */
@@ -227,9 +228,16 @@ function readDatabaseUrl(read: Reader): string | null {
   const name = 'HAWSER_DATABASE_URL';
   const text = read.secret(name);
   if (text === null) return null;
-  if (URL.canParse(text) && /^postgres(?:ql)?:$/.test(new URL(text).protocol)) return text;
-  const allowed = 'the URL of PostgreSQL 15 or later, such as postgres://hawser@db.example.org/hawser';
-  throw new ConfigError(name, 'not the URL of a PostgreSQL database', allowed);
+  try {
+    parseDatabaseUrl(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof DatabaseUrlFault)) throw error;
+    const allowed =
+      'the URL of PostgreSQL 15 or later, such as postgres://hawser@db.example.org/hawser?sslmode=verify-full, in which ' +
+      'a password has escapes (%2F) for its special characters';
+    throw new ConfigError(name, error.message, allowed);
+  }
 }
 
 /** The token must be too long to be guessed, and of characters that a Bearer header may hold. */
@@ -258,7 +266,11 @@ function refuseHalves(config: Config): void {
   }
 }
 
-function refuseContradictions({ host, port, ui, tls, proxies }: Config): void {
+function refuseContradictions({ host, port, ui, tls, proxies, workers, databaseUrl }: Config): void {
+  if (workers > 1 && databaseUrl !== null) {
+    const fault = 'several processes cannot serve from PostgreSQL yet';
+    throw new ConfigError('HAWSER_WORKERS', fault, '1 together with HAWSER_DATABASE_URL');
+  }
   if (ui.port !== null && !ui.isOn)
     throw new ConfigError('HAWSER_UI_PORT', 'has no meaning with HAWSER_UI=off', 'one of the two');
   if (ui.port !== null && ui.port !== 0 && ui.port === port)

@@ -1,8 +1,9 @@
 /** Brings the tables to the newest form. Each migration runs once, in order, and all of them in one transaction. */
 
-import { type Kysely, type Migration, Migrator } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { internal } from '../lib/errors.ts';
 import { databaseHeld, isHeld } from './errors.ts';
+import type { MigrationState } from './inspected-database.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -15,4 +16,17 @@ export async function migrate(db: Kysely<Schema>, migrations: Record<string, Mig
   if (isHeld(error)) throw databaseHeld();
   if (error)
     throw internal('migration_failed', 'The database could not be brought to the newest form', error);
+}
+
+/** @param names those of this release */
+export async function compareMigrations(
+  db: Kysely<Schema>,
+  names: readonly string[],
+): Promise<MigrationState> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const done = rows.map(({ name }) => name);
+  return {
+    pending: names.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !names.includes(name)),
+  };
 }

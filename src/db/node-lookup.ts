@@ -135,11 +135,10 @@ export class NodeLookup {
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
   scopesOf(node: KnownNode): Awaitable<ScopeLink[]> {
     if (node.scopes !== null) return linksOf(node.scopes);
-    const { ends } = this;
     return andThen(this.reader.scopesOf(node.nodeId), (rows) => {
-      const scopes = this.toScopes(rows);
-      if (ends === this.ends) node.scopes = scopes;
-      return linksOf(scopes);
+      // If scopes have changed meanwhile, the node itself is no longer remembered.
+      node.scopes = this.toScopes(rows);
+      return linksOf(node.scopes);
     });
   }
 

@@ -11,9 +11,16 @@ export interface OpenOptions {
   watch?: WriteWatch;
   /** Those of the other processes of this server, if there are any. */
   locks?: Locks | null;
+  /** Is told when PostgreSQL goes away, and when it is back. */
+  log?: Log | null;
 }
 
-/** @throws what `openSqlite` throws */
-export async function openDatabase({ dataDir }: DatabasePlace, options: OpenOptions = {}): Promise<Database> {
-  return openSqlite(dataDir, options);
+/** @throws what `openSqlite` or `openPostgres` throws */
+export async function openDatabase(
+  { dataDir, databaseUrl }: DatabasePlace,
+  options: OpenOptions = {},
+): Promise<Database> {
+  if (databaseUrl === null) return openSqlite(dataDir, options);
+  const { openPostgres } = await import('./postgres/open.ts');
+  return openPostgres(databaseUrl, options);
 }

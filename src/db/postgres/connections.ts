@@ -6,9 +6,8 @@
 import { Socket } from 'node:net';
 import type { Client, ClientConfig, Pool } from 'pg';
 import { SECOND } from '../../lib/clock.ts';
+import { clientOptions } from './client-options.ts';
 
-/** Milliseconds after which an attempt to connect is given up. */
-const CONNECT_TIMEOUT = 2 * SECOND;
 /** Milliseconds after which a connection that nobody uses is closed. */
 const IDLE = 60 * SECOND;
 
@@ -29,15 +28,13 @@ const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 type Driver = typeof import('pg').default;
 
 export class Connections {
-  private readonly url: string;
   private readonly Client: typeof Client;
   private readonly driver: Driver;
   private readonly sockets: Map<object, Socket> = new Map();
 
   private constructor(url: string, driver: Driver) {
-    this.url = url;
     this.driver = driver;
-    this.Client = clientClass(driver, this.sockets);
+    this.Client = clientClass(url, driver, this.sockets);
   }
 
   /** Loads the driver. Nothing is connected yet. @param url may hold a password */
@@ -50,7 +47,7 @@ export class Connections {
    * @throws the driver's error
    */
   async connect(): Promise<Client> {
-    const client = new this.Client(this.config);
+    const client = new this.Client();
     client.on('error', ignore);
     try {
       await client.connect();
@@ -65,7 +62,6 @@ export class Connections {
   /** @param max the most connections at a time; further callers wait for one of them */
   pool(max: number): Pool {
     const pool = new this.driver.Pool({
-      ...this.config,
       Client: this.Client,
       max,
       idleTimeoutMillis: IDLE,
@@ -89,10 +85,6 @@ export class Connections {
   discard(client: object): void {
     this.sockets.get(client)?.destroy();
   }
-
-  private get config(): ClientConfig {
-    return { connectionString: this.url };
-  }
 }
 
 /** One connection, for a thread or a command that needs no more. @throws the driver's error */
@@ -101,17 +93,13 @@ export async function connect(url: string): Promise<Client> {
 }
 
 /** A client whose socket is known, because the driver itself waits for an answer before it ends a connection. */
-function clientClass(driver: Driver, sockets: Map<object, Socket>): typeof Client {
+function clientClass(url: string, driver: Driver, sockets: Map<object, Socket>): typeof Client {
   return class extends driver.Client {
-    constructor(config: ClientConfig) {
+    constructor(config: ClientConfig = {}) {
       const socket = new Socket();
       super({
         ...config,
-        // `sslmode` means what PostgreSQL's own programs take it for.
-        connectionString: withLibpqRules(config.connectionString ?? ''),
-        application_name: 'hawser',
-        connectionTimeoutMillis: CONNECT_TIMEOUT,
-        keepAlive: true,
+        ...clientOptions(url),
         types: { getTypeParser: parserOf(driver) },
         stream: () => socket,
       });
@@ -119,12 +107,6 @@ function clientClass(driver: Driver, sockets: Map<object, Socket>): typeof Clien
       socket.once('close', () => sockets.delete(this));
     }
   } as typeof Client;
-}
-
-function withLibpqRules(url: string): string {
-  const rules = new URL(url);
-  if (rules.searchParams.has('sslmode')) rules.searchParams.set('uselibpqcompat', 'true');
-  return rules.href;
 }
 
 function parserOf(driver: Driver): NonNullable<ClientConfig['types']>['getTypeParser'] {

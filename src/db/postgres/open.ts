@@ -19,6 +19,7 @@ import { LaneHandle } from './dialect.ts';
 import { databaseAway, isLost, isPostgresError } from './errors.ts';
 import { Keeper } from './keeper.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { PostgresNodeReader } from './node-reader.ts';
 import { askOutcome } from './outcome.ts';
 import { Sections } from './sections.ts';
 import type { Lane, Taken } from './work.ts';
@@ -117,6 +118,7 @@ async function assemble(
       client.release(lost);
     }
   };
+  const reader = new PostgresNodeReader(query);
   return {
     write,
     writeNow,
@@ -124,8 +126,8 @@ async function assemble(
     noteUnflushed: writing(LANES.noteUnflushed),
     flush: async () => void (await raiseGeneration(write)),
     read,
-    nodeLookup: new NodeLookup(query, changes),
-    nodeNames: new NodeNames(query, changes),
+    nodeLookup: new NodeLookup(reader, changes, true),
+    nodeNames: new NodeNames(reader, changes),
     changes,
     locks,
     requireWritable: async () => changes.requireHere(),
@@ -136,7 +138,8 @@ async function assemble(
     async close() {
       await changes.close();
       await keeper.close();
-      await Promise.all([writes.end(), reads.end()]);
+      // A pool may be ended only once, and a database may be closed again.
+      await Promise.all([writes, reads].map((pool) => pool.ending || pool.end()));
     },
   };
 }
