@@ -6,6 +6,7 @@ import { forbidden, HawserError, notFound, unauthenticated } from '../lib/errors
 import { isSameDigest, sha256Hex } from '../lib/hash.ts';
 import type { PresentedCertificate } from '../security/certificates.ts';
 import type { Identifier } from '../security/identify.ts';
+import { unknownCertificate } from '../security/pending-certificates.ts';
 import type { NodePrincipal, Principal } from '../security/principal.ts';
 import type { Client } from './client.ts';
 import { clientOf } from './connections.ts';
@@ -58,6 +59,7 @@ function trusted(node: NodePrincipal, client: Client): NodePrincipal {
   return node;
 }
 
+/** A certificate that was not the current one of a node. One that was announced becomes the current one. */
 function newcomer(
   identifier: Identifier,
   client: Client,
@@ -65,10 +67,17 @@ function newcomer(
   { requestId, now, nodeId }: Circumstances,
 ): Awaitable<NodePrincipal> {
   // This comes first, because to verify a certificate behind a proxy is work.
-  return andThen(identifier.rejectUnknownCertificate(peer, nodeId), () => {
+  return andThen(identifier.hasAnnounced(peer, nodeId), (isAnnounced) => {
+    if (!isAnnounced) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
     requireTrust(client);
     return identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
   });
+}
+
+/** Another call of the node may have made the certificate current after it was looked for, and ended the announcement. */
+function admitted(node: NodePrincipal | null, client: Client): NodePrincipal {
+  if (node === null) throw unknownCertificate();
+  return trusted(node, client);
 }
 
 function requireTrust({ isTrusted }: Client): void {

@@ -3,7 +3,7 @@
 import type { Database, Db } from '../db/database.ts';
 import { translateDatabaseError } from '../db/errors.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
-import { type Awaitable, andThen } from '../lib/awaitable.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
@@ -125,17 +125,10 @@ export class Identifier {
     return node instanceof Promise ? whenRead(node, now) : toPrincipal(node, now);
   }
 
-  /**
-   * Refuses certificates that nobody announced, at the cost of at most one indexed read.
-   * @param nodeId the id in the path
-   * @throws HawserError unauthenticated when this node has not announced the certificate
-   */
-  rejectUnknownCertificate(presented: PresentedCertificate, nodeId: string): Awaitable<void> {
+  /** Whether this node has announced the certificate. It costs at most one indexed read. */
+  hasAnnounced(presented: PresentedCertificate, nodeId: string): Awaitable<boolean> {
     const { thumbprint, sha1Thumbprint } = presented.describe();
-    const hasAnnounced = this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
-    return andThen(hasAnnounced, (isAnnounced) => {
-      if (!isAnnounced) throw unknownCertificate();
-    });
+    return this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
   }
 
   /**

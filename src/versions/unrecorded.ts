@@ -99,7 +99,7 @@ async function isRecorded(
     .where('resource_id', '=', resourceId)
     .where('timestamp', '=', at)
     .where('action', '=', action)
-    .where('request_id', 'is', requestId)
+    .where('request_id', 'is not distinct from', requestId)
     .executeTakeFirst();
   return found !== undefined;
 }

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -28,7 +28,7 @@ describe('tokens of service accounts', function () {
 
   before(async () => {
     hawser = await startHawser();
-    database = await openSqlite(hawser.dataDir);
+    database = await openDatabase(hawser);
     admin = hawser.client().with({ Cookie: hawser.session });
   });
   after(async () => {

@@ -13,12 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { describeOnSqlite } from '../support/engine.ts';
 import { startHawser } from '../support/hawser.ts';
 import { runHawser } from '../support/spawned.ts';
 
 const PAGE = 4096;
 
-describe('a start on a damaged database', function () {
+describeOnSqlite('a start on a damaged database', function () {
   this.timeout(120_000);
   let whole: string;
   let folder: string;

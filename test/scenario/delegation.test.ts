@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { GRANT_RULES, type GrantKind, type GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -110,7 +110,7 @@ describe('what somebody hands out they must hold themselves', function () {
 
   before(async () => {
     hawser = await startHawser();
-    database = await openSqlite(hawser.dataDir);
+    database = await openDatabase(hawser);
     for (const name of ['zebra', 'okapi']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
     }

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
-import { databaseSettings } from '../support/engine.ts';
+import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
 import { PROJECT, programArguments } from '../support/program.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
@@ -161,23 +161,26 @@ describe('a folder', function () {
     });
   }
 
-  it('belongs to the primary of several workers, and is free when all of them have gone', async () => {
-    const first = await started({ HAWSER_WORKERS: '2' });
-    const others = await Promise.all([ended({ HAWSER_WORKERS: '2' }), ended()]);
-    for (const other of others) expectRefused(other, 'HAWSER_DATA_DIR', first.child.pid);
-    await serves(first.target);
-    const workers = childrenOf(first.child.pid);
-    expect(workers).to.have.length(2);
-    first.child.kill('SIGKILL');
-    const second = await started({ HAWSER_WORKERS: '2' });
-    expect(workers.filter((pid) => existsSync(`/proc/${pid}`) && stateOf(pid) !== 'Z')).to.deep.equal([]);
-    await serves(second.target);
-    second.child.kill('SIGTERM');
-    expect((await second.ended).code).to.equal(0);
-    await serves((await started()).target);
-  });
+  itOnSqlite(
+    'belongs to the primary of several workers, and is free when all of them have gone',
+    async () => {
+      const first = await started({ HAWSER_WORKERS: '2' });
+      const others = await Promise.all([ended({ HAWSER_WORKERS: '2' }), ended()]);
+      for (const other of others) expectRefused(other, 'HAWSER_DATA_DIR', first.child.pid);
+      await serves(first.target);
+      const workers = childrenOf(first.child.pid);
+      expect(workers).to.have.length(2);
+      first.child.kill('SIGKILL');
+      const second = await started({ HAWSER_WORKERS: '2' });
+      expect(workers.filter((pid) => existsSync(`/proc/${pid}`) && stateOf(pid) !== 'Z')).to.deep.equal([]);
+      await serves(second.target);
+      second.child.kill('SIGTERM');
+      expect((await second.ended).code).to.equal(0);
+      await serves((await started()).target);
+    },
+  );
 
-  it('is not given up by a worker that lives on after its primary', async () => {
+  itOnSqlite('is not given up by a worker that lives on after its primary', async () => {
     const first = await started({ HAWSER_WORKERS: '2' });
     const [worker = 0] = childrenOf(first.child.pid);
     process.kill(worker, 'SIGSTOP');

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
-import { withDatabase } from '../support/database.ts';
+import { openDatabaseOf, withDatabase } from '../support/database.ts';
 import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
@@ -220,7 +219,7 @@ describe('the first start without a given password', () => {
 
   it('lets one who must change the password sign out', async () => {
     const again = await signIn(client, 'admin', NEW_PASSWORD);
-    const database = await openSqlite(join(folder, 'data'));
+    const database = await openDatabaseOf(join(folder, 'data'));
     await database.write.updateTable('users').set({ require_password_change: 1 }).execute();
     await database.close();
     expect((await client.with({ Cookie: again }).post('/api/v1/auth/logout')).status).to.equal(204);

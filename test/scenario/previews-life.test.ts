@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { PREVIEW_PLACES } from '../../src/domain/lock-names.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -20,12 +22,15 @@ const OTHERS = { files: { [MAIN]: 'resources: []\n# other\n' } };
 
 describe('the life of a preview, and who may read it', function () {
   this.timeout(90_000);
-  const locks = new LocalLocks();
+  const ownLocks = new LocalLocks();
   let hawser: Hawser;
   let admin: Client;
+  /** As another process has it. */
+  let database: Database;
 
   before(async () => {
-    hawser = await startHawser({}, undefined, locks);
+    hawser = await startHawser({}, undefined, ownLocks);
+    database = await openDatabase(hawser);
     admin = hawser.admin;
     for (const name of ['web', 'db']) {
       await publishConfiguration(admin, name, { '1.0.0': FILES });
@@ -37,7 +42,10 @@ describe('the life of a preview, and who may read it', function () {
     await assign(hawser, both, 'farm', { isComposite: true });
     await hawser.registerNode('idle-01');
   });
-  after(() => hawser.close());
+  after(async () => {
+    await database.close();
+    await hawser.close();
+  });
 
   const read = (client: Client, id: string) => client.get(`${PREVIEWS}/${id}`);
   const ended = (id: string, client = admin) =>
@@ -49,6 +57,8 @@ describe('the life of a preview, and who may read it', function () {
 
   /** Nothing is made meanwhile. */
   async function whileNothingIsMade(work: () => Promise<void>): Promise<void> {
+    // On SQLite the processes of a server have their locks from the first of them, and not from the database.
+    const locks = hawser.databaseUrl === null ? ownLocks : database.locks;
     const places = await Promise.all(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone')));
     try {
       await work();
@@ -170,7 +180,7 @@ describe('the life of a preview, and who may read it', function () {
     let holder: Holder | undefined;
     await whileNothingIsMade(async () => {
       id = (await ok(202, askFor(admin, [publishing('web', '1.1.0')]))).id;
-      holder = await holdDatabase(hawser.dataDir);
+      holder = await holdDatabase(hawser);
     });
     await eventually(
       async () => expect(hawser.log()).to.include('the end of a preview could not be written'),

@@ -5,6 +5,8 @@ import { connect, type PeerCertificate } from 'node:tls';
 import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { DATABASE_FILES } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
@@ -71,7 +73,7 @@ describe('the process', function () {
     for (const name of ['data', 'repos', 'data/tls']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o700);
     }
-    for (const name of ['data/hawser.db', 'data/hawser.db-wal', 'data/tls/ca.key']) {
+    for (const name of [...DATABASE_FILES, 'tls/ca.key'].map((file) => `data/${file}`)) {
       expect(statSync(join(folder, name)).mode & 0o077, name).to.equal(0);
     }
   });
@@ -152,6 +154,9 @@ describe('the process', function () {
     const { code, stderr } = await again.ended;
     expect(code).to.equal(0);
     expect(stderr, 'no first password is shown again').to.equal('');
+  });
+
+  itOnSqlite('keeps its database in the data folder', () => {
     expect(readFileSync(join(folder, 'data/hawser.db')).subarray(0, 6).toString()).to.equal('SQLite');
   });
 });

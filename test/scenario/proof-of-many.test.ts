@@ -8,6 +8,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { MAIN } from '../support/configurations.ts';
 import { parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -122,7 +123,7 @@ describe('the proof of a version that cannot be read', function () {
   });
 });
 
-describe('the proof, asked of two workers', function () {
+describeOnSqlite('the proof, asked of two workers', function () {
   this.timeout(120_000);
   let folder: string;
   let hawser: Spawned;

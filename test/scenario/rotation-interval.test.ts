@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { admitServerSettings } from '../../src/api/settings/rotation-interval.ts';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -102,7 +102,7 @@ describe('the certificates that are too old for an interval', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-interval-'));
-    database = await openSqlite(folder);
+    database = await openDatabaseOf(join(folder, 'data'));
   });
   after(async () => {
     await database.close();

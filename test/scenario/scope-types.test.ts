@@ -12,10 +12,10 @@ import {
 } from '../../src/api/scope-types/changes.ts';
 import { listScopeTypes } from '../../src/api/scope-types/queries.ts';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { systemActor } from '../../src/security/audit.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
@@ -502,7 +502,7 @@ describe('scope types with parameter files', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-scopes-'));
-    database = await openSqlite(folder);
+    database = await openDatabaseOf(join(folder, 'data'));
     asked = [];
     tools = {
       database,

@@ -17,7 +17,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { databaseSettings } from '../support/engine.ts';
+import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -228,7 +228,7 @@ describe('the second port of other servers', function () {
     expect(code).to.equal(1);
   });
 
-  it('is one port of all processes, whose address the log names', async () => {
+  itOnSqlite('is one port of all processes, whose address the log names', async () => {
     const server = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_UI_PORT: '0' });
     const { ca, port: first } = await server.listening();
     const port = Number(/"uiUrl":"https:\/\/localhost:(\d+)"/.exec(server.stdout())?.[1]);

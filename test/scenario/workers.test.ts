@@ -6,6 +6,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
@@ -31,7 +32,7 @@ const SCOPES = [
 const CONNECTIONS = 6;
 
 /** Two processes behind one port. What a client has been told through one must be so through all. */
-describe('a server of two workers', function () {
+describeOnSqlite('a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;
@@ -338,7 +339,7 @@ describe('a server of two workers', function () {
   });
 });
 
-describe('workers that cannot start', () => {
+describeOnSqlite('workers that cannot start', () => {
   it('end the server with their exit code, and say why', async function () {
     this.timeout(180_000);
     const folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));

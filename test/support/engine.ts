@@ -32,7 +32,7 @@ export async function placeOf(dataDir: string): Promise<DatabasePlace> {
   // While this folder is there, the database is kept. The data folder itself may be absent until the server starts.
   mkdirSync(dirname(dataDir), { recursive: true });
   await dropUnused();
-  const made = databases.get(dataDir) ?? newDatabase();
+  const made = databases.get(dataDir) ?? newDatabase('migrated');
   databases.set(dataDir, made);
   return { dataDir, databaseUrl: (await made).url };
 }
@@ -48,21 +48,21 @@ export async function dropUnused(): Promise<void> {
 }
 
 /** A suite of what only SQLite has, such as the file of the database. The run on PostgreSQL does not have it. */
-export function describeOnSqlite(title: string, suite: () => void): void {
+export function describeOnSqlite(title: string, suite: (this: Mocha.Suite) => void): void {
   if (ENGINE === 'sqlite') describe(`${title} on SQLite`, suite);
 }
 
 /** One test of what only SQLite has. */
-export function itOnSqlite(title: string, test: Mocha.AsyncFunc | Mocha.Func): void {
-  if (ENGINE === 'sqlite') it(`${title} on SQLite`, test as Mocha.AsyncFunc);
+export function itOnSqlite(title: string, test: () => void | Promise<void>): void {
+  if (ENGINE === 'sqlite') it(`${title} on SQLite`, test);
 }
 
 /** A suite of what only PostgreSQL has. The run on SQLite does not have it. */
-export function describeOnPostgres(title: string, suite: () => void): void {
+export function describeOnPostgres(title: string, suite: (this: Mocha.Suite) => void): void {
   if (ENGINE === 'postgres') describe(`${title} on PostgreSQL`, suite);
 }
 
 /** One test of what only PostgreSQL has. */
-export function itOnPostgres(title: string, test: Mocha.AsyncFunc | Mocha.Func): void {
-  if (ENGINE === 'postgres') it(`${title} on PostgreSQL`, test as Mocha.AsyncFunc);
+export function itOnPostgres(title: string, test: () => void | Promise<void>): void {
+  if (ENGINE === 'postgres') it(`${title} on PostgreSQL`, test);
 }

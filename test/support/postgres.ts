@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase } from '../../src/db/open.ts';
 import {
   Cluster,
   type ClusterAddress,
@@ -24,6 +25,9 @@ export type { Cluster } from './postgres/cluster.ts';
 /** The folder for clusters. The memory folder of the tests is closed to the user under whom PostgreSQL runs. */
 const BASE = process.env['TESTS_MEMORY_FOLDER'] === undefined ? tmpdir() : '/dev/shm';
 
+/** The database that has all tables and no rows but those of the migrations. */
+const MIGRATED = 'hawser_migrated';
+
 /** Another process of the tests may be making the cluster. */
 const SHARE_TIMEOUT = 60_000;
 const PAUSE = 50;
@@ -37,11 +41,12 @@ export interface TestDatabase {
 }
 
 /**
- * Makes an empty database in the cluster that all tests share. Its commits do not wait for the disk.
+ * Makes a database in the cluster that all tests share. Its commits do not wait for the disk.
+ * @param template `empty` has no tables; `migrated` has those of a server that never started, which saves time
  * @throws an error that says how to install PostgreSQL if it is missing
  */
-export async function newDatabase(): Promise<TestDatabase> {
-  return makeDatabase(await sharedCluster());
+export async function newDatabase(template: 'empty' | 'migrated' = 'empty'): Promise<TestDatabase> {
+  return makeDatabase(await sharedCluster(), template === 'migrated' ? MIGRATED : 'template1');
 }
 
 /** Runs a statement as the superuser of the shared cluster. The view `pg_stat_statements` is in the database `postgres`. */
@@ -64,9 +69,9 @@ export async function ownCluster(options: Partial<ClusterOptions> = {}): Promise
   return { cluster, newDatabase: () => makeDatabase(cluster.address) };
 }
 
-async function makeDatabase(address: ClusterAddress): Promise<TestDatabase> {
+async function makeDatabase(address: ClusterAddress, template = 'template1'): Promise<TestDatabase> {
   const name = `hawser_${randomBytes(6).toString('hex')}`;
-  await queryAs(superUrl(address), `create database ${name} owner hawser`);
+  await queryAs(superUrl(address), `create database ${name} owner hawser template ${template}`);
   return {
     name,
     url: urlOf(address, name),
@@ -74,6 +79,19 @@ async function makeDatabase(address: ClusterAddress): Promise<TestDatabase> {
       await queryAs(superUrl(address), `drop database if exists ${name} with (force)`);
     },
   };
+}
+
+/** Makes one database of the shared cluster a copy of another, which nobody may be connected to. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  const address = await sharedCluster();
+  const name = databaseName(to);
+  await queryAs(superUrl(address), `drop database if exists ${name} with (force)`);
+  await queryAs(superUrl(address), `create database ${name} owner hawser template ${databaseName(from)}`);
+}
+
+/** The name of the database in a URL. */
+export function databaseName(url: string): string {
+  return new URL(url).pathname.slice(1);
 }
 
 let shared: Promise<ClusterAddress> | undefined;
@@ -96,12 +114,21 @@ async function findShared(): Promise<ClusterAddress> {
   watch(owner, folder);
   try {
     const { address } = await Cluster.make(folder, { fsync: false });
+    await makeTemplate(folder, address);
     publish(folder, { address });
     return address;
   } catch (error) {
     publish(folder, { fault: String(error) });
     throw error;
   }
+}
+
+/** Nobody can be connected to the database afterwards, because a database in use cannot be copied. */
+async function makeTemplate(dataDir: string, address: ClusterAddress): Promise<void> {
+  await queryAs(superUrl(address), `create database ${MIGRATED} owner hawser`);
+  const database = await openDatabase({ dataDir, databaseUrl: urlOf(address, MIGRATED) });
+  await database.close();
+  await queryAs(superUrl(address), `alter database ${MIGRATED} is_template true allow_connections false`);
 }
 
 /** What the maker of the shared cluster tells the others. */

@@ -56,7 +56,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
-      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
+      fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

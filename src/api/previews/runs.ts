@@ -197,9 +197,13 @@ export class PreviewRuns {
   /** Whoever is first in the queue waits for both places, and gives back the one that it gets last. */
   private async takePlace(): Promise<Release> {
     const { locks } = this.tools;
-    return locks.run(PREVIEW_TURN, () =>
-      firstOf(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone'))),
-    );
+    // It is no section: on PostgreSQL the few sections are for those who write, and this may take long.
+    const endTurn = await locks.acquire(PREVIEW_TURN, 'alone');
+    try {
+      return await firstOf(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone')));
+    } finally {
+      endTurn();
+    }
   }
 
   private async make(id: string, { named, input }: PreviewRequest): Promise<End> {

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { DAY } from '../../lib/clock.ts';
 import type { CleanupRun } from '../../versions/retention.ts';
 
@@ -164,7 +165,7 @@ async function oldestKeys(db: Db, table: RecordTable, oldest: Oldest): Promise<n
 
 async function countOldest(db: Db, table: RecordTable, oldest: Oldest): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select 1 ${from(table, oldest)})`.execute(db);
+    select count(*) as count from (select 1 ${from(table, oldest)}) oldest`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
@@ -180,6 +181,6 @@ function from(table: RecordTable, { nodeId, until, limit }: Oldest) {
 async function deleteKeys(db: Db, table: RecordTable, keys: Float64Array, until: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from ${sql.table(table)} where timestamp <= ${until}
-    and ${sql.ref(KEYS[table])} in (select value from json_each(${`[${keys.join()}]`}))`.execute(db);
+    and ${sql.ref(KEYS[table])} in (select value from ${engineOf(db).numbers([...keys])} due)`.execute(db);
   return Number(numAffectedRows ?? 0);
 }

@@ -22,14 +22,14 @@ const LONGEST_AWAY = 30 * SECOND;
 const ANSWER = 1 * SECOND;
 
 /** Position and changes come from one statement, so they belong to one moment. */
-const SELECT = {
+export const SELECT_CHANGES = {
   name: 'hawser-changes',
   text: `select position.*, (select json_agg(json_build_array(seq, kind, key) order by seq) from changes where seq > $1)
     from (${SELECT_POSITION}) position (generation, access_generation, oldest, newest)`,
   rowMode: 'array',
 } as const;
 
-type Row = [...position: Position, changes: Change[] | null];
+export type ChangesRow = [...position: Position, changes: Change[] | null];
 
 export class PostgresChangeFeed extends ChangeFeed {
   private readonly connections: Connections;
@@ -122,11 +122,11 @@ export class PostgresChangeFeed extends ChangeFeed {
   private ask(): Promise<void> {
     if (this.running === null) return this.begin();
     this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
+      .finally(() => {
         this.next = null;
-        return this.begin();
-      });
+      })
+      // If PostgreSQL has not answered, those who wait need not find it out once more.
+      .then(() => this.begin());
     return this.next;
   }
 
@@ -157,7 +157,7 @@ export class PostgresChangeFeed extends ChangeFeed {
     this.client ??= await this.connections.connect();
     const { writes } = this;
     const begun = performance.now();
-    const query = this.client.query<Row>({ ...SELECT, values: [this.lastChange] });
+    const query = this.client.query<ChangesRow>({ ...SELECT_CHANGES, values: [this.lastChange] });
     const [row] = (await withinTime(query, ANSWER)).rows;
     if (row === undefined) throw new Error('The table of the generation has no row');
     this.noteHere(begun, writes);

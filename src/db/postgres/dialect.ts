@@ -14,6 +14,7 @@ import type { Schema } from '../schema.ts';
 import type { WriteHealth } from '../write-health.ts';
 import type { WriteWatch } from '../write-watch.ts';
 import { isDeadlock } from './errors.ts';
+import { QueryCompiler } from './query-compiler.ts';
 import { type Taken, Work, type WorkOptions } from './work.ts';
 
 export interface LaneOptions extends WorkOptions {
@@ -55,6 +56,10 @@ class LaneDialect extends PostgresDialect {
 
   override createDriver(): Driver {
     return new LaneDriver(this.options);
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new QueryCompiler();
   }
 }
 

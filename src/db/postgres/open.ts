@@ -138,7 +138,8 @@ async function assemble(
     async close() {
       await changes.close();
       await keeper.close();
-      await Promise.all([writes.end(), reads.end()]);
+      // A pool may be ended only once, and a database may be closed again.
+      await Promise.all([writes, reads].map((pool) => pool.ending || pool.end()));
     },
   };
 }

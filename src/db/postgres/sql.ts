@@ -4,11 +4,15 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 
 export const POSTGRES: Engine = {
-  texts: (values) =>
-    sql`(select value collate "C" as value from jsonb_array_elements_text(${JSON.stringify(values)}::jsonb) as list (value))`,
-  numbers: (values) =>
-    sql`(select value::bigint as value from jsonb_array_elements_text(${JSON.stringify(values)}::jsonb) as list (value))`,
-  rows: (values) =>
-    sql`(select value from jsonb_array_elements(${JSON.stringify(values)}::jsonb) as list (value))`,
+  // PostgreSQL knows how long an array is when it plans the query.
+  texts: (values) => sql`(select value collate "C" as value from unnest(${values}::text[]) as list (value))`,
+  numbers: (values) => sql`(select value from unnest(${values}::bigint[]) as list (value))`,
+  rows: (values) => sql`jsonb_array_elements(${JSON.stringify(values)}::jsonb)`,
   indexedBy: () => sql``,
+  placeIn: (text, part) => sql`strpos(${text}, ${part})`,
+  selectOfEach: ({ list, columns, rows }) => {
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    return sql`select found.* from ${list} given cross join lateral (select ${names} ${rows}) found`;
+  },
+  parameter: (number) => `$${number}`,
 };

@@ -6,7 +6,7 @@
 
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
-import { internal } from '../../lib/errors.ts';
+import { internal, invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
 import { databaseAway, isDeadlock, isLost, isPostgresError } from './errors.ts';
 
@@ -43,6 +43,26 @@ export interface WorkOptions {
 const WRITING_KINDS: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']);
 /** Raw statements are told by their first word. One that begins with `with` may write. */
 const WRITING_TEXT = /^\s*(?:insert|update|delete|with)\b/i;
+
+/**
+ * PostgreSQL refuses a text with U+0000, whereas SQLite finds nothing that is equal to it. No stored text has this
+ * character either, which is not assigned and never will be (Unicode 23.7).
+ */
+const NEVER_STORED = '\u{10ffff}';
+
+const hasNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
+
+/** @throws HawserError `validation_failed` for a statement that would store it */
+function parametersWithoutNul(query: CompiledQuery): unknown[] {
+  if (isWriting(query)) throw invalidField('', 'A text must not hold U+0000');
+  return query.parameters.map((value) =>
+    typeof value === 'string' ? value.replaceAll('\0', NEVER_STORED) : value,
+  );
+}
+
+function isWriting({ query: { kind }, sql }: CompiledQuery): boolean {
+  return WRITING_KINDS.has(kind) || (kind === 'RawNode' && WRITING_TEXT.test(sql));
+}
 
 export class Work implements DatabaseConnection {
   readonly startedAt: number;
@@ -115,10 +135,9 @@ export class Work implements DatabaseConnection {
     this.taken.giveBack(this.isLost);
   }
 
-  private isTransaction({ query: { kind }, sql }: CompiledQuery): boolean {
+  private isTransaction(query: CompiledQuery): boolean {
     const { takesTurns, isFlushed } = this.options.lane;
-    if (!takesTurns && isFlushed) return false;
-    return WRITING_KINDS.has(kind) || (kind === 'RawNode' && WRITING_TEXT.test(sql));
+    return (takesTurns || !isFlushed) && isWriting(query);
   }
 
   private async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -133,8 +152,10 @@ export class Work implements DatabaseConnection {
     }
   }
 
-  private async run<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { command, rowCount, rows } = await this.send(sql, parameters);
+  private async run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql, parameters } = query;
+    const values = parameters.some(hasNul) ? parametersWithoutNul(query) : parameters;
+    const { command, rowCount, rows } = await this.send(sql, values);
     const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
     return { rows: rows as R[], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) };
   }
@@ -143,7 +164,7 @@ export class Work implements DatabaseConnection {
     try {
       return await (parameters === undefined
         ? this.taken.client.query(sql)
-        : this.taken.client.query(sql, [...parameters]));
+        : this.taken.client.query(sql, parameters as unknown[]));
     } catch (error) {
       this.isLost ||= isLost(error);
       throw this.isLost && !isPostgresError(error) ? databaseAway(error) : error;

@@ -67,7 +67,8 @@ export async function openSqlite(
   const nodeReader = new SqliteNodeReader(lookupHandle);
   const nodeLookup = new NodeLookup(nodeReader, changes, locks === null);
   const nodeNames = new NodeNames(nodeReader, changes);
-  const statements = new PreparedStatements(openReader(file));
+  const readHandle = openReader(file);
+  const statements = new PreparedStatements(readHandle);
   const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
   return {
     write,
@@ -96,6 +97,8 @@ export async function openSqlite(
       await checkpoints.close();
       lookupHandle.close();
       await read.destroy();
+      // Kysely closes nothing if no statement was run. Only whoever closes the last handle empties the log.
+      readHandle.close();
       await noteUnflushed.destroy();
       await writeUnflushed.destroy();
       await writeNow.destroy();

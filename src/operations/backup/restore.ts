@@ -1,7 +1,7 @@
 /**
- * Brings the content of an archive into two empty folders, and an empty PostgreSQL where there is one, all of it or nothing. A file marks the folders until that is
- * done, and no server starts on a marked one. Two folders cannot be renamed into place as one, and either may be a mount
- * point, which cannot be renamed at all.
+ * Brings the content of an archive into two empty folders, and into an empty PostgreSQL database if there is one: all of
+ * it or nothing. A file marks the folders until that is done, and no server starts on a marked one. Two folders cannot be
+ * renamed into place as one, and either may be a mount point, which cannot be renamed at all.
  */
 
 import { existsSync } from 'node:fs';

@@ -12,6 +12,13 @@ const SEEN = {
 /** The table that has a row for each row of the statement. */
 export const rowsOf = (event: Event) => (event === 'delete' ? 'gone' : 'added');
 
+/**
+ * A connection keeps the plans of its triggers, and a table may have been empty when a plan was made. So the rows of the
+ * statement come first, and those of other tables are looked up by their keys, in the order in which a query names them.
+ */
+const BY_KEYS = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+    set join_collapse_limit = 1 set from_collapse_limit = 1`;
+
 export interface TriggerOptions {
   /** A condition for the whole statement. */
   when?: string;
@@ -28,7 +35,7 @@ export function afterEach(
   { when, declare }: TriggerOptions = {},
 ): string[] {
   return [
-    `create function ${name}() returns trigger language plpgsql as $$
+    `create function ${name}() returns trigger language plpgsql ${BY_KEYS} as $$
     ${declare ? `declare ${declare}` : ''}
     begin
       if not exists (select from ${rowsOf(event)}) then return null; end if;
