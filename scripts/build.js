@@ -111,7 +111,7 @@ function buildPrograms(build, name) {
       thread: join(ROOT, 'src/threads/thread.ts'),
       'fleet-thread': join(ROOT, 'src/threads/fleet-thread.ts'),
       'comparing-thread': join(ROOT, 'src/threads/comparing-thread.ts'),
-      'checkpoint-thread': join(ROOT, 'src/db/checkpoint-thread.ts'),
+      'checkpoint-thread': join(ROOT, 'src/db/sqlite/checkpoint-thread.ts'),
     },
     outdir: join(BUILD, name),
     write: false,

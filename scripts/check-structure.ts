@@ -41,6 +41,7 @@ const RANKS: Record<string, number> = {
 /** Only a few places may import these libraries, so that the risks of each library are handled there. */
 const IMPORTERS: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
+  pg: ['db'],
   'isomorphic-git': ['git'],
   'prom-client': ['lib'],
   // What bounds its time stands beside it (docs/decisions/0039). In the console it compares two texts of one person.

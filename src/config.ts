@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { isAddressRange, isLoopback } from './lib/address-set.ts';
+import { DatabaseUrlFault, parseDatabaseUrl } from './lib/database-url.ts';
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
 
 /** Sizes are in bytes. If the name of a file is null, its feature is off. */
@@ -18,6 +19,8 @@ export interface Config {
   environment: 'production' | 'development';
   dataDir: string;
   reposDir: string;
+  /** The URL of PostgreSQL, which may hold a password; null for SQLite in the data folder. */
+  databaseUrl: string | null;
   tls: { isOn: boolean; certFile: string | null; keyFile: string | null; names: readonly string[] };
   /** The proxies that are trusted about a client's address and certificate, and the header of the certificate. */
   proxies: { trusted: readonly string[]; certificateHeader: string };
@@ -184,6 +187,7 @@ export function readConfig(env: Environment): Readonly<Config> {
     environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),
+    databaseUrl: readDatabaseUrl(read),
     tls: {
       isOn: isTlsOn,
       certFile: read.text('HAWSER_TLS_CERT'),
@@ -219,6 +223,23 @@ export function readConfig(env: Environment): Readonly<Config> {
   return Object.freeze(config);
 }
 
+/** The text is never repeated in a message, because it may hold a password. */
+function readDatabaseUrl(read: Reader): string | null {
+  const name = 'HAWSER_DATABASE_URL';
+  const text = read.secret(name);
+  if (text === null) return null;
+  try {
+    parseDatabaseUrl(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof DatabaseUrlFault)) throw error;
+    const allowed =
+      'the URL of PostgreSQL 15 or later, such as postgres://hawser@db.example.org/hawser?sslmode=verify-full, in which ' +
+      'a password has escapes (%2F) for its special characters';
+    throw new ConfigError(name, error.message, allowed);
+  }
+}
+
 /** The token must be too long to be guessed, and of characters that a Bearer header may hold. */
 function readMetricsToken(read: Reader): string | null {
   const name = 'HAWSER_METRICS_TOKEN';
@@ -245,7 +266,11 @@ function refuseHalves(config: Config): void {
   }
 }
 
-function refuseContradictions({ host, port, ui, tls, proxies }: Config): void {
+function refuseContradictions({ host, port, ui, tls, proxies, workers, databaseUrl }: Config): void {
+  if (workers > 1 && databaseUrl !== null) {
+    const fault = 'several processes cannot serve from PostgreSQL yet';
+    throw new ConfigError('HAWSER_WORKERS', fault, '1 together with HAWSER_DATABASE_URL');
+  }
   if (ui.port !== null && !ui.isOn)
     throw new ConfigError('HAWSER_UI_PORT', 'has no meaning with HAWSER_UI=off', 'one of the two');
   if (ui.port !== null && ui.port !== 0 && ui.port === port)

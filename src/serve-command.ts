@@ -40,9 +40,10 @@ export const serve: Command = {
     const ended = closeOnSignals(running, log);
     const { dataDir, reposDir, workers } = config;
     const several = workers === 1 ? {} : { workers };
+    const database = await describeDatabase(config, log);
     // This comes last, because whoever waits for this line may send a signal at once.
     const { url, uiUrl } = running;
-    log.info({ url, ...(uiUrl && { uiUrl }), dataDir, reposDir, ...several }, 'listening');
+    log.info({ url, ...(uiUrl && { uiUrl }), dataDir, reposDir, ...database, ...several }, 'listening');
     const { notifySocket: socket, searchPath } = config;
     await notifyReady({ socket, searchPath }, `listening on ${url}`, log);
     await ended;
@@ -51,6 +52,19 @@ export const serve: Command = {
     process.exit(0);
   },
 };
+
+/** What the log says of PostgreSQL. Nobody must believe that it has taken over what an SQLite database holds. */
+async function describeDatabase(config: Call['config'], log: Log): Promise<{ database?: string }> {
+  if (config.databaseUrl === null) return {};
+  const { nameOfDatabase, unusedDatabase } = await import('./db/inspection.ts');
+  const file = unusedDatabase(config);
+  if (file !== null)
+    log.warn(
+      { file },
+      'HAWSER_DATABASE_URL is set: what this SQLite database holds is not used, and is left as it is',
+    );
+  return { database: nameOfDatabase(config) };
+}
 
 async function startAlone(options: ServerOptions): Promise<Running> {
   const { startServer } = await import('./server.ts');

@@ -1,18 +1,22 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
+import type { Database } from './db/database.ts';
 import { describeFault } from './db/errors.ts';
-import { DATABASE_FILE, type Database, openDatabase } from './db/open.ts';
+import { openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
-import { TLS_FILES } from './domain/lock-names.ts';
+import { DATABASE_FILE } from './db/sqlite/open.ts';
+import { SERVER, TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
-import type { Clock } from './lib/clock.ts';
+import { type Clock, SECOND } from './lib/clock.ts';
+import { HawserError } from './lib/errors.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
-import { LocalLocks, type Locks } from './lib/locks.ts';
+import type { Locks } from './lib/locks.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics, type MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { readVersion } from './lib/version.ts';
@@ -99,10 +103,12 @@ export async function openStores({
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });
   // Nobody reads them without a token, so the process is not watched for nothing.
   if (config.metricsToken !== null) metrics.watchProcess();
-  const locks = part?.locks ?? new LocalLocks();
   const database = await namingDatabase(config, () =>
-    openDatabase(dataDir, { watch: metrics.work, locks: part?.locks ?? null }),
+    openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null, log }),
   );
+  const { locks } = database;
+  // Of several processes the first has seen to it.
+  if (config.databaseUrl !== null && part === undefined) await claimDatabase(database);
   const store = new GitStore({
     root: reposDir,
     log,
@@ -127,6 +133,25 @@ export async function openStores({
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
   return { database, store, locks, metrics };
+}
+
+/** After the end of a machine, PostgreSQL notices within so many milliseconds that its server is gone. */
+const PATIENCE_FOR_GONE = 20 * SECOND;
+
+/**
+ * Keeps other servers out: the repositories are in a folder of this one, so another one would know nothing of them.
+ * @throws HawserError `database_in_use`
+ */
+async function claimDatabase(database: Database): Promise<void> {
+  const until = performance.now() + PATIENCE_FOR_GONE;
+  while ((await database.locks.acquireIfFree(SERVER)) === null) {
+    if (performance.now() > until) {
+      await database.close();
+      const message = 'HAWSER_DATABASE_URL: another Hawser server uses this database. Stop that one first';
+      throw new HawserError('invalid', 'database_in_use', message);
+    }
+    await sleep(SECOND / 2);
+  }
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {

@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -105,7 +106,7 @@ export async function makeFleet(
   }));
   copyRepositories(template, join(folder, 'repos/configurations'), configurations);
   const nodes = planNodes(size.nodes, configurations, identities);
-  const database = await openDatabase(join(folder, 'data'));
+  const database = await openSqlite(join(folder, 'data'));
   try {
     await insertRows(database, configurations, nodes);
   } finally {

@@ -4,7 +4,8 @@
  */
 
 import { join } from 'node:path';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import type { Client } from '../../test/support/client.ts';
 import type { ClientCertificate } from '../../test/support/client-certificates.ts';
 import { type ConnectingNode, makeFleet } from './fleet.ts';
@@ -127,7 +128,7 @@ async function insertScopes(
 
 /** Opens the database of a site on which no server runs yet. */
 export async function withDatabase<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(join(folder, 'data'));
+  const database = await openSqlite(join(folder, 'data'));
   try {
     return await work(database);
   } finally {

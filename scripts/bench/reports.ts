@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { insertNode } from '../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../src/api/reports/writer.ts';
-import { DATABASE_FILE, type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { DATABASE_FILE, openSqlite } from '../../src/db/sqlite/open.ts';
 import { SECOND } from '../../src/lib/clock.ts';
 import { newId, newOrderedId } from '../../src/lib/ids.ts';
 import { median, middleHalf } from './measure.ts';
@@ -39,10 +40,10 @@ type Side = (milliseconds: number) => Promise<number>;
 
 /** @param folder on the disk that is measured */
 export async function measureReports(folder: string, { rounds, records }: Effort): Promise<ReportResult> {
-  const database = await openDatabase(join(folder, 'hawser'));
+  const database = await openSqlite(join(folder, 'hawser'));
   const other = join(folder, 'sqlite');
   const nodeIds = await makeNodes(database);
-  const sqlite = await openSqlite(other);
+  const sqlite = await openBareSqlite(other);
   try {
     const sides = { hawser: throughHawser(database, nodeIds), sqlite: sqlite.side };
     const samples: { hawser: number; sqlite: number }[] = [];
@@ -86,8 +87,8 @@ function throughHawser(database: Database, nodeIds: readonly string[]): Side {
 }
 
 /** SQLite with the settings of `openDatabase`, its own checkpoints, and a prepared statement. */
-async function openSqlite(folder: string): Promise<{ side: Side; close(): void }> {
-  const made = await openDatabase(folder);
+async function openBareSqlite(folder: string): Promise<{ side: Side; close(): void }> {
+  const made = await openSqlite(folder);
   const nodeIds = await makeNodes(made);
   await made.close();
   const handle = new SqliteDatabase(join(folder, DATABASE_FILE));

@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertNode } from '../../src/api/nodes/queries.ts';
 import { cleanRecords } from '../../src/api/retention/records.ts';
-import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
+import type { Database, Db } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { HOUR, SECOND } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { Outcome } from '../../src/versions/retention.ts';
@@ -25,7 +26,7 @@ const ROUNDS = 500;
 const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'hawser-bench-retention-'));
 const perNode = Math.ceil(Number(process.argv[3] ?? 1_000_000) / NODES);
 const now = Date.now();
-const database = await openDatabase(folder);
+const database = await openSqlite(folder);
 try {
   const nodeIds = await fill(database);
   const held = watchTransactions(database);

@@ -1,6 +1,6 @@
 /** Writes scope types, their values and the tags of nodes into the database of a site. */
 
-import type { Database } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import { NODE_SCOPE_TYPE_ID } from '../../src/domain/scopes.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { inBatches } from './fleet.ts';

@@ -1,9 +1,9 @@
 /**
- * Tells the caches of this process what was changed, by itself or by another process on the same database. A check costs
- * some 2 µs while nothing was committed, and is made once per turn of the event loop.
+ * Tells the caches of this process what was changed, by itself or by another process on the same database. Each engine
+ * finds it out in its own way.
  */
 
-import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
+import type { Awaitable } from '../lib/awaitable.ts';
 
 export type ChangeKind = 'certificates' | 'scopes' | 'configurations' | 'composites' | 'parameters' | 'nodes';
 
@@ -17,33 +17,23 @@ export interface ChangeListener {
   onLost(): void;
 }
 
-type Change = [seq: number, kind: ChangeKind, key: string];
-type Position = [generation: number, accessGeneration: number, oldest: number, newest: number];
+/** The numbers of the oldest and the newest change are 0 where there is none. */
+export type Position = [generation: number, accessGeneration: number, oldest: number, newest: number];
+export type Change = [seq: number, kind: ChangeKind, key: string];
 
-const SELECT_POSITION = `select value, (select value from access_generation where id = 1), coalesce((select seq from changes order by seq limit 1), 0),
+/** How old what is known may be. A poll may be answered by what held a second ago, and a user sees what holds now. */
+export type Currency = 'now' | 'recent';
+
+export const SELECT_POSITION = `select value, (select value from access_generation where id = 1),
+    coalesce((select seq from changes order by seq limit 1), 0),
     coalesce((select seq from changes order by seq desc limit 1), 0)
   from generation where id = 1`;
 
-export class ChangeFeed {
-  private readonly dataVersion: Statement<[], number>;
-  private readonly position: Statement<[], Position>;
-  private readonly changes: Statement<[number], Change>;
+export abstract class ChangeFeed {
   private readonly listeners: ChangeListener[] = [];
-  private seenVersion = -1;
-  private seenChange: number;
+  private seenChange = 0;
   private seenGeneration = 0;
   private seenAccessGeneration = 0;
-  private isCurrent = false;
-
-  /** @param handle must not write: SQLite tells a handle of the commits of all other handles only */
-  constructor(handle: SqliteHandle) {
-    this.dataVersion = handle.prepare<[], number>('pragma data_version').pluck();
-    this.position = handle.prepare<[], Position>(SELECT_POSITION).raw();
-    this.changes = handle
-      .prepare<[number], Change>('select seq, kind, key from changes where seq > ? order by seq')
-      .raw();
-    this.seenChange = this.position.get()?.[3] ?? 0;
-  }
 
   /** The generation at the last check. */
   get generation(): number {
@@ -67,37 +57,39 @@ export class ChangeFeed {
   /**
    * Tells the caches of all that was committed before this turn of the event loop. An answer that acknowledges a write
    * leaves its process after the commit, so a client that has the answer is heard in a later turn, in every process.
+   * @param currency `recent` leaves out what others than this process have committed within the last second
+   * @returns a promise only where there is something to wait for. SQLite never has.
+   * @throws HawserError unavailable if the database is away, and with `recent` only once it has been for 30 s
    */
-  catchUp(): void {
-    if (this.isCurrent) return;
-    this.isCurrent = true;
-    setImmediate(this.markStale);
-    // The version is read before the rows, so that a commit in between is noticed by the next check.
-    const version = this.dataVersion.get() ?? 0;
-    if (version === this.seenVersion) return;
-    this.seenVersion = version;
-    const [generation, accessGeneration, oldest, newest] = this.position.get() ?? [0, 0, 0, 0];
-    this.seenGeneration = generation;
-    this.seenAccessGeneration = accessGeneration;
-    if (newest === this.seenChange) return;
-    if (oldest > this.seenChange + 1 || newest < this.seenChange) this.reportLost(newest);
-    else this.reportChanges();
-  }
+  abstract catchUp(currency: Currency): Awaitable<void>;
 
   /** Must be called after each write of this process, because the write may have happened within the turn. */
-  readonly markStale = (): void => {
-    this.isCurrent = false;
-  };
+  abstract readonly markStale: () => void;
 
-  private reportChanges(): void {
-    for (const [seq, kind, key] of this.changes.all(this.seenChange)) {
+  /** Begins at the newest change. */
+  protected startAt(newest: number): void {
+    this.seenChange = newest;
+  }
+
+  /** Takes a position over. Gives the number after which the changes are to be read and reported; null if there are none. */
+  protected notePosition([generation, accessGeneration, oldest, newest]: Position): number | null {
+    this.seenGeneration = generation;
+    this.seenAccessGeneration = accessGeneration;
+    if (newest === this.seenChange) return null;
+    if (oldest <= this.seenChange + 1 && newest >= this.seenChange) return this.seenChange;
+    this.seenChange = newest;
+    this.reportLost();
+    return null;
+  }
+
+  protected reportChanges(changes: Iterable<Change>): void {
+    for (const [seq, kind, key] of changes) {
       this.seenChange = seq;
       for (const listener of this.listeners) listener.onChange(kind, key);
     }
   }
 
-  private reportLost(newest: number): void {
-    this.seenChange = newest;
+  protected reportLost(): void {
     for (const listener of this.listeners) listener.onLost();
   }
 }

@@ -1,8 +1,13 @@
-/** Translates the driver's errors in one place: broken uniqueness rules, a full disk, a database that is held. */
+/** Translates the drivers' errors in one place: broken uniqueness rules, a full disk, a database that is held or away. */
 
 import SqliteDatabase from 'better-sqlite3';
 import { diskFull, unavailableFor } from '../lib/disk-faults.ts';
 import { HawserError, internal } from '../lib/errors.ts';
+import {
+  breaksReferenceOnPostgres,
+  breaksUniquenessOnPostgres,
+  translatePostgresError,
+} from './postgres/errors.ts';
 
 /**
  * Runs a write.
@@ -23,16 +28,16 @@ export async function orConflict<T>(
 }
 
 function breaksUniqueness(error: unknown, column: string): boolean {
-  return (
-    error instanceof SqliteDatabase.SqliteError &&
-    (error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY') &&
-    error.message.includes(column)
-  );
+  if (!(error instanceof SqliteDatabase.SqliteError)) return breaksUniquenessOnPostgres(error, column);
+  const isUniqueness =
+    error.code === 'SQLITE_CONSTRAINT_UNIQUE' || error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+  return isUniqueness && error.message.includes(column);
 }
 
 /** Whether a write was refused because another row still refers to the row that it would delete. */
 export function breaksReference(error: unknown): boolean {
-  return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
+  if (!(error instanceof SqliteDatabase.SqliteError)) return breaksReferenceOnPostgres(error);
+  return error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
 }
 
 /** Whether the statement did nothing because another process holds the database. */
@@ -82,7 +87,7 @@ const PASSING = /^SQLITE_(?:BUSY|IOERR|READONLY|CANTOPEN|PROTOCOL|NOMEM)(?:_|$)/
 
 /** Gives faults of the disk and of a busy database kinds of their own. Any other error comes back unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
-  if (!(error instanceof SqliteDatabase.SqliteError)) return error;
+  if (!(error instanceof SqliteDatabase.SqliteError)) return translatePostgresError(error);
   if (error.code === 'SQLITE_FULL') return diskFull(error);
   if (!PASSING.test(error.code)) return error;
   const held = 'Another process holds the database; try again';

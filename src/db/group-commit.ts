@@ -8,7 +8,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { HawserError } from '../lib/errors.ts';
 import { isHeld, translateDatabaseError } from './errors.ts';
 import type { Schema } from './schema.ts';
-import { PATIENCE, PAUSE } from './writer.ts';
+import { PATIENCE, PAUSE } from './sqlite/writer.ts';
 
 /** With these bounds a batch holds the writing connection and the event loop for some milliseconds at most. */
 const MAX_ITEMS = 256;

@@ -1,7 +1,8 @@
 /** The manifests that are kept: what each checksum stands for that a node runs or a report names. Triggers delete them. */
 
 import { sql } from 'kysely';
-import type { Db } from './open.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 import type { ServedBundle } from './running.ts';
 
 /** An annotated tag of a version. The time is RFC 3339. */
@@ -78,16 +79,16 @@ export async function findManifest(db: Db, checksum: string): Promise<KeptManife
 /** Those of some checksums of which no manifest is kept. */
 export async function missingManifests(db: Db, checksums: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ checksum: string }>`select value as checksum
-    from json_each(${JSON.stringify(checksums)})
-    where value not in (select checksum from manifests)`.execute(db);
+    from ${engineOf(db).texts(checksums)} given
+    where not exists (select 1 from manifests where manifests.checksum = given.value)`.execute(db);
   return rows.map(({ checksum }) => checksum);
 }
 
 /** Those of some checksums that a node or a report names and of which no manifest is kept. */
 export async function lackingManifests(db: Db, checksums: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ checksum: string }>`select checksum from checksum_uses
-    where checksum in (select value from json_each(${JSON.stringify(checksums)}))
-      and checksum not in (select checksum from manifests)`.execute(db);
+    where checksum in (select value from ${engineOf(db).texts(checksums)} given)
+      and not exists (select 1 from manifests where manifests.checksum = checksum_uses.checksum)`.execute(db);
   return rows.map(({ checksum }) => checksum);
 }
 
@@ -102,8 +103,8 @@ export async function keepManifests(trx: Db, records: readonly ManifestRecord[])
     JSON.stringify(content),
   ]);
   await sql`insert into manifests (checksum, configuration_name, is_composite, version, content)
-    select c.value ->> 0, c.value ->> 1, c.value ->> 2, c.value ->> 3, c.value ->> 4
-    from json_each(${JSON.stringify(values)}) c join checksum_uses u on u.checksum = c.value ->> 0
+    select c.value ->> 0, c.value ->> 1, cast(c.value ->> 2 as bigint), c.value ->> 3, c.value ->> 4
+    from ${engineOf(trx).rows(values)} c join checksum_uses u on u.checksum = c.value ->> 0
     where true
     on conflict do nothing`.execute(trx);
 }

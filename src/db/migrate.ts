@@ -1,62 +1,32 @@
 /** Brings the tables to the newest form. Each migration runs once, in order, and all of them in one transaction. */
 
-import { type Kysely, type Migration, Migrator } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { internal } from '../lib/errors.ts';
 import { databaseHeld, isHeld } from './errors.ts';
-import { initialMigration } from './migrations/0001-initial.ts';
-import { settingsAndCompositesMigration } from './migrations/0002-settings-and-composites.ts';
-import { identityAndAuditMigration } from './migrations/0003-identity-and-audit.ts';
-import { scopesMigration } from './migrations/0004-scopes.ts';
-import { statusEventsMigration } from './migrations/0005-status-events.ts';
-import { reportsMigration } from './migrations/0006-reports.ts';
-import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
-import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
-import { changesMigration } from './migrations/0009-changes.ts';
-import { announcedCertificatesMigration } from './migrations/0010-announced-certificates.ts';
-import { accessChangesMigration } from './migrations/0011-access-changes.ts';
-import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
-import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
-import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
-import { runningMigration } from './migrations/0015-running.ts';
-import { nodeListsMigration } from './migrations/0016-node-lists.ts';
-import { previewsMigration } from './migrations/0017-previews.ts';
-import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
-import { runningChangesMigration } from './migrations/0019-running-changes.ts';
+import type { MigrationState } from './inspected-database.ts';
 import type { Schema } from './schema.ts';
-
-export const MIGRATIONS: Record<string, Migration> = {
-  '0001-initial': initialMigration,
-  '0002-settings-and-composites': settingsAndCompositesMigration,
-  '0003-identity-and-audit': identityAndAuditMigration,
-  '0004-scopes': scopesMigration,
-  '0005-status-events': statusEventsMigration,
-  '0006-reports': reportsMigration,
-  '0007-retention-runs': retentionRunsMigration,
-  '0008-node-counts': nodeCountsMigration,
-  '0009-changes': changesMigration,
-  '0010-announced-certificates': announcedCertificatesMigration,
-  '0011-access-changes': accessChangesMigration,
-  '0012-scope-changes': scopeChangesMigration,
-  '0013-certificate-rotation': certificateRotationMigration,
-  '0014-pinned-versions': pinnedVersionsMigration,
-  '0015-running': runningMigration,
-  '0016-node-lists': nodeListsMigration,
-  '0017-previews': previewsMigration,
-  '0018-activity-and-search': activityAndSearchMigration,
-  '0019-running-changes': runningChangesMigration,
-};
-
-/** The names of the migrations of this release, in their order. */
-export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS);
 
 /**
  * Runs all migrations that have not run yet. After an error the database is as it was before.
  * @throws HawserError `migration_failed` if a migration fails, or unavailable if another process holds the database
  */
-export async function migrate(db: Kysely<Schema>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+export async function migrate(db: Kysely<Schema>, migrations: Record<string, Migration>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (isHeld(error)) throw databaseHeld();
   if (error)
     throw internal('migration_failed', 'The database could not be brought to the newest form', error);
+}
+
+/** @param names those of this release */
+export async function compareMigrations(
+  db: Kysely<Schema>,
+  names: readonly string[],
+): Promise<MigrationState> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const done = rows.map(({ name }) => name);
+  return {
+    pending: names.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !names.includes(name)),
+  };
 }

@@ -1,15 +1,15 @@
 /**
- * What a poll reads from the database: the node that holds a certificate, its assignment, its scopes, and the generation.
- * A node is read once and remembered until the change feed names its certificate. The statements are prepared once and
- * run on the bare handle, because Kysely prepares a statement each time (some 50 µs).
+ * What a poll asks the database: the node that holds a certificate, its assignment, its scopes, and the generation. A node
+ * is read once and remembered until the change feed names its certificate.
  */
 
-import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import { normalizeHostName } from '../domain/names.ts';
 import { NODE_SCOPE_TYPE_ID } from '../domain/scopes.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { isId } from '../lib/ids.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { NodeReader, NodeRow, ScopeRow, SharedRow } from './node-reader.ts';
 
 /** What a node is given. Exactly one of the two ids is set. */
 export interface Assignment {
@@ -67,41 +67,6 @@ interface KnownScopes {
   fqdn: string;
 }
 
-/** The value is null for Default and for Node. */
-type SharedRow = [scopeTypeId: string, scopeTypeName: string, precedence: number, scopeValue: string | null];
-type ScopeRow = [fqdn: string, ...shared: SharedRow];
-
-/** A row is an array, because making an object with as many names costs as much as finding the row. */
-type Row = [
-  nodeId: string,
-  certificateNotAfter: number,
-  pendingNotAfter: number,
-  configurationId: string | null,
-  compositeId: string | null,
-  majorVersion: number | null,
-  prereleaseChannel: string | null,
-  version: string | null,
-  generation: number,
-];
-
-/** The table of nodes is not needed, because a certificate is deleted with its node. */
-const SELECT = `select c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
-    a.major_version, a.prerelease_channel, a.version, (select value from generation where id = 1)
-  from node_certificates c left join assignments a on a.node_id = c.node_id
-  left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
-  where c.state = 'current' and`;
-
-const SELECT_ANNOUNCED = `select 1 from node_certificates
-  where node_id = ? and state = 'pending' and thumbprint in (?, ?)`;
-
-/** The enabled scope types that apply to a node, in the order of merging. */
-const SELECT_SCOPES = `select n.fqdn, t.id, t.name, t.precedence, v.value
-  from nodes n cross join scope_types t
-  left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id
-  left join scope_values v on v.id = g.scope_value_id
-  where n.id = ? and t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)
-  order by t.precedence`;
-
 /**
  * This is more than a fleet has, because in a smaller cache nodes that poll in turn would push each other out. A node
  * takes some 500 bytes here.
@@ -112,36 +77,28 @@ export const MAX_NODES = 250_000;
 const MAX_SHARED = 5_000;
 
 export class NodeLookup {
+  private readonly reader: NodeReader;
   private readonly feed: ChangeFeed;
   private readonly isAlone: boolean;
-  private readonly statement: Statement<[string], Row>;
-  private readonly byId: Statement<[string], Row>;
-  private readonly idIfKnown: Statement<[string], string>;
-  private readonly idByFqdn: Statement<[string], string>;
-  private readonly announced: Statement<[string, string, string]>;
-  private readonly scopes: Statement<[string], ScopeRow>;
   /** Nodes by the thumbprint of their current certificate. The feed says when an entry is no longer valid. */
   private readonly known = new RecentMap<string, KnownNode>(MAX_NODES);
   /** Scopes and lists of them by their rows as text, so that equal ones are in memory once. */
   private readonly links = new RecentMap<string, ScopeLink>(MAX_SHARED);
   private readonly lists = new RecentMap<string, readonly ScopeLink[]>(MAX_SHARED);
-
   /**
-   * @param handle must not write
-   * @param isAlone tells that no other process serves nodes, so that what this one has noted stays true
+   * Rises when the feed ends what may be remembered. What was read while it rose may be older than what the feed told of,
+   * so it is used once and not remembered.
    */
-  constructor(handle: SqliteHandle, feed: ChangeFeed, isAlone = false) {
+  private ends = 0;
+
+  /** @param isAlone tells that no other process serves nodes, so that what this one has noted stays true */
+  constructor(reader: NodeReader, feed: ChangeFeed, isAlone = false) {
+    this.reader = reader;
     this.feed = feed;
     this.isAlone = isAlone;
-    this.statement = handle.prepare<[string], Row>(`${SELECT} c.thumbprint = ?`).raw();
-    this.byId = handle.prepare<[string], Row>(`${SELECT} c.node_id = ?`).raw();
-    this.idIfKnown = handle.prepare<[string], string>('select id from nodes where id = ?').pluck();
-    this.idByFqdn = handle.prepare<[string], string>('select id from nodes where fqdn = ?').pluck();
-    this.announced = handle.prepare(SELECT_ANNOUNCED);
-    this.scopes = handle.prepare<[string], ScopeRow>(SELECT_SCOPES).raw();
     feed.subscribe({
       onChange: (kind, key) => {
-        if (kind === 'certificates') this.known.delete(key);
+        if (kind === 'certificates') this.forget(key);
         if (kind === 'scopes') this.forgetAll();
       },
       onLost: () => this.forgetAll(),
@@ -149,47 +106,87 @@ export class NodeLookup {
   }
 
   /**
-   * The node whose current certificate this is, or null.
+   * The node whose current certificate this is, or null. What is in memory comes without a promise and without a closure,
+   * because each poll asks.
    * @param thumbprint is the SHA-256 in upper-case hexadecimal digits
    */
-  byThumbprint(thumbprint: string): KnownNode | null {
-    this.feed.catchUp();
-    const known = this.known.get(thumbprint);
-    if (known?.generation === this.feed.generation) return known;
-    if (known === undefined) return this.find(thumbprint);
-    const { generation } = this.feed;
-    return this.remember(thumbprint, withGeneration(known, generation, this.isAlone ? known : UNMARKED));
+  byThumbprint(thumbprint: string): Awaitable<KnownNode | null> {
+    const caughtUp = this.feed.catchUp('recent');
+    return caughtUp instanceof Promise ? this.knownAfter(caughtUp, thumbprint) : this.current(thumbprint);
   }
 
   /** The same facts, for requests of users about a node. */
-  byNodeId(nodeId: string): KnownNode | null {
-    const row = this.byId.get(nodeId);
-    return row ? toKnownNode(row) : null;
+  byNodeId(nodeId: string): Awaitable<KnownNode | null> {
+    const { generation } = this.feed;
+    return andThen(this.reader.byNodeId(nodeId), (row) => (row ? toKnownNode(row, generation) : null));
   }
 
   /** The id of the node of this id or fqdn, in any case, or null. A node of this id goes before one of this fqdn. */
-  findId(text: string): string | null {
-    if (isId(text) && this.idIfKnown.get(text) !== undefined) return text;
-    const fqdn = normalizeHostName(text);
-    return fqdn === null ? null : (this.idByFqdn.get(fqdn) ?? null);
+  findId(text: string): Awaitable<string | null> {
+    const isNodeId = isId(text) && this.reader.isNodeId(text);
+    return andThen(isNodeId, (isKnown) => (isKnown ? text : this.idByName(text)));
   }
 
   /** Whether the node has announced a certificate by one of its two thumbprints, no matter how long ago. */
-  hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): boolean {
-    return this.announced.get(nodeId, thumbprint, sha1Thumbprint) !== undefined;
+  hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Awaitable<boolean> {
+    return this.reader.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
   }
 
   /** The scopes of a node in the order of merging. They are read once for each node that is remembered. */
-  scopesOf(node: KnownNode): ScopeLink[] {
-    node.scopes ??= this.readScopes(node.nodeId);
-    const { shared: links, fqdn } = node.scopes;
-    return links.map((link) =>
-      link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link,
-    );
+  scopesOf(node: KnownNode): Awaitable<ScopeLink[]> {
+    if (node.scopes !== null) return linksOf(node.scopes);
+    return andThen(this.reader.scopesOf(node.nodeId), (rows) => {
+      // If scopes have changed meanwhile, the node itself is no longer remembered.
+      node.scopes = this.toScopes(rows);
+      return linksOf(node.scopes);
+    });
   }
 
-  private readScopes(nodeId: string): KnownScopes {
-    const rows = this.scopes.all(nodeId);
+  private async knownAfter(caughtUp: Promise<void>, thumbprint: string): Promise<KnownNode | null> {
+    await caughtUp;
+    return this.current(thumbprint);
+  }
+
+  private current(thumbprint: string): Awaitable<KnownNode | null> {
+    const known = this.known.get(thumbprint);
+    const { generation } = this.feed;
+    if (known?.generation === generation) return known;
+    if (known === undefined) return this.find(thumbprint);
+    return this.remember(thumbprint, withGeneration(known, generation, this.isAlone ? known : UNMARKED));
+  }
+
+  private find(thumbprint: string): Awaitable<KnownNode | null> {
+    const { ends } = this;
+    // What is made of the row may be newer than this generation says, and never older.
+    const { generation } = this.feed;
+    return andThen(this.reader.byThumbprint(thumbprint), (row) => {
+      if (row === undefined) return null;
+      const node = toKnownNode(row, generation);
+      return ends === this.ends ? this.remember(thumbprint, node) : node;
+    });
+  }
+
+  private remember(thumbprint: string, node: KnownNode): KnownNode {
+    this.known.set(thumbprint, node);
+    return node;
+  }
+
+  private forget(thumbprint: string): void {
+    this.ends += 1;
+    this.known.delete(thumbprint);
+  }
+
+  private forgetAll(): void {
+    this.ends += 1;
+    for (const map of [this.known, this.links, this.lists]) map.clear();
+  }
+
+  private idByName(text: string): Awaitable<string | null> {
+    const fqdn = normalizeHostName(text);
+    return fqdn === null ? null : andThen(this.reader.idByFqdn(fqdn), (id) => id ?? null);
+  }
+
+  private toScopes(rows: readonly ScopeRow[]): KnownScopes {
     return { shared: this.share(rows.map(([, ...row]) => row)), fqdn: rows[0]?.[0] ?? '' };
   }
 
@@ -198,20 +195,13 @@ export class NodeLookup {
       rows.map((row) => shared(this.links, row.join(), () => toScopeLink(row))),
     );
   }
+}
 
-  private forgetAll(): void {
-    for (const map of [this.known, this.links, this.lists]) map.clear();
-  }
-
-  private find(thumbprint: string): KnownNode | null {
-    const row = this.statement.get(thumbprint);
-    return row ? this.remember(thumbprint, toKnownNode(row)) : null;
-  }
-
-  private remember(thumbprint: string, node: KnownNode): KnownNode {
-    this.known.set(thumbprint, node);
-    return node;
-  }
+/** The links are shared, apart from the one that has the name of the node. */
+function linksOf({ shared: links, fqdn }: KnownScopes): ScopeLink[] {
+  return links.map((link) =>
+    link.scopeTypeId === NODE_SCOPE_TYPE_ID ? { ...link, scopeValue: fqdn } : link,
+  );
 }
 
 /** The value that is in the map under this key, or else a new one. */
@@ -223,9 +213,9 @@ function shared<V extends object>(map: RecentMap<string, V>, key: string, make: 
   return made;
 }
 
-function toKnownNode(row: Row): KnownNode {
+function toKnownNode(row: NodeRow, generation: number): KnownNode {
   const [nodeId, certificateNotAfter, pendingNotAfter, configurationId, compositeId] = row;
-  const [, , , , , majorVersion, prereleaseChannel, version, generation] = row;
+  const [, , , , , majorVersion, prereleaseChannel, version] = row;
   const assignment =
     configurationId === null && compositeId === null
       ? null

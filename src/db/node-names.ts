@@ -3,12 +3,12 @@
  * first asked for. The change feed tells of nodes that were deleted, and new nodes have higher numbers than those before.
  */
 
-import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import pLimit from 'p-limit';
 import { firstIndex } from '../lib/binary-search.ts';
 import { NameSearch, type Names } from '../lib/name-search.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { NameRow, NodeReader } from './node-reader.ts';
 
 export interface FoundNames {
   total: number;
@@ -25,29 +25,26 @@ const GROWTH = 1.1;
 /** No host name has as many bytes. */
 const MAX_PART = 254;
 
-type Row = [number: number, fqdn: string];
-
 export class NodeNames {
+  private readonly reader: Pick<NodeReader, 'namesAfter'>;
   private readonly feed: ChangeFeed;
-  private readonly later: Statement<[number, number], Row>;
   private bytes = Buffer.alloc(0);
   private starts = new Uint32Array(1);
   private numbers = new Uint32Array(0);
   private count = 0;
   private gone = 0;
+  /** Rises when all names are forgotten. What is being read then would be added to nothing. */
+  private clearings = 0;
+  /** The numbers of nodes that went while names are being read, which may have theirs; null while none are. */
+  private goneMeanwhile: Set<number> | null = null;
   /** What was found last. Whoever goes through its pages asks for the same again. */
   private last: { part: string; most: number; of: string; found: FoundNames } | null = null;
   /** One reading at a time; those who come meanwhile find little left to read. */
   private readonly turn = pLimit(1);
 
-  /** @param handle must not write */
-  constructor(handle: SqliteHandle, feed: ChangeFeed) {
+  constructor(reader: Pick<NodeReader, 'namesAfter'>, feed: ChangeFeed) {
+    this.reader = reader;
     this.feed = feed;
-    this.later = handle
-      .prepare<[number, number], Row>(
-        'select number, fqdn from nodes where number > ? order by number limit ?',
-      )
-      .raw();
     feed.subscribe({
       onChange: (kind, key) => {
         if (kind === 'nodes') this.remove(Number(key));
@@ -94,16 +91,29 @@ export class NodeNames {
   private async readNew(): Promise<void> {
     const pace = new Pace();
     for (;;) {
-      // Nothing else runs between the two. A node that goes after this is told of later.
-      this.feed.catchUp();
-      const rows = this.later.all(this.count === 0 ? 0 : (this.numbers[this.count - 1] as number), READ);
-      this.append(rows);
-      if (rows.length < READ) return;
+      // A node that goes after this is told of later.
+      await this.feed.catchUp('now');
+      if (await this.readSome()) return;
       if (pace.isDue) await pace.rest();
     }
   }
 
-  private append(rows: readonly Row[]): void {
+  /** Tells whether there are no more. */
+  private async readSome(): Promise<boolean> {
+    const { clearings } = this;
+    const gone = new Set<number>();
+    this.goneMeanwhile = gone;
+    try {
+      const rows = await this.reader.namesAfter(this.numbers[this.count - 1] ?? 0, READ);
+      if (clearings !== this.clearings) return false;
+      this.append(gone.size === 0 ? rows : rows.filter(([number]) => !gone.has(number)));
+      return rows.length < READ;
+    } finally {
+      this.goneMeanwhile = null;
+    }
+  }
+
+  private append(rows: readonly NameRow[]): void {
     if (rows.length === 0) return;
     const text = Buffer.from(`${rows.map(([, fqdn]) => fqdn).join('\n')}\n`);
     const used = this.starts[this.count] as number;
@@ -136,6 +146,7 @@ export class NodeNames {
 
   /** A name of zero bytes is found by nobody. Once many have gone, all are read anew. */
   private remove(number: number): void {
+    this.goneMeanwhile?.add(number);
     const { numbers, starts, count } = this;
     const at = firstIndex(numbers.subarray(0, count) as unknown as readonly number[], (one) => one >= number);
     if (at >= count || numbers[at] !== number) return;
@@ -150,6 +161,7 @@ export class NodeNames {
     this.numbers = new Uint32Array(0);
     this.count = 0;
     this.gone = 0;
+    this.clearings += 1;
   }
 }
 

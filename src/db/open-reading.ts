@@ -1,35 +1,11 @@
 /** Opens the database for a thread that only reads, beside the server that writes it. */
 
-import { join } from 'node:path';
-import { Kysely, SqliteDialect } from 'kysely';
-import { ChangeFeed } from './change-feed.ts';
-import type { FleetSnapshot } from './fleet-snapshot.ts';
-import { DATABASE_FILE, openReader } from './open.ts';
-import { PreparedStatements } from './prepared-statements.ts';
-import { readFleet } from './read-fleet.ts';
-import { RunningReader } from './read-running.ts';
-import type { Schema } from './schema.ts';
+import type { DatabasePlace } from './database.ts';
+import { openPostgresForReading } from './postgres/reading.ts';
+import type { ReadingDatabase } from './reading.ts';
+import { openSqliteForReading } from './sqlite/reading.ts';
 
-export interface ReadingDatabase {
-  /** A statement sees all that was committed before it began. */
-  read: Kysely<Schema>;
-  /** Tells of changes when `catchUp` is called. */
-  changes: ChangeFeed;
-  /** Reads all nodes in a transaction of their own. */
-  readFleet(): FleetSnapshot;
-  /** Reads what nodes run. */
-  running: RunningReader;
-  close(): void;
-}
-
-/** @throws the driver's error if the file cannot be opened */
-export function openForReading(dataDir: string): ReadingDatabase {
-  const handle = openReader(join(dataDir, DATABASE_FILE));
-  return {
-    read: new Kysely<Schema>({ dialect: new SqliteDialect({ database: new PreparedStatements(handle) }) }),
-    changes: new ChangeFeed(handle),
-    readFleet: () => readFleet(handle),
-    running: new RunningReader(handle),
-    close: () => void handle.close(),
-  };
+/** @throws the driver's error if the file of SQLite cannot be opened. PostgreSQL is asked at the first use. */
+export function openForReading({ dataDir, databaseUrl }: DatabasePlace): ReadingDatabase {
+  return databaseUrl === null ? openSqliteForReading(dataDir) : openPostgresForReading(databaseUrl);
 }

@@ -1,211 +1,26 @@
-/**
- * Opens the database: one handle that writes, one that only reads, and the prepared reads of the poll. In WAL mode with
- * synchronous=FULL a commit that has returned survives a power cut. Readers wait neither for a commit nor for another
- * process that holds the database.
- */
+/** Opens the database that the settings name. Only one of the two drivers is loaded for it. */
 
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { Kysely, type LogEvent, SqliteDialect, type Transaction } from 'kysely';
-import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
-import { ChangeFeed } from './change-feed.ts';
-import { Checkpoints } from './checkpoints.ts';
-import { databaseGone, databaseHeld, isHeld, translateDatabaseError } from './errors.ts';
-import { migrate } from './migrate.ts';
-import { NodeLookup } from './node-lookup.ts';
-import { NodeNames } from './node-names.ts';
-import { PreparedStatements } from './prepared-statements.ts';
-import type { Schema } from './schema.ts';
-import { PATIENCE, Writer } from './writer.ts';
-import { UNWATCHED, WriterDialect, type WriteWatch } from './writer-dialect.ts';
+import type { Log } from '../lib/log.ts';
+import type { Database, DatabasePlace } from './database.ts';
+import { openSqlite } from './sqlite/open.ts';
+import type { WriteWatch } from './write-watch.ts';
 
-/** A handle or a transaction: the first argument of every query function. */
-export type Db = Kysely<Schema> | Transaction<Schema>;
-
-export interface Database {
-  /**
-   * For changes, and for reads that must stand in one transaction with them. While another process holds the database
-   * they are tried again for 5 s.
-   */
-  write: Kysely<Schema>;
-  /** Like `write`, but fails at once while another process holds the database. It is for notes that can be written later. */
-  writeNow: Kysely<Schema>;
-  /**
-   * Like `write`, but a commit is not flushed when it returns. A power cut may undo it, and nothing that was written before
-   * it. Each later commit of `write` flushes it too. It is for work that can be done again and is not acknowledged yet.
-   */
-  writeUnflushed: Kysely<Schema>;
-  /** Like `writeNow` and `writeUnflushed` at once. It is for notes that are shown as soon as they are written. */
-  noteUnflushed: Kysely<Schema>;
-  /** Resolves once all that was committed is on the disk, also by `writeUnflushed`. */
-  flush(): Promise<void>;
-  /** For all other reads. A statement sees all that was committed before it began. */
-  read: Kysely<Schema>;
-  nodeLookup: NodeLookup;
-  /** Finds parts of nodes' names. */
-  nodeNames: NodeNames;
-  /** `catchUp` must be called before anything is answered from memory. */
-  changes: ChangeFeed;
-  /**
-   * Resolves once the database can be written. It is called before a lock is taken for writing, so that all callers who
-   * want the same lock wait for another process at the same time. It is also called before refs are moved that belong to
-   * a row.
-   * @throws HawserError unavailable if another process has held the database for 5 s
-   */
-  requireWritable(): Promise<void>;
-  /** The code of the error that writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
-  writeFault(): Promise<string | null>;
-  close(): Promise<void>;
+export interface OpenOptions {
+  /** Is told of each write, including those of the migrations. */
+  watch?: WriteWatch;
+  /** Those of the other processes of this server, if there are any. */
+  locks?: Locks | null;
+  /** Is told when PostgreSQL goes away, and when it is back. */
+  log?: Log | null;
 }
 
-/** The name of the database file in the data folder. */
-export const DATABASE_FILE = 'hawser.db';
-
-/**
- * Opens `hawser.db` in the folder, which is made (0700) if absent, and migrates it.
- * @param watch is told of each write, including those of the migrations
- * @param locks are given if other processes of this server write to the database too
- * @throws HawserError unavailable if another process has held the database for 5 s; `database_damaged` if its log alone
- *   is left; what `migrate` throws; or the driver's error, see `describeFault`
- */
+/** @throws what `openSqlite` or `openPostgres` throws */
 export async function openDatabase(
-  dataDir: string,
-  { watch = UNWATCHED, locks = null }: { watch?: WriteWatch; locks?: Locks | null } = {},
+  { dataDir, databaseUrl }: DatabasePlace,
+  options: OpenOptions = {},
 ): Promise<Database> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, DATABASE_FILE);
-  refuseLostDatabase(file);
-  const handle = openWriter(file);
-  const writer = new Writer(handle, locks);
-  const checkpoints = new Checkpoints(file, handle, writer.locks);
-  const health = new WriteHealth();
-  let changes: ChangeFeed | undefined;
-  const writing = (patience: number, isFlushed = true) =>
-    new Kysely<Schema>({
-      dialect: new WriterDialect(writer, { patience, isFlushed, watch }),
-      // Kysely calls this after each statement, and after each commit.
-      log(event) {
-        health.note(event, handle.inTransaction);
-        changes?.markStale();
-        checkpoints.note();
-      },
-    });
-  const write = writing(PATIENCE);
-  const writeNow = writing(0);
-  const writeUnflushed = writing(PATIENCE, false);
-  const noteUnflushed = writing(0, false);
-  await migrate(write);
-  const lookupHandle = openReader(file);
-  changes = new ChangeFeed(lookupHandle);
-  const nodeLookup = new NodeLookup(lookupHandle, changes, locks === null);
-  const nodeNames = new NodeNames(lookupHandle, changes);
-  const statements = new PreparedStatements(openReader(file));
-  const read = new Kysely<Schema>({ dialect: new SqliteDialect({ database: statements }) });
-  return {
-    write,
-    writeNow,
-    writeUnflushed,
-    noteUnflushed,
-    flush: async () => void (await raiseGeneration(write)),
-    read,
-    nodeLookup,
-    nodeNames,
-    changes,
-    async requireWritable() {
-      try {
-        await writer.requireFree();
-      } catch (error) {
-        health.noteFailure(error);
-        throw translateDatabaseError(error);
-      }
-    },
-    writeFault: () => health.faultOf(writeNow),
-    close: async () => {
-      await checkpoints.close();
-      lookupHandle.close();
-      await read.destroy();
-      await noteUnflushed.destroy();
-      await writeUnflushed.destroy();
-      await writeNow.destroy();
-      await write.destroy();
-      handle.close();
-    },
-  };
-}
-
-/**
- * Milliseconds for which a read may hold up the process. In WAL mode it never has to wait for whoever writes, only for
- * another process that is just recovering the log after a crash.
- */
-const READERS_PATIENCE = 20;
-
-/** A handle that only reads, of a database that is open for writing elsewhere in this server. */
-export function openReader(file: string): SqliteHandle {
-  return tune(new SqliteDatabase(file, { readonly: true }), READERS_PATIENCE);
-}
-
-/** @throws HawserError `database_damaged` if there are changes in the log and no database to which they belong */
-function refuseLostDatabase(file: string): void {
-  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) throw databaseGone(file);
-}
-
-/** @throws HawserError unavailable if another process has held the database for 5 s */
-function openWriter(file: string): SqliteHandle {
-  // SQLite itself may wait here, because nobody is served yet.
-  const handle = new SqliteDatabase(file, { timeout: PATIENCE });
-  try {
-    chmodSync(file, 0o600);
-    handle.pragma('journal_mode = WAL');
-    handle.pragma('synchronous = FULL');
-    return tune(handle, 0);
-  } catch (error) {
-    handle.close();
-    throw isHeld(error) ? databaseHeld() : error;
-  }
-}
-
-function tune(handle: SqliteHandle, patience: number): SqliteHandle {
-  handle.pragma('foreign_keys = ON');
-  handle.pragma(`busy_timeout = ${patience}`);
-  handle.pragma('cache_size = -16384');
-  return handle;
-}
-
-/** A write that alters nothing. SQLite would write nothing for an update to the same value; this costs caches a check. */
-function raiseGeneration(write: Kysely<Schema>): Promise<unknown> {
-  return write
-    .updateTable('generation')
-    .set((row) => ({ value: row('value', '+', 1) }))
-    .execute();
-}
-
-/** A statement that ends a write, once it has succeeded. */
-const WRITE = /^\s*(?:commit|insert|update|delete)/i;
-
-/** Whether the database can be written, as its last write has shown. After a failure, one more write finds out. */
-class WriteHealth {
-  private fault: string | null = null;
-
-  /**
-   * Is told of each statement of the writing handle, once it has run.
-   * @param isOpen tells whether a transaction goes on, so that nothing is on the disk yet
-   */
-  note(event: LogEvent, isOpen: boolean): void {
-    if (event.level === 'error') this.noteFailure(event.error);
-    else if (!isOpen && WRITE.test(event.query.sql)) this.fault = null;
-  }
-
-  noteFailure(error: unknown): void {
-    const failure = translateDatabaseError(error);
-    if (failure instanceof HawserError) this.fault = failure.code;
-  }
-
-  async faultOf(write: Kysely<Schema>): Promise<string | null> {
-    if (this.fault === null) return null;
-    await raiseGeneration(write).catch(() => undefined);
-    return this.fault;
-  }
+  if (databaseUrl === null) return openSqlite(dataDir, options);
+  const { openPostgres } = await import('./postgres/open.ts');
+  return openPostgres(databaseUrl, options);
 }

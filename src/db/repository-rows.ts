@@ -1,6 +1,6 @@
 /** What the database notes of repositories: that their refs have moved, and that they are to be deleted. */
 
-import type { Database, Db } from './open.ts';
+import type { Database, Db } from './database.ts';
 import type { RepositoryRemovalsTable } from './schema.ts';
 
 /**

@@ -2,8 +2,9 @@
 
 import { sql } from 'kysely';
 import { MINUTE } from '../lib/clock.ts';
+import type { Db } from './database.ts';
+import { engineOf } from './engine-of.ts';
 import { EVIDENCE, type Evidence } from './node-tables.ts';
-import type { Db } from './open.ts';
 
 /** A piece of evidence that stands. */
 export interface Running {
@@ -75,26 +76,28 @@ export async function writeRunning(
     served?.checksum ?? null,
   ]);
   await sql`with noted as (
-      select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, c.value ->> 3 as since,
-        c.value ->> 4 as last, c.value ->> 5 as replaces, c.value ->> 6 as answered, c.value ->> 7 as served
-      from json_each(${JSON.stringify(values)}) c join nodes n on n.id = c.value ->> 0),
+      select n.id, c.value ->> 1 as checksum, c.value ->> 2 as evidence, cast(c.value ->> 3 as bigint) as since,
+        cast(c.value ->> 4 as bigint) as last, cast(c.value ->> 5 as bigint) as replaces,
+        c.value ->> 6 as answered, c.value ->> 7 as served
+      from ${engineOf(trx).rows(values)} c join nodes n on n.id = c.value ->> 0),
     judged as (
       select noted.*, r.checksum as old_checksum, r.evidence as old_evidence, r.since as old_since,
         r.answered_checksum as old_answered, r.served_checksum as old_served,
-        noted.checksum is not null and (r.checksum is null or iif(
-          noted.checksum = r.checksum and not noted.replaces,
-          ${strengthOf('noted.evidence')} > ${strengthOf('r.evidence')},
-          noted.last >= r.since or r.since > noted.last + ${MINUTE})) as stands
+        noted.checksum is not null and (r.checksum is null or case
+          when noted.checksum = r.checksum and noted.replaces = 0
+          then ${strengthOf('noted.evidence')} > ${strengthOf('r.evidence')}
+          else noted.last >= r.since or r.since > noted.last + ${MINUTE} end) as stands
       from noted left join node_running r on r.node_id = noted.id)
     insert into node_running (node_id, checksum, evidence, since, answered_checksum, served_checksum)
-    select id, iif(stands, checksum, old_checksum), iif(stands, evidence, old_evidence),
+    select id, case when stands then checksum else old_checksum end,
+      case when stands then evidence else old_evidence end,
       case when not stands then old_since
-        when checksum is not old_checksum and since < old_since and last >= old_since then last
+        when checksum is distinct from old_checksum and since < old_since and last >= old_since then last
         else since end,
       coalesce(answered, old_answered), coalesce(served, old_served)
     from judged
-    where stands or coalesce(answered, old_answered) is not old_answered
-      or coalesce(served, old_served) is not old_served
+    where stands or coalesce(answered, old_answered) is distinct from old_answered
+      or coalesce(served, old_served) is distinct from old_served
     on conflict (node_id) do update set checksum = excluded.checksum, evidence = excluded.evidence,
       since = excluded.since, answered_checksum = excluded.answered_checksum,
       served_checksum = excluded.served_checksum`.execute(trx);

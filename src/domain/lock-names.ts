@@ -34,3 +34,6 @@ export const PREVIEW_TURN = 'preview turn';
 
 /** The places of those previews that are made at the same time in all processes of a server. Nothing is locked before. */
 export const PREVIEW_PLACES = ['preview place 1', 'preview place 2'] as const;
+
+/** A server holds this lock on its PostgreSQL database for as long as it lives. */
+export const SERVER = 'server';

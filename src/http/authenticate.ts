@@ -1,11 +1,14 @@
 /** Finds the credential of a request: a token, else a session cookie, else a certificate. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Awaitable } from '../lib/awaitable.ts';
+import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { forbidden, HawserError, notFound, unauthenticated } from '../lib/errors.ts';
 import { isSameDigest, sha256Hex } from '../lib/hash.ts';
+import type { PresentedCertificate } from '../security/certificates.ts';
 import type { Identifier } from '../security/identify.ts';
-import type { Principal } from '../security/principal.ts';
+import { unknownCertificate } from '../security/pending-certificates.ts';
+import type { NodePrincipal, Principal } from '../security/principal.ts';
+import type { Client } from './client.ts';
 import { clientOf } from './connections.ts';
 import { sessionSecret } from './session-cookie.ts';
 
@@ -29,8 +32,9 @@ interface Circumstances {
 export function authenticate(
   identifier: Identifier,
   request: IncomingMessage,
-  { requestId, now, nodeId, takesBasic }: Circumstances,
+  circumstances: Circumstances,
 ): Awaitable<Principal | null> {
+  const { now, takesBasic } = circumstances;
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = (takesBasic ? basicPassword(authorization) : null) ?? bearerToken(authorization);
@@ -42,10 +46,42 @@ export function authenticate(
   const { peer } = client;
   if (peer === null) return null;
   const known = identifier.node(peer, now);
+  // Each poll comes this way, so it makes no closure.
+  if (known !== null && !(known instanceof Promise)) return trusted(known, client);
+  return andThen(known, (node) =>
+    node === null ? newcomer(identifier, client, peer, circumstances) : trusted(node, client),
+  );
+}
+
+/** @throws HawserError unauthenticated */
+function trusted(node: NodePrincipal, client: Client): NodePrincipal {
+  requireTrust(client);
+  return node;
+}
+
+/** A certificate that was not the current one of a node. One that was announced becomes the current one. */
+function newcomer(
+  identifier: Identifier,
+  client: Client,
+  peer: PresentedCertificate,
+  { requestId, now, nodeId }: Circumstances,
+): Awaitable<NodePrincipal> {
   // This comes first, because to verify a certificate behind a proxy is work.
-  if (known === null) identifier.rejectUnknownCertificate(peer, nodeId);
-  if (!client.isTrusted) throw unauthenticated('The certificate is not trusted here');
-  return known ?? identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
+  return andThen(identifier.hasAnnounced(peer, nodeId), (isAnnounced) => {
+    if (!isAnnounced) return andThen(identifier.node(peer, now), (node) => admitted(node, client));
+    requireTrust(client);
+    return identifier.announcedNode(peer, { nodeId, requestId, address: client.address, now });
+  });
+}
+
+/** Another call of the node may have made the certificate current after it was looked for, and ended the announcement. */
+function admitted(node: NodePrincipal | null, client: Client): NodePrincipal {
+  if (node === null) throw unknownCertificate();
+  return trusted(node, client);
+}
+
+function requireTrust({ isTrusted }: Client): void {
+  if (!isTrusted) throw unauthenticated('The certificate is not trusted here');
 }
 
 async function fromThisSite(request: IncomingMessage, principal: Promise<Principal>): Promise<Principal> {

@@ -1,32 +1,24 @@
 /** Carries out a route for a request: who calls, what they ask, then the handler, then the answer. */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { resourceLock } from '../domain/lock-names.ts';
 import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import type { Clock } from '../lib/clock.ts';
-import { HawserError, notFound } from '../lib/errors.ts';
+import { HawserError } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
-import { Identifier } from '../security/identify.ts';
 import type { Principal } from '../security/principal.ts';
 import { admits, notAcceptable } from './acceptable.ts';
 import { type Address, readAddress } from './address.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
-import {
-  authenticate,
-  refuseCrossSite,
-  refuseCrossSiteSession,
-  requireMetricsToken,
-  sessionHolder,
-} from './authenticate.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
+import { type Authorization, CallerCheck } from './caller-check.ts';
 import { endAfterAnswer } from './connections.ts';
 import { queryOf } from './csv.ts';
 import type { Exchange } from './exchange.ts';
 import { Facts } from './facts.ts';
 import { LoadShedder } from './load-shedder.ts';
-import { putNodeId } from './node-in-path.ts';
 import { respond } from './respond.ts';
 import type { Method, Route } from './route.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -45,13 +37,6 @@ export interface DispatcherOptions {
   onNodeSeen(nodeId: string, now: number): void;
 }
 
-/** The result of an access check, and the states of the rights on which it rests. */
-interface Authorization {
-  subject: AnySubject;
-  generation: number;
-  accessGeneration: number;
-}
-
 /** A request whose body is there. */
 interface Call extends Address {
   ctx: Exchange;
@@ -66,14 +51,14 @@ const CONDITIONAL_METHODS: ReadonlySet<Method> = new Set(['PUT', 'PATCH', 'DELET
 
 export class Dispatcher {
   private readonly options: DispatcherOptions;
-  private readonly identifier: Identifier;
+  private readonly callers: CallerCheck;
   private readonly load: LoadShedder;
   private readonly bodies: BodyReader;
   private readonly gets: ReadonlyMap<string, Route>;
 
   constructor(options: DispatcherOptions, routes: readonly Route[]) {
     this.options = options;
-    this.identifier = new Identifier(options.database);
+    this.callers = new CallerCheck(options.database, options.metricsTokenHash);
     this.load = new LoadShedder(options.nodeCallsAtOnce);
     this.bodies = new BodyReader(options.limits);
     this.gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]));
@@ -97,7 +82,7 @@ export class Dispatcher {
 
   private answer(ctx: Exchange, route: Route): Awaitable<Answer> {
     const now = this.options.clock.now();
-    return andThen(this.authorizeCaller(ctx, route, now), (authorization) => {
+    return andThen(this.callers.authorize(ctx, route, now), (authorization) => {
       const { subject } = authorization;
       this.admit(ctx, route, subject, now);
       const { params, query } = readAddress(route, ctx.params, queryOf(ctx, route));
@@ -134,59 +119,6 @@ export class Dispatcher {
     if (state.streamedBytes === undefined) res.once('close', state.leave);
   }
 
-  /** Finds out who calls, and whether that caller may use the route. For a poll all of this is in memory. */
-  private authorizeCaller(ctx: Exchange, route: Route, now: number): Awaitable<Authorization> {
-    const { changes, nodeLookup } = this.options.database;
-    // This comes before any answer from memory, because another process of this server may have written.
-    changes.catchUp();
-    const { generation, accessGeneration } = changes;
-    return andThen(this.identify(ctx, route, now), (principal) => {
-      ctx.state.principal = principal;
-      const isNodeKnown = principal?.kind !== 'user' || putNodeId(ctx, route, nodeLookup);
-      return andThen(authorize(this.options.database, route.access, principal, ctx.params), (subject) => {
-        // This comes last, because only whoever may use the route may learn which nodes there are.
-        if (!isNodeKnown) throw notFound('No such node');
-        return { subject, generation, accessGeneration };
-      });
-    });
-  }
-
-  private identify(ctx: Exchange, { access, body, caller }: Route, now: number): Awaitable<Principal | null> {
-    const { req: request, params, state } = ctx;
-    if (body?.kind === 'form') refuseCrossSite(request);
-    if (access.kind === 'metrics') {
-      requireMetricsToken(request, this.options.metricsTokenHash);
-      return null;
-    }
-    if (access.kind !== 'public') {
-      const takesBasic = caller === 'git';
-      const nodeId = params['nodeId'] ?? '';
-      return authenticate(this.identifier, request, { requestId: state.requestId, now, nodeId, takesBasic });
-    }
-    refuseCrossSiteSession(request);
-    return access.knowsSession ? sessionHolder(this.identifier, request, now) : null;
-  }
-
-  /**
-   * Checks access again before a change is made, because a body may come long after its head, and a lock may be waited
-   * for. The first authorization is still valid if nothing has changed that rights depend on.
-   */
-  private reauthorize({ ctx, route, authorization }: Call, now: number): Awaitable<AnySubject> {
-    if (this.stillHolds(authorization, now)) return authorization.subject;
-    return andThen(this.authorizeCaller(ctx, route, now), ({ subject }) => subject);
-  }
-
-  private stillHolds({ subject, generation, accessGeneration }: Authorization, now: number): boolean {
-    const { changes } = this.options.database;
-    const { principal } = subject;
-    changes.catchUp();
-    if (changes.generation !== generation || changes.accessGeneration !== accessGeneration) return false;
-    if (principal === null) return true;
-    // The owner of a certificate is looked up in memory, which is cheap.
-    if (principal.kind === 'node') return false;
-    return principal.credentialEndsAt === null || principal.credentialEndsAt > now;
-  }
-
   /** Runs the checks that come after access and before the body. */
   private admit(ctx: Exchange, route: Route, subject: AnySubject, now: number): void {
     const { principal } = subject;
@@ -205,7 +137,9 @@ export class Dispatcher {
     const { route, authorization } = call;
     if (route.method === 'GET') return route.handle(toInput(call, authorization.subject, call.now));
     const now = this.options.clock.now();
-    return andThen(this.reauthorize(call, now), (subject) => route.handle(toInput(call, subject, now)));
+    return andThen(this.callers.reauthorize(call, now), (subject) =>
+      route.handle(toInput(call, subject, now)),
+    );
   }
 
   /**
@@ -239,7 +173,7 @@ export class Dispatcher {
     const ifMatch = call.ctx.headers['if-match'] ?? '';
     // Without a GET there is no validator. The handler finds out whether the resource exists.
     if (namesAny(ifMatch) && !this.gets.has(path)) return;
-    const { principal } = await this.reauthorize(call, this.options.clock.now());
+    const { principal } = await this.callers.reauthorize(call, this.options.clock.now());
     requireMatch(ifMatch, await this.current(path, call, principal));
   }
 

@@ -97,11 +97,12 @@ const resetAdminPassword: Command = {
   name: 'reset-admin-password',
   help: 'give an administrator a new random password, shown once or written to a new file; the server may be running',
   options: { username: 'name', 'password-file': 'new file' },
-  async run({ config: { dataDir, scryptCost }, clock, options }) {
+  async run({ config, clock, options }) {
     const { resetAdminPassword } = await import('./password-reset.ts');
     const { username = 'admin', 'password-file': file = null } = options as Partial<Record<string, string>>;
     const show = (password: string) => process.stdout.write(`${password}\n`);
-    const wish = { dataDir, username, passwordFile: file, show, scryptCost, now: clock.now() };
+    const { scryptCost } = config;
+    const wish = { place: config, username, passwordFile: file, show, scryptCost, now: clock.now() };
     await resetAdminPassword(wish);
     const where = file === null ? 'above' : `in ${file}`;
     process.stderr.write(

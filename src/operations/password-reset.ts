@@ -3,8 +3,9 @@
 import { unlink, writeFile } from 'node:fs/promises';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
-import { inspectDatabase } from '../db/inspection.ts';
-import { type Database, type Db, openDatabase } from '../db/open.ts';
+import type { Database, DatabasePlace, Db } from '../db/database.ts';
+import { inspectDatabase, requireTables } from '../db/inspection.ts';
+import { openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import { newSecret } from '../lib/ids.ts';
@@ -14,7 +15,7 @@ import { hashPassword, setPasswordCost } from '../security/passwords.ts';
 import { UsageError } from './command-line.ts';
 
 export interface PasswordReset {
-  dataDir: string;
+  place: DatabasePlace;
   username: string;
   /** The new file for the password; null when it is to be shown. */
   passwordFile: string | null;
@@ -33,12 +34,12 @@ export interface PasswordReset {
  * @throws Error where the database is absent or of another release
  */
 export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
-  const { dataDir, username, passwordFile, show, scryptCost, now } = wish;
-  await requirePresentForm(dataDir);
+  const { place, username, passwordFile, show, scryptCost, now } = wish;
+  await requirePresentForm(place);
   const password = newSecret();
   setPasswordCost(scryptCost);
   const hash = await hashPassword(password);
-  const database = await openDatabase(dataDir);
+  const database = await openDatabase(place);
   try {
     const reset = () => resetPassword(database, username, hash, now);
     if (passwordFile !== null) await keepingFile(passwordFile, password, reset);
@@ -49,15 +50,15 @@ export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
   } finally {
     await database.close();
   }
-  await forgetInitialPassword(dataDir);
+  await forgetInitialPassword(place.dataDir);
 }
 
 /** A server that runs may be of another release, so its tables must not be changed, and none must be made. */
-async function requirePresentForm(dataDir: string): Promise<void> {
-  const database = inspectDatabase(dataDir);
-  if (database === null) throw new Error(`HAWSER_DATA_DIR: there is no database in ${dataDir}`);
+async function requirePresentForm(place: DatabasePlace): Promise<void> {
+  const database = await inspectDatabase(place);
   try {
-    const { pending, unknown } = database.migrations();
+    requireTables(database);
+    const { pending, unknown } = await database.migrations();
     if (pending.length + unknown.length > 0)
       throw new Error('the database is of another release; start the server of this one first');
   } finally {

@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { writeZip } from '../bundles/bundle-zip.ts';
 import type { Config } from '../config.ts';
-import { inspectDatabase } from '../db/inspection.ts';
+import type { DatabasePlace } from '../db/database.ts';
+import { inspectDatabase, requireTables } from '../db/inspection.ts';
 import {
   findManifest,
   type KeptManifest,
@@ -43,11 +44,11 @@ const CHECKSUM = /^[0-9a-f]{64}$/;
  * @throws Error when there is no database
  */
 export async function verifyChecksum(
-  { dataDir, reposDir }: Pick<Config, 'dataDir' | 'reposDir'>,
+  place: DatabasePlace & Pick<Config, 'reposDir'>,
   text: string,
 ): Promise<readonly string[]> {
-  const kept = await readKept(dataDir, text.toLowerCase());
-  const store = readOnlyStore(reposDir);
+  const kept = await readKept(place, text.toLowerCase());
+  const store = readOnlyStore(place.reposDir);
   try {
     const parameters = new ParameterReader(store, new DocumentsInThread(), () => undefined);
     const maker = new ManifestMaker(store, parameters);
@@ -58,12 +59,11 @@ export async function verifyChecksum(
   }
 }
 
-async function readKept(dataDir: string, checksum: string): Promise<KeptManifest> {
+async function readKept(place: DatabasePlace, checksum: string): Promise<KeptManifest> {
   if (!CHECKSUM.test(checksum)) throw notFound('a checksum has 64 hexadecimal digits');
-  const database = inspectDatabase(dataDir);
-  if (database === null) throw new Error(`HAWSER_DATA_DIR: there is no database in ${dataDir}`);
+  const database = await inspectDatabase(place);
   try {
-    const kept = await findManifest(database.read, checksum);
+    const kept = await findManifest(requireTables(database), checksum);
     if (kept === undefined)
       throw notFound(`no manifest of ${checksum} is kept: no node and no report names it`);
     return kept;

@@ -1,7 +1,8 @@
 /** Notes in memory when each node last called, and writes it in batches, so that a poll writes nothing. */
 
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
+import { engineOf } from '../db/engine-of.ts';
 import type { Schema } from '../db/schema.ts';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -42,7 +43,7 @@ export class CheckIns {
  */
 async function writeRows(db: Kysely<Schema>, rows: readonly NodeNote<number>[]): Promise<void> {
   await sql`insert into node_check_ins (node_id, last_check_in)
-    select n.id, c.value ->> 1 from json_each(${JSON.stringify(rows)}) c join nodes n on n.id = c.value ->> 0
+    select n.id, cast(c.value ->> 1 as bigint) from ${engineOf(db).rows(rows)} c join nodes n on n.id = c.value ->> 0
     where true
     on conflict (node_id) do update set last_check_in = excluded.last_check_in`.execute(db);
 }

@@ -3,6 +3,7 @@
  * steady poll is one comparison: the node in memory says that all that the poll tells is noted already.
  */
 
+import type { Database } from '../db/database.ts';
 import {
   keepManifests,
   lackingManifests,
@@ -11,7 +12,6 @@ import {
   noteServed,
 } from '../db/manifests.ts';
 import { type KnownNode, POLL_EVIDENCE, type PollEvidence } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { joinNotes, type RunningNote, type ServedBundle, writeRunning } from '../db/running.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AnsweredCall } from '../http/route.ts';

@@ -1,7 +1,7 @@
 /** Explains a node's parameters: which file each scope gives, who set each value, and what is wrong. */
 
+import type { Database } from '../db/database.ts';
 import type { KnownNode, ScopeLink } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { isPrerelease } from '../domain/version-order.ts';
 import { toTimestamp } from '../lib/clock.ts';
 import type { FieldError } from '../lib/errors.ts';
@@ -121,7 +121,7 @@ export class Explainer {
 
   private async partFor({ node, configuration: { id, name } }: Question): Promise<Part> {
     const { assignment, generation } = node;
-    const links = this.database.nodeLookup.scopesOf(node);
+    const links = await this.database.nodeLookup.scopesOf(node);
     const child = await this.childOf(node, name);
     if (assignment && child) return { plan: child, links, prereleaseChannel: assignment.prereleaseChannel };
     const isAssigned = assignment?.configurationId === id;

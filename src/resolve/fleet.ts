@@ -1,7 +1,10 @@
 /** What threads know of the whole fleet. They read the database and the repositories beside the server, and write nothing. */
 
+import type { DatabasePlace } from '../db/database.ts';
 import type { FleetSnapshot, SnapshotPosition } from '../db/fleet-snapshot.ts';
-import { openForReading, type ReadingDatabase } from '../db/open-reading.ts';
+import { openForReading } from '../db/open-reading.ts';
+import { readingFleet } from '../db/read-fleet.ts';
+import type { ReadingDatabase } from '../db/reading.ts';
 import { HawserError } from '../lib/errors.ts';
 import { readOnlyStore } from '../versions/inspection.ts';
 import type { GitStore } from '../versions/store.ts';
@@ -10,8 +13,7 @@ import { DocumentsInThread } from './documents.ts';
 import { FrozenVersions } from './frozen-versions.ts';
 
 /** Where the fleet is, as a thread is told. */
-export interface FleetPlace {
-  dataDir: string;
+export interface FleetPlace extends DatabasePlace {
   reposDir: string;
   /** Bytes of memory for what is read of the repositories. */
   cacheBytes: number;
@@ -34,9 +36,9 @@ export class Fleet {
   /** The repositories that have moved since the last snapshot, as `<kind>/<name>`; null stands for all. */
   private moved: Set<string> | null = new Set();
 
-  /** @throws the driver's error if the database cannot be opened */
-  constructor({ dataDir, reposDir, cacheBytes }: FleetPlace) {
-    this.database = openForReading(dataDir);
+  /** @throws the driver's error if the file of SQLite cannot be opened */
+  constructor({ reposDir, cacheBytes, ...place }: FleetPlace) {
+    this.database = openForReading(place);
     this.store = readOnlyStore(reposDir, cacheBytes);
     this.database.changes.subscribe({
       onChange: (kind, name) => {
@@ -58,12 +60,12 @@ export class Fleet {
    */
   async atOneMoment<T>(work: (moment: Moment) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      this.catchUp();
+      await this.catchUp();
       this.moved = new Set();
-      const snapshot = this.database.readFleet();
+      const snapshot = await this.database.read(readingFleet());
       const source = new FrozenVersions(this.store);
       const outcome = await settled(work({ snapshot, source }));
-      this.catchUp();
+      await this.catchUp();
       const { moved } = this;
       if (moved !== null && !source.looks.some((key) => moved.has(key))) return outcome();
     }
@@ -71,21 +73,21 @@ export class Fleet {
   }
 
   /** The state of the database now, to tell whether a snapshot is still true. */
-  position(): SnapshotPosition {
-    this.catchUp();
+  async position(): Promise<SnapshotPosition> {
+    await this.catchUp();
     const { generation, lastChange } = this.database.changes;
     return { generation, lastChange };
   }
 
   async close(): Promise<void> {
     await this.store.close();
-    this.database.close();
+    await this.database.close();
   }
 
-  private catchUp(): void {
+  private async catchUp(): Promise<void> {
     const { changes } = this.database;
     changes.markStale();
-    changes.catchUp();
+    await changes.catchUp('now');
   }
 }
 

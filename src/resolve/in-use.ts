@@ -1,6 +1,6 @@
 /** The versions that nodes get now, pinned to them or not, and that composites are pinned to. No cleanup may remove them. */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { HawserError } from '../lib/errors.ts';
 import type { RepositoryRef, VersionRef } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';

@@ -3,6 +3,7 @@
  * of the few files that apply to a node, so nodes that get the same share their count. No poll asks for any of this.
  */
 
+import type { Database } from '../db/database.ts';
 import {
   type Assignment,
   type KnownNode,
@@ -10,8 +11,9 @@ import {
   MAX_NODES,
   type ScopeLink,
 } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
+import { allOf } from '../lib/awaitable.ts';
 import { HawserError } from '../lib/errors.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
 import type { Pace } from '../lib/pace.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { Explainer, Part } from './explain.ts';
@@ -52,6 +54,8 @@ class Attempts {
 
 /** The number of recent counts that are kept for nodes to share. */
 const MAX_COUNTS = 5_000;
+/** Nodes of a list that are counted at the same time, so that their scopes can be read together. */
+const AT_ONCE = 20;
 
 export class ProblemCounts {
   private readonly database: Database;
@@ -86,15 +90,21 @@ export class ProblemCounts {
     caller: string,
     pace: Pace,
   ): Promise<ReadonlyMap<string, number | null>> {
+    const nodes = await allOf(nodeIds.map((nodeId) => this.database.nodeLookup.byNodeId(nodeId)));
+    // The counts are in the order of the ids, also where they come later.
     const counts = new Map<string, number | null>();
-    const attempts = new Attempts();
-    for (const nodeId of nodeIds) {
-      if (pace.isDue) await pace.rest();
-      const node = this.database.nodeLookup.byNodeId(nodeId);
+    const uncounted: KnownNode[] = [];
+    for (const [at, nodeId] of nodeIds.entries()) {
+      const node = nodes[at] ?? null;
       const known = node ? this.remembered(node) : 0;
-      const count = known ?? (node && (await orUnknown(() => this.count(node, caller, attempts))));
-      counts.set(nodeId, count);
+      counts.set(nodeId, known);
+      if (node !== null && known === null) uncounted.push(node);
     }
+    const attempts = new Attempts();
+    await forEachOf(uncounted, AT_ONCE, async (node) => {
+      if (pace.isDue) await pace.rest();
+      counts.set(node.nodeId, await orUnknown(() => this.count(node, caller, attempts)));
+    });
     return counts;
   }
 
@@ -121,7 +131,7 @@ export class ProblemCounts {
     caller: string,
     attempts: Attempts,
   ): Promise<Count> {
-    const links = parts.length === 0 ? [] : this.database.nodeLookup.scopesOf(node);
+    const links = parts.length === 0 ? [] : await this.database.nodeLookup.scopesOf(node);
     const key = keyFor(parts, links, prereleaseChannel);
     const last = this.nodes.get(node.nodeId)?.count;
     const known = last?.key === key ? last : this.counts.get(key);

@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { Assigned } from '../db/read-running.ts';
+import { type Assigned, readingRunning, readingRunningGeneration } from '../db/read-running.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetOffers } from './fleet-offers.ts';
 import { ParameterReader } from './parameters.ts';
@@ -109,11 +109,11 @@ class Proofs {
 
   async of(assigned: Assigned): Promise<ProofTable> {
     const known = await this.knownOf(assigned);
-    const { running } = this.fleet.database;
+    const { database } = this.fleet;
     // It is read before the rows, so that a commit in between is noticed by the next question.
-    const { generation } = running;
+    const generation = await database.read(readingRunningGeneration());
     if (known.table?.generation === generation) return known.table.made;
-    const made = new ProofTable(known.offered, running.read(assigned));
+    const made = new ProofTable(known.offered, await database.read(readingRunning(assigned)));
     this.tables.set(made.id, made);
     known.table = { made, generation };
     return made;
@@ -137,7 +137,7 @@ class Proofs {
   }
 
   private async currentOffers(): Promise<FleetOffers> {
-    const { generation, lastChange } = this.fleet.position();
+    const { generation, lastChange } = await this.fleet.position();
     const at = this.offers?.snapshot.registry.position;
     if (this.offers && at?.generation === generation && at.lastChange === lastChange) return this.offers;
     const readers = { parameters: this.parameters, keys: new Map<string, number>() };

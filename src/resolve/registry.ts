@@ -1,7 +1,7 @@
 /** What plans need to know of the registry: the names of what is assigned, and which configurations take parameters. */
 
+import type { Database } from '../db/database.ts';
 import type { FleetSnapshot, KnownConfiguration } from '../db/fleet-snapshot.ts';
-import type { Database } from '../db/open.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { ResourceKind } from '../versions/rows.ts';
 

@@ -3,8 +3,8 @@
  * plan that many nodes share and the few files that apply to this node, and many nodes share the manifest as well.
  */
 
+import type { Database } from '../db/database.ts';
 import { type Assignment, type KnownNode, MAX_NODES, type ScopeLink } from '../db/node-lookup.ts';
-import type { Database } from '../db/open.ts';
 import { type Awaitable, andThen, singleFlight } from '../lib/awaitable.ts';
 import { RecentMap } from '../lib/recent-map.ts';
 import type { VersionRef } from '../versions/store.ts';
@@ -36,6 +36,8 @@ interface Remembered {
 
 /** The number of recent manifests that are kept for nodes to share. At most twice as many are; each costs some 1 KB. */
 const MAX_MANIFESTS = 5_000;
+
+const NO_LINKS: readonly ScopeLink[] = [];
 
 export interface ResolverTools {
   planner: Planner;
@@ -85,21 +87,22 @@ export class Resolver {
   }
 
   private fill(node: AssignedNode, plan: Plan): Awaitable<Manifest> {
-    const selections = this.select(node, plan);
+    const hasParameters = partsOf(plan).some(({ parameters }) => parameters !== null);
+    const links = hasParameters ? this.database.nodeLookup.scopesOf(node) : NO_LINKS;
+    return andThen(links, (known) => this.fillFor(node, plan, known));
+  }
+
+  private fillFor(node: AssignedNode, plan: Plan, links: readonly ScopeLink[]): Awaitable<Manifest> {
+    const { prereleaseChannel } = node.assignment;
+    const selections: Selection[] = partsOf(plan).map((each) => ({
+      plan: each,
+      refs: refsOf(each, links, prereleaseChannel),
+    }));
     const key = keyOfManifest(plan, selections);
     const known = this.nodes.get(node.nodeId)?.made;
     const shared = known?.key === key ? known : this.manifests.get(key);
     const made = shared ?? this.make(key, plan, selections);
     return andThen(made, (keyed) => this.remember(node, keyed));
-  }
-
-  private select(node: AssignedNode, plan: Plan): Selection[] {
-    const plans = partsOf(plan);
-    const links = plans.some(({ parameters }) => parameters !== null)
-      ? this.database.nodeLookup.scopesOf(node)
-      : [];
-    const { prereleaseChannel } = node.assignment;
-    return plans.map((each) => ({ plan: each, refs: refsOf(each, links, prereleaseChannel) }));
   }
 
   /** Nodes that need the same manifest while it is being made share one making. A failure is not kept. */

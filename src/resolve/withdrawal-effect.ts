@@ -1,6 +1,6 @@
 /** What the withdrawal of a version would mean: which nodes would get another version, and who is pinned to it. */
 
-import type { Database, Db } from '../db/open.ts';
+import type { Database, Db } from '../db/database.ts';
 import { HawserError } from '../lib/errors.ts';
 import { Pace } from '../lib/pace.ts';
 import type { ResourceKind } from '../versions/rows.ts';

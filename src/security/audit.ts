@@ -1,6 +1,6 @@
 /** The audit trail: who changed what, when and from where. Entries are written with the change and never modified. */
 
-import type { Db } from '../db/open.ts';
+import type { Db } from '../db/database.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit-actions.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from './principal.ts';

@@ -1,7 +1,7 @@
 /** Decides for every route whether the caller may use it: 401, 403, or 404 for what the caller may not see. */
 
+import type { Database, Db } from '../db/database.ts';
 import type { KnownNode } from '../db/node-lookup.ts';
-import type { Database, Db } from '../db/open.ts';
 import { GRANT_RULES, type GrantKind, type GrantLevel, reaches } from '../domain/permissions.ts';
 import type { Awaitable } from '../lib/awaitable.ts';
 import { forbidden, notFound, unauthenticated } from '../lib/errors.ts';
@@ -65,9 +65,9 @@ async function authorizeUser(
     case 'node:self':
       throw forbidden('Only the node itself may do this, with its certificate');
     case 'node:self-or-permission':
-      return { principal, node: knownNode(database, params) };
+      return { principal, node: await knownNode(database, params) };
     case 'node:self-or-reader': {
-      const node = knownNode(database, params);
+      const node = await knownNode(database, params);
       return { principal, node, content: await readableContent(database.read, principal, access, node) };
     }
   }
@@ -89,9 +89,9 @@ function checkCredential(access: Access, principal: UserPrincipal): void {
   if (principal.scopes?.size === 0 && !user?.anyScopes) throw forbidden('The token has no scopes');
 }
 
-function knownNode(database: Database, params: PathParameters): KnownNode {
+async function knownNode(database: Database, params: PathParameters): Promise<KnownNode> {
   const nodeId = params['nodeId'] ?? '';
-  const node = isId(nodeId) ? database.nodeLookup.byNodeId(nodeId) : null;
+  const node = isId(nodeId) ? await database.nodeLookup.byNodeId(nodeId) : null;
   if (node === null) throw notFound('No such node');
   return node;
 }

@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database, Db } from '../db/open.ts';
+import type { Database, Db } from '../db/database.ts';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../domain/permissions.ts';
 import { newId } from '../lib/ids.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';

@@ -4,7 +4,7 @@
  * two.
  */
 
-import type { Db } from '../db/open.ts';
+import type { Db } from '../db/database.ts';
 import {
   ADMINISTRATOR_ROLE_ID,
   GRANT_RULES,

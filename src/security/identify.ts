@@ -1,7 +1,9 @@
 /** Finds the principal of a credential: a session's secret, a token, or a certificate's thumbprint. */
 
+import type { Database, Db } from '../db/database.ts';
 import { translateDatabaseError } from '../db/errors.ts';
-import type { Database, Db } from '../db/open.ts';
+import type { KnownNode } from '../db/node-lookup.ts';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { HOUR, MINUTE } from '../lib/clock.ts';
 import { HawserError, unauthenticated } from '../lib/errors.ts';
 import { sha256Hex } from '../lib/hash.ts';
@@ -118,22 +120,15 @@ export class Identifier {
    * @returns null when the certificate is not the current one of a node; a node may have announced it
    * @throws HawserError unauthenticated when it has expired
    */
-  node({ thumbprint }: PresentedCertificate, now: number): NodePrincipal | null {
+  node({ thumbprint }: PresentedCertificate, now: number): Awaitable<NodePrincipal | null> {
     const node = this.database.nodeLookup.byThumbprint(thumbprint);
-    if (node === null) return null;
-    if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
-    return { kind: 'node', node };
+    return node instanceof Promise ? whenRead(node, now) : toPrincipal(node, now);
   }
 
-  /**
-   * Refuses certificates that nobody announced, at the cost of at most one indexed read.
-   * @param nodeId the id in the path
-   * @throws HawserError unauthenticated when this node has not announced the certificate
-   */
-  rejectUnknownCertificate(presented: PresentedCertificate, nodeId: string): void {
+  /** Whether this node has announced the certificate. It costs at most one indexed read. */
+  hasAnnounced(presented: PresentedCertificate, nodeId: string): Awaitable<boolean> {
     const { thumbprint, sha1Thumbprint } = presented.describe();
-    if (!this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint))
-      throw unknownCertificate();
+    return this.database.nodeLookup.hasAnnounced(nodeId, thumbprint, sha1Thumbprint);
   }
 
   /**
@@ -146,7 +141,7 @@ export class Identifier {
     circumstances: { nodeId: string; requestId: string; address: string; now: number },
   ): Promise<NodePrincipal> {
     await activateCertificate(this.database, presented.describe(), circumstances);
-    const node = this.node(presented, circumstances.now);
+    const node = await this.node(presented, circumstances.now);
     if (node === null) throw unknownCertificate();
     return node;
   }
@@ -167,6 +162,16 @@ export class Identifier {
       renewedSession: null,
     };
   }
+}
+
+function toPrincipal(node: KnownNode | null, now: number): NodePrincipal | null {
+  if (node === null) return null;
+  if (node.certificateNotAfter <= now) throw unauthenticated('The certificate has expired');
+  return { kind: 'node', node };
+}
+
+async function whenRead(node: Promise<KnownNode | null>, now: number): Promise<NodePrincipal | null> {
+  return toPrincipal(await node, now);
 }
 
 /**

@@ -7,8 +7,8 @@
  */
 
 import type { Selectable } from 'kysely';
+import type { Database, Db } from '../db/database.ts';
 import type { NodeCertificatesTable } from '../db/node-tables.ts';
-import type { Database, Db } from '../db/open.ts';
 import { isSameName } from '../domain/distinguished-name.ts';
 import { SECOND } from '../lib/clock.ts';
 import { unauthenticated } from '../lib/errors.ts';

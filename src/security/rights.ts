@@ -2,7 +2,7 @@
 
 import type { SelectQueryBuilder } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../db/open.ts';
+import type { Db } from '../db/database.ts';
 import type { GrantsTable } from '../db/schema.ts';
 import {
   GRANT_RULES,

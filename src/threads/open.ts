@@ -48,13 +48,13 @@ export interface FleetThreads {
   questions: Threads<FleetTasks>;
 }
 
-/** They are for this process alone. What they read is in these folders. */
-export function openFleetThreads(folders: Omit<FleetPlace, 'cacheBytes'>): FleetThreads {
-  const { dataDir, reposDir } = folders;
+/** They are for this process alone. @param place where all is that they read */
+export function openFleetThreads(place: Omit<FleetPlace, 'cacheBytes'>): FleetThreads {
+  const { dataDir, databaseUrl, reposDir } = place;
   const options = {
     entry: threadEntry('./fleet-thread', import.meta.url),
     ...{ heapMegabytes: HEAP_MEGABYTES, youngMegabytes: FLEET_YOUNG_MEGABYTES },
-    data: { dataDir, reposDir, cacheBytes: FLEET_CACHE_BYTES } satisfies FleetPlace,
+    data: { dataDir, databaseUrl, reposDir, cacheBytes: FLEET_CACHE_BYTES } satisfies FleetPlace,
   };
   return {
     previews: new Threads<FleetTasks>({ ...options, size: THREADS }),

@@ -4,7 +4,7 @@
  * transaction notes the new generation and the audit entry. Where that cannot be written, the ref goes back.
  */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';

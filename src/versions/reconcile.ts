@@ -3,7 +3,7 @@
  * a row without a repository is reported, and so are parameters without a configuration.
  */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { finishPendingDeletions, listPendingDeletions } from '../db/repository-rows.ts';
 import { isResourceName } from '../domain/names.ts';
 import { HawserError, invalid } from '../lib/errors.ts';

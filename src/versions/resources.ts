@@ -3,8 +3,8 @@
  * repository is made before its row, and removed after it; what a crash leaves of either is put right by reconcile.ts.
  */
 
+import type { Database, Db } from '../db/database.ts';
 import { breaksReference, orConflict } from '../db/errors.ts';
-import type { Database, Db } from '../db/open.ts';
 import { clearPendingDeletion, finishPendingDeletions, notePendingDeletion } from '../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';

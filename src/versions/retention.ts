@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database, Db } from '../db/open.ts';
+import type { Database, Db } from '../db/database.ts';
 import {
   type OwnRetention,
   planRemovals,

@@ -4,7 +4,7 @@
  */
 
 import type { Selectable } from 'kysely';
-import type { Database, Db } from '../db/open.ts';
+import type { Database, Db } from '../db/database.ts';
 import type { CompositesTable, ConfigurationSettingsTable, ConfigurationsTable } from '../db/schema.ts';
 import type { OwnRetention } from '../domain/retention-plan.ts';
 import type { RepositoryKind } from '../git/types.ts';

@@ -6,7 +6,7 @@
  * `Environment/prod`, and the series `schema` for uploaded schemas.
  */
 
-import type { Db } from '../db/open.ts';
+import type { Db } from '../db/database.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';

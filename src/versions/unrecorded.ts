@@ -6,7 +6,7 @@
  */
 
 import { join } from 'node:path';
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import type { RefMove } from '../git/refs.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
@@ -99,7 +99,7 @@ async function isRecorded(
     .where('resource_id', '=', resourceId)
     .where('timestamp', '=', at)
     .where('action', '=', action)
-    .where('request_id', 'is', requestId)
+    .where('request_id', 'is not distinct from', requestId)
     .executeTakeFirst();
   return found !== undefined;
 }

@@ -1,6 +1,6 @@
 /** The entries that changes of versions leave in the audit trail, and the removal of many versions with theirs. */
 
-import type { Database } from '../db/open.ts';
+import type { Database } from '../db/database.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { type Actor, recordAudit } from '../security/audit.ts';

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
+import { openBackupSource } from '../../src/db/backup-source.ts';
 import {
+  type BackupSource,
   forgetDeleted,
-  newestAuditEntry,
   type Owner,
   type Snapshot,
   takeSnapshot,
-} from '../../src/db/snapshot.ts';
+} from '../../src/db/sqlite/snapshot.ts';
 import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import { DISK, type Disk } from '../../src/git/disk.ts';
 import { ArchiveWriter, FORMAT, type Manifest } from '../../src/operations/backup/archive.ts';
@@ -30,15 +31,15 @@ import { offerAgain, withdraw } from '../support/withdrawals.ts';
 /** A backup taken apart, so that things happen between its steps that would have to be lucky otherwise. */
 class Steps {
   readonly copies: RepositoryCopies;
-  private readonly hawser: Hawser;
   private readonly archive: ArchiveWriter;
   private readonly folder: string;
   readonly databases: string[] = [];
-  private readonly since: number;
+  private readonly since: Promise<number>;
+  readonly source: BackupSource;
 
   constructor(hawser: Hawser) {
-    this.hawser = hawser;
-    this.since = newestAuditEntry(hawser.dataDir);
+    this.source = openBackupSource({ dataDir: hawser.dataDir, databaseUrl: null });
+    this.since = this.source.newestAuditEntry();
     this.folder = join(hawser.folder, 'steps');
     rmSync(this.folder, { recursive: true, force: true });
     mkdirSync(this.folder);
@@ -51,10 +52,10 @@ class Steps {
     });
   }
 
-  snapshot(): Promise<Snapshot> {
+  async snapshot(): Promise<Snapshot> {
     const target = join(this.folder, `database-${this.databases.length}`);
     this.databases.push(target);
-    return takeSnapshot(this.hawser.dataDir, target, this.since);
+    return takeSnapshot(this.source, target, await this.since);
   }
 
   /** What a restore would write, by path. */
@@ -202,9 +203,9 @@ describe('a backup while things go', function () {
     expect(steps.copies.missing(early).map(({ name }) => name)).to.deep.equal(['short']);
     const database = steps.databases.at(-1) ?? '';
     const forget = (owners: readonly Owner[]) =>
-      forgetDeleted(hawser.dataDir, database, { snapshot: early, owners });
-    expect(forget(early.owners), 'with those that are still there').to.equal(null);
-    const late = forget(steps.copies.missing(early));
+      forgetDeleted(steps.source, database, { snapshot: early, owners });
+    expect(await forget(early.owners), 'with those that are still there').to.equal(null);
+    const late = await forget(steps.copies.missing(early));
     expect(late?.owners.map(({ name }) => name)).to.not.include('short');
     expect(late?.owners).to.have.length(early.owners.length - 1);
     expect(namesIn(database)).to.include('web').and.not.include('short');

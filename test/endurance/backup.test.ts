@@ -23,7 +23,7 @@ import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { limitFileSize } from '../support/file-size.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
-import { type Ended, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 import { unzip } from '../support/unzip.ts';
 import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 
@@ -48,7 +48,7 @@ describe('backup and restore', function () {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = (where: string, ...words: string[]): Promise<Ended> => spawnHawser(where, {}, words).ended;
+  const run = (where: string, ...words: string[]): Promise<Ended> => runHawser(where, {}, words);
   const expectRefusal = ({ code, stdout, stderr }: Ended, text: RegExp, expected = 1) => {
     expect(stdout).to.equal('');
     expect(stderr).to.match(/^hawser: .*\n$/);
@@ -82,7 +82,7 @@ describe('backup and restore', function () {
     });
 
     it('holds the first password as long as it is the one to sign in with', async () => {
-      const server = spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '' });
+      const server = await spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '' });
       await server.listening();
       server.child.kill('SIGTERM');
       await server.ended;
@@ -109,7 +109,7 @@ describe('backup and restore', function () {
     it(`leaves nothing where the disk takes no more of it${UNLESS_LINUX}`, async function () {
       if (process.platform !== 'linux') this.skip();
       for (const bytes of [0, 10_000, 60_000]) {
-        const command = spawnHawser(hawser.folder, {}, ['backup', join(folder, 'b.zip')]);
+        const command = await spawnHawser(hawser.folder, {}, ['backup', join(folder, 'b.zip')]);
         limitFileSize(bytes, command.child.pid);
         expectRefusal(await command.ended, /cannot be copied|too large|I\/O error/i);
         expect(readdirSync(folder)).to.deep.equal([]);
@@ -135,7 +135,7 @@ describe('backup and restore', function () {
         ['SIGTERM', 0],
       ] as const) {
         const target = join(folder, `${signal}.zip`);
-        const { child, ended } = spawnHawser(hawser.folder, {}, ['backup', target]);
+        const { child, ended } = await spawnHawser(hawser.folder, {}, ['backup', target]);
         while (readdirSync(folder).length === 0) await sleep(1);
         child.kill(signal);
         expect((await ended).code).to.equal(signal === 'SIGKILL' ? null : 1);
@@ -182,7 +182,7 @@ describe('backup and restore', function () {
       expectRefusal(await run(site), /HAWSER_REPOS_DIR: a restore into it was cut off/, 78);
       expectRefusal(await run(site, 'backup', join(folder, 'x.zip')), /was cut off/, 78);
       expect((await run(site, 'restore', archive)).code).to.equal(0);
-      const server = spawnHawser(site);
+      const server = await spawnHawser(site);
       await server.listening();
       server.child.kill('SIGTERM');
       expect((await server.ended).code).to.equal(0);
@@ -199,7 +199,7 @@ describe('backup and restore', function () {
     }
 
     async function killWhileRestoring(site: string, large: string): Promise<Ended> {
-      const { child, ended } = spawnHawser(site, {}, ['restore', large]);
+      const { child, ended } = await spawnHawser(site, {}, ['restore', large]);
       while (!existsSync(join(site, 'repos/configurations/large.git/objects'))) await sleep(1);
       child.kill('SIGKILL');
       return ended;

@@ -59,7 +59,7 @@ describe('while another process holds the database', function () {
   afterEach(() => release());
 
   const hold = async (statement?: string) => {
-    holder = await holdDatabase(hawser.dataDir, statement);
+    holder = await holdDatabase(hawser, statement);
   };
   const release = async () => {
     await holder?.release();
@@ -267,7 +267,7 @@ describe('a database that another process holds, and a server in processes of it
   });
 
   it('keeps none of two workers from answering, and lets both write again', async () => {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     const target = await hawser.listening();
     const clientOf = (identity?: Identity) => {
       const client = makeClient(target, identity);
@@ -291,7 +291,7 @@ describe('a database that another process holds, and a server in processes of it
     for (const version of drafts) await ok(201, addVersion(admin, 'shared', { version }));
     const refs = () => git(join(folder, 'repos/configurations/shared.git'), 'for-each-ref');
     const before = refs();
-    holder = await holdDatabase(join(folder, 'data'));
+    holder = await holdDatabase({ dataDir: join(folder, 'data'), databaseUrl: null });
     let answered = 0;
     const publishings = admins.map((client, index) =>
       publish(client, 'shared', drafts[index] as string).finally(() => {
@@ -308,12 +308,12 @@ describe('a database that another process holds, and a server in processes of it
   });
 
   it('ends a start with one sentence', async () => {
-    hawser = spawnHawser(folder);
+    hawser = await spawnHawser(folder);
     await hawser.listening();
     hawser.child.kill('SIGTERM');
     await hawser.ended;
-    holder = await holdDatabase(join(folder, 'data'));
-    hawser = spawnHawser(folder);
+    holder = await holdDatabase({ dataDir: join(folder, 'data'), databaseUrl: null });
+    hawser = await spawnHawser(folder);
     const { code, stderr } = await hawser.ended;
     expect({ code, stderr }).to.deep.equal({
       code: 1,

@@ -237,7 +237,7 @@ describe('the folder of bundles', function () {
       const node = await hawser.registerNode('n.example.org');
       await assign(hawser, node, 'large');
       await hawser.close();
-      const spawned = spawnHawser(folder, SMALL_CACHE);
+      const spawned = await spawnHawser(folder, SMALL_CACHE);
       const target = await spawned.listening();
       const reading = await askWithoutReading(target, node.identity, bundleOf(node));
       expect(reading.status).to.equal(200);
@@ -246,7 +246,7 @@ describe('the folder of bundles', function () {
       await spawned.ended;
       expect(readdirSync(bundles)).to.deep.equal([]);
       writeFileSync(join(bundles, 'left-over'), 'by one that was killed a moment earlier');
-      const again = spawnHawser(folder, SMALL_CACHE);
+      const again = await spawnHawser(folder, SMALL_CACHE);
       await again.listening();
       expect(namesIn(bundles)).to.deep.equal([]);
       again.child.kill('SIGTERM');

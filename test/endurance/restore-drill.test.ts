@@ -18,7 +18,7 @@ import {
 } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
-import { type Ended, type Spawned, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { unzipTexts } from '../support/unzip.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 
@@ -55,7 +55,7 @@ describeWithOpenssl('a restore drill', function (this: Mocha.Suite) {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-drill-'));
-    server = spawnHawser(folder);
+    server = await spawnHawser(folder);
     target = await server.listening();
     const client = makeClient(target);
     session = await signIn(client, 'admin', ADMIN_PASSWORD);
@@ -90,7 +90,7 @@ describeWithOpenssl('a restore drill', function (this: Mocha.Suite) {
 
   const admin = () => makeClient(target).with({ Authorization: `Bearer ${token}` });
   const parametersOf = (id: string) => `/api/v1/parameters/${DEFAULT_ID}/${id}`;
-  const run = (...words: string[]): Promise<Ended> => spawnHawser(folder, {}, words).ended;
+  const run = (...words: string[]): Promise<Ended> => runHawser(folder, {}, words);
 
   async function using<T>(open: () => Client, work: (client: Client) => Promise<T>): Promise<T> {
     const client = open();
@@ -202,7 +202,7 @@ describeWithOpenssl('a restore drill', function (this: Mocha.Suite) {
     expect(restored.code, restored.stderr).to.equal(0);
     for (const name of ['data', 'repos']) expectPrivate(join(folder, name));
 
-    server = spawnHawser(folder);
+    server = await spawnHawser(folder);
     const { port, ca } = await server.listening();
     expect(ca).to.equal(target.ca);
     target = { port, ca };

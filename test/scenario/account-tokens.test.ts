@@ -1,7 +1,8 @@
 /** The tokens of service accounts: who makes them, what they open, and how they end. */
 
 import { expect } from 'chai';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -27,7 +28,7 @@ describe('tokens of service accounts', function () {
 
   before(async () => {
     hawser = await startHawser();
-    database = await openDatabase(hawser.dataDir);
+    database = await openDatabase(hawser);
     admin = hawser.client().with({ Cookie: hawser.session });
   });
   after(async () => {

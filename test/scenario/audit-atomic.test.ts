@@ -1,13 +1,12 @@
 import { expect } from 'chai';
-import { sql } from 'kysely';
 import type { Reply } from '../support/client.ts';
 import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/configurations.ts';
-import { withDatabase } from '../support/database.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { publishVersions } from '../support/retention.ts';
+import { allowRows, refuseRows } from '../support/triggers.ts';
 import { offerAgain, withdraw } from '../support/withdrawals.ts';
 
 const SERVER = '/api/v1/settings/validation';
@@ -17,8 +16,6 @@ describe('while no entry can be written to the audit trail', () => {
   let hawser: Hawser;
   let bob: Person;
 
-  const run = (statement: string) => withDatabase(hawser, ({ write }) => sql.raw(statement).execute(write));
-
   before(async () => {
     hawser = await startHawser();
     bob = await makeUser(hawser, { username: 'bob', roles: ['Viewer'] });
@@ -26,8 +23,7 @@ describe('while no entry can be written to the audit trail', () => {
     await ok(201, createComposite(hawser.admin, 'site'));
     await publishVersions(hawser.admin, 'taken', '1.0.0', '1.1.0');
     await ok(200, withdraw(hawser.admin, 'taken', '1.0.0'));
-    await run(`create trigger no_entries before insert on audit_entries
-      begin select raise(abort, 'no entry can be written'); end`);
+    await refuseRows(hawser, 'audit_entries');
   });
 
   after(() => hawser.close());
@@ -85,7 +81,7 @@ describe('while no entry can be written to the audit trail', () => {
   });
 
   it('and when it can again, names that failed are free and all goes on', async () => {
-    await run('drop trigger no_entries');
+    await allowRows(hawser, 'audit_entries');
     await ok(201, create(hawser.admin, 'other'));
     await ok(201, createComposite(hawser.admin, 'other'));
     await ok(201, addVersion(hawser.admin, 'web', { version: '3.0.0' }));

@@ -286,8 +286,8 @@ describe('the audit trail of changes', () => {
 
   it('keeps the order of changes when many are made at once', async () => {
     const id = await made('many');
-    const wishes = Array.from({ length: 20 }, () => addVersion(ada.client, 'many'));
     const { entries } = await entriesDuring(hawser, async () => {
+      const wishes = Array.from({ length: 20 }, () => addVersion(ada.client, 'many'));
       for (const reply of await Promise.all(wishes)) await ok(201, reply);
     });
     expect(entries.map((entry) => entry.resource_id)).to.deep.equal(Array(20).fill(id));

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
+import { withDatabase } from '../support/database.ts';
+import { describeOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, ALL_SCOPES, createToken, publishConfiguration, signIn } from '../support/hawser.ts';
 import { ok } from '../support/replies.ts';
@@ -13,7 +15,7 @@ import { type Spawned, spawnHawser } from '../support/spawned.ts';
 const BULK = '/api/v1/nodes/bulk';
 const NODES = 2_000;
 
-describe('a bulk deed on a server of two workers', function () {
+describeOnSqlite('a bulk deed on a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;
@@ -25,7 +27,7 @@ describe('a bulk deed on a server of two workers', function () {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-bulk-'));
     await start();
-    ids = await withDatabase(({ write }) =>
+    ids = await inDatabase(({ write }) =>
       write.transaction().execute(async (trx) => {
         const rows = Array.from({ length: NODES }, (_, at) => ({
           ...{ id: newId(), fqdn: `web-${String(at).padStart(4, '0')}.example.org` },
@@ -50,7 +52,7 @@ describe('a bulk deed on a server of two workers', function () {
   });
 
   async function start(): Promise<void> {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
@@ -64,16 +66,8 @@ describe('a bulk deed on a server of two workers', function () {
     return client;
   }
 
-  async function withDatabase<T>(
-    work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
-  ): Promise<T> {
-    const database = await openDatabase(join(folder, 'data'));
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
-  }
+  const inDatabase = async <T>(work: (database: Database) => Promise<T>): Promise<T> =>
+    withDatabase(await placeOf(join(folder, 'data')), work);
 
   const countOf = async (configurationName: string): Promise<number> => {
     const { headers } = await admin().get(`/api/v1/nodes?take=1&configurationName=${configurationName}`);
@@ -123,7 +117,7 @@ describe('a bulk deed on a server of two workers', function () {
       return (await countOf('db')) < NODES;
     };
     const countEntries = () =>
-      withDatabase(async ({ read }) => {
+      inDatabase(async ({ read }) => {
         const entries = await read
           .selectFrom('audit_entries')
           .select('resource_id')
@@ -136,7 +130,7 @@ describe('a bulk deed on a server of two workers', function () {
     const before = await countEntries();
     expect(await isCut(), 'the kill came too late').to.equal(true);
     const after = await countEntries();
-    const assigned = await withDatabase(({ read }) =>
+    const assigned = await inDatabase(({ read }) =>
       read
         .selectFrom('assignments')
         .innerJoin('configurations', 'configurations.id', 'assignments.configuration_id')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OPERATIONS } from '../../src/operations/commands.ts';
-import { type Ended, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
 describe('the command line', function () {
   this.timeout(60_000);
@@ -15,7 +15,7 @@ describe('the command line', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const run = (words: readonly string[], settings: Record<string, string> = {}): Promise<Ended> =>
-    spawnHawser(folder, settings, words).ended;
+    runHawser(folder, settings, words);
 
   it('lists every command, whatever the settings are', async () => {
     const { code, stdout, stderr } = await run(['help'], { HAWSER_PORT: 'none' });
@@ -46,7 +46,7 @@ describe('the command line', function () {
   });
 
   it('serves when told to, as it does when told nothing', async () => {
-    const hawser = spawnHawser(folder, {}, ['serve']);
+    const hawser = await spawnHawser(folder, {}, ['serve']);
     await hawser.listening();
     hawser.child.kill('SIGTERM');
     expect((await hawser.ended).code).to.equal(0);

@@ -13,12 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { describeOnSqlite } from '../support/engine.ts';
 import { startHawser } from '../support/hawser.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser } from '../support/spawned.ts';
 
 const PAGE = 4096;
 
-describe('a start on a damaged database', function () {
+describeOnSqlite('a start on a damaged database', function () {
   this.timeout(120_000);
   let whole: string;
   let folder: string;
@@ -41,7 +42,7 @@ describe('a start on a damaged database', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   async function refusal(): Promise<string> {
-    const { code, stderr } = await spawnHawser(folder).ended;
+    const { code, stderr } = await runHawser(folder);
     expect(code).to.equal(1);
     expect(stderr.trim().split('\n'), stderr).to.have.length(1);
     expect(stderr).to.contain(file).and.to.contain('Keep a copy').and.to.contain('hawser restore');
@@ -87,7 +88,7 @@ describe('a start on a damaged database', function () {
   it('names what cannot be opened as a database', async () => {
     rmSync(file);
     mkdirSync(file);
-    const { code, stderr } = await spawnHawser(folder).ended;
+    const { code, stderr } = await runHawser(folder);
     expect(code).to.equal(1);
     expect(stderr).to.contain(file).and.to.contain('this user may read and write');
   });

@@ -1,7 +1,8 @@
 /** Nobody hands out more than they hold: each deed that hands something out, by each kind of giver (rights.md section 2). */
 
 import { expect } from 'chai';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { GRANT_RULES, type GrantKind, type GrantLevel } from '../../src/domain/permissions.ts';
 import { auditedDuring } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
@@ -109,7 +110,7 @@ describe('what somebody hands out they must hold themselves', function () {
 
   before(async () => {
     hawser = await startHawser();
-    database = await openDatabase(hawser.dataDir);
+    database = await openDatabase(hawser);
     for (const name of ['zebra', 'okapi']) {
       await publishConfiguration(hawser.admin, name, { '1.0.0': { [MAIN]: 'resources: []\n' } });
     }

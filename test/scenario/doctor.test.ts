@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { DAY } from '../../src/lib/clock.ts';
@@ -21,10 +20,12 @@ import { examine } from '../../src/operations/doctor/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/findings.ts';
 import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
+import { changeRows, copySite } from '../support/database.ts';
+import { databaseSettings, itOnSqlite, placeOf } from '../support/engine.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
 
 const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
@@ -52,7 +53,7 @@ describe('the doctor', function () {
 
   describe('beside a running server', () => {
     it('finds nothing while versions are made, and says so as one JSON document', async () => {
-      const spawned = spawnHawser(hawser.folder, {}, ['doctor', '--json']);
+      const spawned = await spawnHawser(hawser.folder, {}, ['doctor', '--json']);
       let isOver = false;
       const busy = (async () => {
         for (let patch = 0; !isOver; patch += 1)
@@ -74,19 +75,22 @@ describe('the doctor', function () {
     after(async () => {
       await hawser.restart();
     });
-    beforeEach(() => {
+    beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), 'hawser-doctor-'));
-      for (const name of ['data', 'repos'])
-        cpSync(join(hawser.folder, name), join(folder, name), { recursive: true, preserveTimestamps: true });
+      await copySite(hawser.folder, folder);
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    const configOf = () =>
-      readConfig({ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') });
+    const configOf = async () =>
+      readConfig({
+        HAWSER_DATA_DIR: join(folder, 'data'),
+        HAWSER_REPOS_DIR: join(folder, 'repos'),
+        ...(await databaseSettings(join(folder, 'data'))),
+      });
 
     const find = async (options: { now?: number; progress?: (done: number, all: number) => void } = {}) => {
       const { now = Date.now(), progress = () => undefined } = options;
-      const checks = await examine({ config: configOf(), now, progress });
+      const checks = await examine({ config: await configOf(), now, progress });
       return checks.flatMap(({ findings }) => findings);
     };
     const errors = async () => (await find()).filter(({ severity }) => severity === 'error');
@@ -97,12 +101,8 @@ describe('the doctor', function () {
     const pathOf = (repository: string) => join(folder, 'repos', `${repository}.git`);
     const inWeb = (...args: string[]) => git(pathOf(WEB), ...args).trim();
     const objectFile = (oid: string) => join(pathOf(WEB), 'objects', oid.slice(0, 2), oid.slice(2));
-    const inDatabase = (...statements: string[]) => {
-      const database = new SqliteDatabase(join(folder, 'data/hawser.db'));
-      database.pragma('foreign_keys = OFF');
-      for (const statement of statements) database.exec(statement);
-      database.close();
-    };
+    const inDatabase = async (statement: string) =>
+      changeRows(await placeOf(join(folder, 'data')), statement);
     /** Names, sizes, modes and times of change of all files, and the names of folders. */
     const state = () =>
       execFileSync('find', [folder, '-type', 'f', '-printf', '%p %s %m %T@\n', '-o', '-printf', '%p\n'], {
@@ -115,20 +115,23 @@ describe('the doctor', function () {
       expect(state()).to.equal(before);
     });
 
-    it('leaves as it was what a crashed server left, and reads what stands in its log alone', async () => {
-      const crashed = spawnHawser(folder);
-      await crashed.listening();
-      inDatabase("insert into configurations select 'x', 'lost', 'lost', null, 0, 0, 0, 0");
-      crashed.child.kill('SIGKILL');
-      await crashed.ended;
-      // The log's index is made anew by whoever opens it next, and says nothing of its own.
-      const lasting = () => state().replace(/^.*-shm .*$/m, '');
-      const before = lasting();
-      expect(only(await errors()).where).to.equal('configurations/lost');
-      expect(lasting()).to.equal(before);
-    });
+    itOnSqlite(
+      'leaves as it was what a crashed server left, and reads what stands in its log alone,',
+      async () => {
+        const crashed = await spawnHawser(folder);
+        await crashed.listening();
+        await inDatabase("insert into configurations select 'x', 'lost', 'lost', null, 0, 0, 0, 0");
+        crashed.child.kill('SIGKILL');
+        await crashed.ended;
+        // The log's index is made anew by whoever opens it next, and says nothing of its own.
+        const lasting = () => state().replace(/^.*-shm .*$/m, '');
+        const before = lasting();
+        expect(only(await errors()).where).to.equal('configurations/lost');
+        expect(lasting()).to.equal(before);
+      },
+    );
 
-    it('makes nothing where there is nothing', async () => {
+    itOnSqlite('makes nothing where there is nothing', async () => {
       rmSync(join(folder, 'data'), { recursive: true });
       rmSync(join(folder, 'repos'), { recursive: true });
       const findings = await errors();
@@ -139,7 +142,7 @@ describe('the doctor', function () {
     it('tells people what is wrong and what to do, and ends with 1', async () => {
       rmSync(pathOf(WEB), { recursive: true });
       writeFileSync(join(folder, 'data/initial-admin-password'), 'a-secret-in-a-file\n', { mode: 0o600 });
-      const { code, stdout, stderr } = await spawnHawser(folder, {}, ['doctor']).ended;
+      const { code, stdout, stderr } = await runHawser(folder, {}, ['doctor']);
       expect(stdout).to.match(/^ERROR +rows and repositories /m);
       expect(stdout).to.match(
         /^ {2}error: configurations\/web: there is a row and no repository\n {4}-> \S/m,
@@ -264,7 +267,7 @@ describe('the doctor', function () {
     });
 
     describe('finds in the data folder', () => {
-      it('a database with a damaged page', async () => {
+      itOnSqlite('a database with a damaged page', async () => {
         const file = join(folder, 'data/hawser.db');
         const bytes = readFileSync(file);
         // Every page but the first, which says what the file is, from its second half on.
@@ -275,20 +278,20 @@ describe('the doctor', function () {
         expect(findings.some(({ where }) => where === file)).to.equal(true);
       });
 
-      it('a file that is no database', async () => {
+      itOnSqlite('a file that is no database', async () => {
         writeFileSync(join(folder, 'data/hawser.db'), 'x'.repeat(8192));
         expect((await errors())[0]?.what).to.include('not a database');
       });
 
-      it('rows that refer to none', async () => {
-        inDatabase("insert into user_roles select id, 'no-such-role' from users");
+      itOnSqlite('rows that refer to none', async () => {
+        await inDatabase("insert into user_roles select id, 'no-such-role' from users");
         expect(only(await errors()).what).to.equal(
           '1 rows of user_roles refer to rows of roles that are not there',
         );
       });
 
       it('the database of a newer release', async () => {
-        inDatabase("insert into kysely_migration values ('9999-far-ahead', '2099-01-01')");
+        await inDatabase("insert into kysely_migration values ('9999-far-ahead', '2099-01-01')");
         expect(only(await errors()).what).to.include('newer release (9999-far-ahead)');
       });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -63,7 +64,7 @@ describe('what nodes run, over restarts and faults', () => {
 
   it('is kept while the database cannot be written, and written then', async () => {
     const { checksum: before } = await runningOf(hawser, node);
-    const holder = await holdDatabase(hawser.dataDir);
+    const holder = await holdDatabase(hawser);
     let checksum = '';
     try {
       await ok(200, poll(node));
@@ -81,7 +82,7 @@ describe('what nodes run, over restarts and faults', () => {
 
   it('is written later where a change came while the database was held', async () => {
     await assign(hawser, node, 'web', { majorVersion: 2 });
-    const holder = await holdDatabase(hawser.dataDir);
+    const holder = await holdDatabase(hawser);
     let checksum = '';
     try {
       checksum = await offeredTo(node);
@@ -94,7 +95,7 @@ describe('what nodes run, over restarts and faults', () => {
   });
 });
 
-describe('what nodes run, of a server of two workers', function () {
+describeOnSqlite('what nodes run, of a server of two workers', function () {
   this.timeout(120_000);
   let folder: string;
   let hawser: Spawned;
@@ -127,7 +128,7 @@ describe('what nodes run, of a server of two workers', function () {
   });
 
   async function start(): Promise<void> {
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     const session = await signIn(first, 'admin', ADMIN_PASSWORD);

@@ -34,7 +34,7 @@ describe('what a thread knows of the fleet', function () {
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': FILES, '1.1.0': FILES, '2.0.0': FILES });
     await publishConfiguration(hawser.admin, 'db', { '1.0.0': FILES });
     await publishWithChildren(hawser.admin, 'stack', '1.0.0', ['web', 'db']);
-    fleet = new Fleet({ dataDir: hawser.dataDir, reposDir: hawser.reposDir, cacheBytes: 2 ** 24 });
+    fleet = new Fleet({ ...hawser, cacheBytes: 2 ** 24 });
   });
 
   after(async () => {

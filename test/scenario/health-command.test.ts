@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Ended, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
 describe('hawser health', function () {
   this.timeout(60_000);
@@ -14,11 +14,11 @@ describe('hawser health', function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const health = (settings: Record<string, string>): Promise<Ended> =>
-    spawnHawser(folder, settings, ['health']).ended;
+    runHawser(folder, settings, ['health']);
 
   for (const tls of ['on', 'off']) {
     it(`asks the server that its settings speak of, with TLS ${tls}`, async () => {
-      const hawser = spawnHawser(folder, { HAWSER_TLS: tls });
+      const hawser = await spawnHawser(folder, { HAWSER_TLS: tls });
       await hawser.logged(/"msg":"listening"/);
       const port = /"url":"https?:\/\/[^":]+:(\d+)"/.exec(hawser.stdout())?.[1] ?? '';
       const { code, stdout } = await health({ HAWSER_TLS: tls, HAWSER_PORT: port });

@@ -8,6 +8,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 import { OpensslAuthority, type Pair, Workspace } from '../unit/tls/openssl.ts';
@@ -190,6 +191,7 @@ describeWithOpenssl("the operator's own server certificate", () => {
       HAWSER_REPOS_DIR: space.file('repos'),
       HAWSER_ADMIN_PASSWORD: 'a-password-for-tests',
       ...CHEAP_HASHES,
+      ...(await databaseSettings(space.file('data'))),
       HAWSER_TLS_CERT: space.file('own.crt'),
       HAWSER_TLS_KEY: space.file('own.key'),
     });

@@ -7,7 +7,6 @@ import { newId } from '../../src/lib/ids.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { withDatabase } from '../support/database.ts';
 import {
   createKey,
   type Hawser,
@@ -139,9 +138,7 @@ describe('a node that is deleted', () => {
     const own = await hawser.registerNode('kept.example.org');
     const path = `/api/v1/nodes/${node.nodeId}/configuration/checksum`;
     expect((await node.client.get(path)).status).to.equal(404);
-    await withDatabase(hawser, ({ write }) =>
-      write.deleteFrom('nodes').where('id', '=', node.nodeId).execute(),
-    );
+    expect((await hawser.admin.delete(`/api/v1/nodes/${node.nodeId}`)).status).to.equal(204);
     expectRefusal(await node.client.get(path), 401);
     // Its last call was noted and never written, as there is no row for it any more; others' are.
     await own.client.get(`/api/v1/nodes/${own.nodeId}/configuration/checksum`);

@@ -18,9 +18,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
+import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
 import { PROJECT, programArguments } from '../support/program.ts';
-import { type Ended, type Spawned, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 describe('a folder', function () {
   this.timeout(120_000);
@@ -33,18 +34,23 @@ describe('a folder', function () {
   });
   afterEach(async () => {
     for (const { child } of running) child.kill('SIGKILL');
-    for (const { ended } of running) await ended;
+    for (const spawned of running) await spawned.ended;
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(settings: Record<string, string> = {}): Spawned {
-    const spawned = spawnHawser(folder, settings);
+  async function start(settings: Record<string, string> = {}): Promise<Spawned> {
+    const spawned = await spawnHawser(folder, settings);
     running.push(spawned);
     return spawned;
   }
 
+  async function ended(settings: Record<string, string> = {}): Promise<Ended> {
+    const spawned = await start(settings);
+    return spawned.ended;
+  }
+
   async function started(settings: Record<string, string> = {}): Promise<Spawned & { target: Target }> {
-    const spawned = start(settings);
+    const spawned = await start(settings);
     return { ...spawned, target: await spawned.listening() };
   }
 
@@ -70,9 +76,9 @@ describe('a folder', function () {
     symlinkSync(folder, join(folder, 'link'));
     const other = join(folder, 'other');
     const [again, linked, sharing] = await Promise.all([
-      start().ended,
-      start({ HAWSER_DATA_DIR: join(folder, 'link/data') }).ended,
-      start({ HAWSER_DATA_DIR: other }).ended,
+      ended(),
+      ended({ HAWSER_DATA_DIR: join(folder, 'link/data') }),
+      ended({ HAWSER_DATA_DIR: other }),
     ]);
     expectRefused(again, 'HAWSER_DATA_DIR', first.child.pid);
     expectRefused(linked, 'HAWSER_DATA_DIR', first.child.pid);
@@ -87,9 +93,9 @@ describe('a folder', function () {
 
   it('may be both: the data folder and that of the repositories', async () => {
     const both = { HAWSER_DATA_DIR: join(folder, 'both'), HAWSER_REPOS_DIR: join(folder, 'both') };
-    const first = start(both);
+    const first = await start(both);
     await first.logged('"msg":"listening"');
-    expectRefused(await start(both).ended, 'HAWSER_DATA_DIR', first.child.pid);
+    expectRefused(await ended(both), 'HAWSER_DATA_DIR', first.child.pid);
   });
 
   it('is free at once when its server has closed or was killed', async () => {
@@ -112,6 +118,7 @@ describe('a folder', function () {
       ...{ PATH: process.env['PATH'] ?? '', HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...{ HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD, ...CHEAP_HASHES },
+      ...(await databaseSettings(join(folder, 'data'))),
     };
     // The shell becomes a sleep, which never waits for the child that it has inherited.
     const script = '"$@" & echo "pid $!"; exec sleep 600';
@@ -140,7 +147,7 @@ describe('a folder', function () {
         killed.child.kill('SIGKILL');
         await killed.ended;
       }
-      const all = [start(), start(), start()];
+      const all = await Promise.all([start(), start(), start()]);
       const outcomes = await Promise.all(
         all.map(async (one) => one.listening().catch(async () => (await one.ended).code)),
       );
@@ -154,29 +161,32 @@ describe('a folder', function () {
     });
   }
 
-  it('belongs to the primary of several workers, and is free when all of them have gone', async () => {
-    const first = await started({ HAWSER_WORKERS: '2' });
-    const others = [start({ HAWSER_WORKERS: '2' }), start()];
-    for (const other of others) expectRefused(await other.ended, 'HAWSER_DATA_DIR', first.child.pid);
-    await serves(first.target);
-    const workers = childrenOf(first.child.pid);
-    expect(workers).to.have.length(2);
-    first.child.kill('SIGKILL');
-    const second = await started({ HAWSER_WORKERS: '2' });
-    expect(workers.filter((pid) => existsSync(`/proc/${pid}`) && stateOf(pid) !== 'Z')).to.deep.equal([]);
-    await serves(second.target);
-    second.child.kill('SIGTERM');
-    expect((await second.ended).code).to.equal(0);
-    await serves((await started()).target);
-  });
+  itOnSqlite(
+    'belongs to the primary of several workers, and is free when all of them have gone',
+    async () => {
+      const first = await started({ HAWSER_WORKERS: '2' });
+      const others = await Promise.all([ended({ HAWSER_WORKERS: '2' }), ended()]);
+      for (const other of others) expectRefused(other, 'HAWSER_DATA_DIR', first.child.pid);
+      await serves(first.target);
+      const workers = childrenOf(first.child.pid);
+      expect(workers).to.have.length(2);
+      first.child.kill('SIGKILL');
+      const second = await started({ HAWSER_WORKERS: '2' });
+      expect(workers.filter((pid) => existsSync(`/proc/${pid}`) && stateOf(pid) !== 'Z')).to.deep.equal([]);
+      await serves(second.target);
+      second.child.kill('SIGTERM');
+      expect((await second.ended).code).to.equal(0);
+      await serves((await started()).target);
+    },
+  );
 
-  it('is not given up by a worker that lives on after its primary', async () => {
+  itOnSqlite('is not given up by a worker that lives on after its primary', async () => {
     const first = await started({ HAWSER_WORKERS: '2' });
     const [worker = 0] = childrenOf(first.child.pid);
     process.kill(worker, 'SIGSTOP');
     try {
       first.child.kill('SIGKILL');
-      expectRefused(await start().ended, 'HAWSER_DATA_DIR', first.child.pid);
+      expectRefused(await ended(), 'HAWSER_DATA_DIR', first.child.pid);
     } finally {
       process.kill(worker, 'SIGKILL');
     }
@@ -191,7 +201,7 @@ describe('a folder', function () {
     ] as const) {
       const path = join(folder, 'data/hawser.lock');
       make(path);
-      const { code, stderr } = await start().ended;
+      const { code, stderr } = await ended();
       expect(stderr).to.match(
         new RegExp(
           `^hawser: HAWSER_DATA_DIR: its file hawser.lock cannot be locked \\(${reason}\\w*\\); allowed: .+\n$`,
@@ -205,7 +215,7 @@ describe('a folder', function () {
 
   it('that is in use is open to the other commands, whose archives hold no lock', async () => {
     const first = await started();
-    const run = (...words: string[]) => spawnHawser(folder, {}, words).ended;
+    const run = (...words: string[]) => runHawser(folder, {}, words);
     const archive = join(folder, 'archive.zip');
     const backup = await run('backup', archive);
     expect(backup.code, backup.stderr).to.equal(0);
@@ -217,8 +227,8 @@ describe('a folder', function () {
     expect(doctor.stdout).to.not.match(/hawser\.(lock|pid)/);
     // A server that was refused has left its lock file in a folder that holds nothing else.
     const site = { HAWSER_DATA_DIR: join(folder, 'site'), HAWSER_REPOS_DIR: join(folder, 'site-repos') };
-    await start({ ...site, HAWSER_REPOS_DIR: join(folder, 'repos') }).ended;
-    const restored = await spawnHawser(folder, site, ['restore', archive]).ended;
+    await ended({ ...site, HAWSER_REPOS_DIR: join(folder, 'repos') });
+    const restored = await runHawser(folder, site, ['restore', archive]);
     expect(restored.code, restored.stderr).to.equal(0);
     const refused = await run('restore', archive);
     expect(refused.stderr).to.match(/is not empty/);

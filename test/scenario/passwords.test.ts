@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/db/open.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
-import { withDatabase } from '../support/database.ts';
+import { openDatabaseOf, withDatabase } from '../support/database.ts';
+import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -144,6 +144,7 @@ describe('the first start without a given password', () => {
       HAWSER_DATA_DIR: join(folder, 'data'),
       HAWSER_REPOS_DIR: join(folder, 'repos'),
       ...CHEAP_HASHES,
+      ...(await databaseSettings(join(folder, 'data'))),
     });
     const sink = new Writable({
       write(chunk, _encoding, done) {
@@ -218,7 +219,7 @@ describe('the first start without a given password', () => {
 
   it('lets one who must change the password sign out', async () => {
     const again = await signIn(client, 'admin', NEW_PASSWORD);
-    const database = await openDatabase(join(folder, 'data'));
+    const database = await openDatabaseOf(join(folder, 'data'));
     await database.write.updateTable('users').set({ require_password_change: 1 }).execute();
     await database.close();
     expect((await client.with({ Cookie: again }).post('/api/v1/auth/logout')).status).to.equal(204);

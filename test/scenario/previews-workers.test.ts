@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { addVersion, MAIN } from '../support/configurations.ts';
+import { openDatabaseOf } from '../support/database.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -24,7 +26,7 @@ import { type Spawned, spawnHawser } from '../support/spawned.ts';
 const CONNECTIONS = 6;
 const CHANGES = [publishing('web', '1.1.0')];
 
-describe('previews of a server of two workers', function () {
+describeOnSqlite('previews of a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;
@@ -33,7 +35,7 @@ describe('previews of a server of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-previews-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     admins = await signInOverMany(await hawser.listening());
     const [admin] = admins as [Client];
     await publishConfiguration(admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
@@ -46,7 +48,7 @@ describe('previews of a server of two workers', function () {
     const { nodeId } = await ok(200, node.post('/api/v1/nodes/register', key));
     node.close();
     await ok(204, admin.put(`/api/v1/nodes/${nodeId}/configuration`, { configurationName: 'web' }));
-    database = await openDatabase(join(folder, 'data'));
+    database = await openDatabaseOf(join(folder, 'data'));
   });
   after(async () => {
     await database.close();

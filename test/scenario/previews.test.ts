@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, create, MAIN, publish } from '../support/configurations.ts';
+import { storedBytes } from '../support/database.ts';
 
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
@@ -230,10 +229,9 @@ describe('a preview', function () {
       expect(text).to.not.include(SECRET);
     }
     expect(hawser.log()).to.not.include(SECRET);
-    for (const name of ['hawser.db', 'hawser.db-wal']) {
-      const bytes = await readFile(join(hawser.dataDir, name));
-      expect(bytes.includes(SECRET), name).to.equal(false);
-    }
+    const stored = await storedBytes(hawser);
+    expect(stored).to.not.have.property('size', 0);
+    for (const [name, bytes] of stored) expect(bytes.includes(SECRET), name).to.equal(false);
   });
 
   it('lists nodes by change and group, in pages and as CSV', async () => {

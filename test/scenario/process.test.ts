@@ -5,9 +5,11 @@ import { connect, type PeerCertificate } from 'node:tls';
 import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { DATABASE_FILES } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 /** The certificate that the server shows to a new connection. */
 function shownCertificate(port: number): Promise<PeerCertificate> {
@@ -34,7 +36,7 @@ describe('the process', function () {
     writeFileSync(certificate(), made.cert);
     writeFileSync(key(), made.key, { mode: 0o600 });
     writeFileSync(join(folder, 'password'), `${ADMIN_PASSWORD}\r\nonly the first line counts\n`);
-    hawser = spawnHawser(folder, {
+    hawser = await spawnHawser(folder, {
       HAWSER_ADMIN_PASSWORD: '',
       HAWSER_ADMIN_PASSWORD_FILE: join(folder, 'password'),
       HAWSER_TLS_CERT: certificate(),
@@ -71,7 +73,7 @@ describe('the process', function () {
     for (const name of ['data', 'repos', 'data/tls']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o700);
     }
-    for (const name of ['data/hawser.db', 'data/hawser.db-wal', 'data/tls/ca.key']) {
+    for (const name of [...DATABASE_FILES, 'tls/ca.key'].map((file) => `data/${file}`)) {
       expect(statSync(join(folder, name)).mode & 0o077, name).to.equal(0);
     }
   });
@@ -104,7 +106,7 @@ describe('the process', function () {
 
   it('does not start on a port that is taken, and says so', async () => {
     const other = join(folder, 'other');
-    const { code, stderr } = await spawnHawser(other, { HAWSER_PORT: String(target.port) }).ended;
+    const { code, stderr } = await runHawser(other, { HAWSER_PORT: String(target.port) });
     expect(stderr).to.equal(`hawser: HAWSER_PORT: another program listens on port ${target.port} already\n`);
     expect(code).to.equal(1);
   });
@@ -143,7 +145,7 @@ describe('the process', function () {
 
   it('finds everything again at the next start', async () => {
     rmSync(join(folder, 'password'));
-    const again = spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '', HAWSER_LOG_LEVEL: 'info' });
+    const again = await spawnHawser(folder, { HAWSER_ADMIN_PASSWORD: '', HAWSER_LOG_LEVEL: 'info' });
     const found = await again.listening();
     const client = makeClient(found);
     await signIn(client, 'admin', ADMIN_PASSWORD);
@@ -152,6 +154,9 @@ describe('the process', function () {
     const { code, stderr } = await again.ended;
     expect(code).to.equal(0);
     expect(stderr, 'no first password is shown again').to.equal('');
+  });
+
+  itOnSqlite('keeps its database in the data folder', () => {
     expect(readFileSync(join(folder, 'data/hawser.db')).subarray(0, 6).toString()).to.equal('SQLite');
   });
 });

@@ -8,6 +8,7 @@ import { makeClientCertificate } from '../support/client-certificates.ts';
 import { MAIN } from '../support/configurations.ts';
 import { parseCsv } from '../support/csv.ts';
 import { withDatabase } from '../support/database.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   ADMIN_PASSWORD,
@@ -22,7 +23,7 @@ import {
 import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { expectProof, manifestPath, proofPath, pulled, ran, readProof, reported } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
 const NODES = 620;
 /** A document has at most 20,000 leaves, merged ones too. */
@@ -122,7 +123,7 @@ describe('the proof of a version that cannot be read', function () {
   });
 });
 
-describe('the proof, asked of two workers', function () {
+describeOnSqlite('the proof, asked of two workers', function () {
   this.timeout(120_000);
   let folder: string;
   let hawser: Spawned;
@@ -131,7 +132,7 @@ describe('the proof, asked of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-proof-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2' });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2' });
     target = await hawser.listening();
     const first = makeClient(target);
     const token = await createToken(first, await signIn(first, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
@@ -174,7 +175,7 @@ describe('the proof, asked of two workers', function () {
       expect(proof).to.deep.equal({ nodes: '0/0/0/1 of 1', reasons: { NotPolledSince: 1 } });
     }
     for (const each of admins) await eventually(() => ok(200, each.get(manifestPath(checksum))));
-    const { code, stdout } = await spawnHawser(folder, {}, ['verify', checksum]).ended;
+    const { code, stdout } = await runHawser(folder, {}, ['verify', checksum]);
     expect(`${code} ${stdout}`).to.equal('0 match\n');
     client.close();
   });

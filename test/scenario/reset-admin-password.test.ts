@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
-import { type Ended, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser } from '../support/spawned.ts';
 
 const ME = '/api/v1/auth/me';
 const USERS = '/api/v1/users';
@@ -22,7 +23,7 @@ describe('resetting the password of an administrator from the command line', fun
   afterEach(() => hawser.close());
 
   const reset = (...words: string[]): Promise<Ended> =>
-    spawnHawser(hawser.folder, {}, ['reset-admin-password', ...words]).ended;
+    runHawser(hawser.folder, {}, ['reset-admin-password', ...words]);
   const as = (cookie: string) => hawser.client().with({ Cookie: cookie });
   const hashes = () =>
     withDatabase(hawser, ({ read }) => read.selectFrom('users').select('password_hash').execute());
@@ -112,10 +113,10 @@ describe('resetting the password of an administrator from the command line', fun
     expect(await hashes()).to.deep.equal(before);
   });
 
-  it('makes no database where there is none', async () => {
+  itOnSqlite('makes no database where there is none,', async () => {
     const elsewhere = join(hawser.folder, 'elsewhere');
     mkdirSync(elsewhere);
-    const { code, stderr } = await spawnHawser(elsewhere, {}, ['reset-admin-password']).ended;
+    const { code, stderr } = await runHawser(elsewhere, {}, ['reset-admin-password']);
     expect(stderr).to.match(/^hawser: HAWSER_DATA_DIR: there is no database in /);
     expect(code).to.equal(1);
     expect(readdirSync(elsewhere)).to.deep.equal([]);

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { admitServerSettings } from '../../src/api/settings/rotation-interval.ts';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { auditedDuring } from '../support/audit.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { createKey, type Hawser, startHawser } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -101,7 +102,7 @@ describe('the certificates that are too old for an interval', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-interval-'));
-    database = await openDatabase(folder);
+    database = await openDatabaseOf(join(folder, 'data'));
   });
   after(async () => {
     await database.close();

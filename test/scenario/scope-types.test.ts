@@ -11,10 +11,11 @@ import {
   switchScopeType,
 } from '../../src/api/scope-types/changes.ts';
 import { listScopeTypes } from '../../src/api/scope-types/queries.ts';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import { HOUR } from '../../src/lib/clock.ts';
 import { LocalLocks } from '../../src/lib/locks.ts';
 import { systemActor } from '../../src/security/audit.ts';
+import { openDatabaseOf } from '../support/database.ts';
 import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
@@ -501,7 +502,7 @@ describe('scope types with parameter files', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-scopes-'));
-    database = await openDatabase(folder);
+    database = await openDatabaseOf(join(folder, 'data'));
     asked = [];
     tools = {
       database,

@@ -9,6 +9,8 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { DATABASE_FILES, storedBytes } from '../support/database.ts';
+import { databaseSettings } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -182,12 +184,13 @@ describe('what opens doors', () => {
     }
     const places = new Map([
       ...filesBelow(hawser.dataDir),
+      ...(await storedBytes(hawser)),
       ...filesBelow(hawser.reposDir),
       ...objectsBelow(hawser.reposDir),
       ['the log', Buffer.from(hawser.log())],
     ]);
     expect([...places.keys()].map((path) => path.replace(/.*\//, ''))).to.include.members([
-      ...['hawser.db', 'hawser.db-wal', 'ca.key', 'server.key', 'HEAD', 'the log'],
+      ...[...DATABASE_FILES, 'ca.key', 'server.key', 'HEAD', 'the log'],
     ]);
     expect(places.get('objects of configurations/web.git')?.toString()).to.include('main.dsc.yaml');
     expectNowhere(secrets, places, (what, place) => place === join(hawser.dataDir, 'tls', what));
@@ -214,6 +217,7 @@ describe('the first password, made at random', () => {
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: dataDir, HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...CHEAP_HASHES,
+      ...(await databaseSettings(dataDir)),
     });
     let first = '';
     const showFirstPassword = (password: string) => {
@@ -229,14 +233,19 @@ describe('the first password, made at random', () => {
         ['the first password', Buffer.from(first)],
         ['the next one', Buffer.from(next)],
       ]);
-      const places = () => new Map([...filesBelow(folder), ['the log', Buffer.from(logged.join(''))]]);
+      const places = async () =>
+        new Map([
+          ...filesBelow(folder),
+          ...(await storedBytes(config)),
+          ['the log', Buffer.from(logged.join(''))],
+        ]);
       const session = await signIn(client, 'admin', first);
       const own = join(dataDir, 'initial-admin-password');
-      expect(places().get(own)?.toString()).to.include(first);
-      expectNowhere(secrets, places(), (_, place) => place === own);
+      expect((await places()).get(own)?.toString()).to.include(first);
+      expectNowhere(secrets, await places(), (_, place) => place === own);
       const change = { currentPassword: first, newPassword: next };
       expect((await client.with({ Cookie: session }).post(CHANGE, change)).status).to.equal(204);
-      expectNowhere(secrets, places());
+      expectNowhere(secrets, await places());
     } finally {
       client.close();
       await server.close();

@@ -32,7 +32,7 @@ describe('the service manager', function () {
       const receiver = spawn('python3', ['-c', RECEIVER, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
       const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
       expect((await lines.next()).value).to.equal('bound');
-      const hawser = spawnHawser(folder, { NOTIFY_SOCKET: socket });
+      const hawser = await spawnHawser(folder, { NOTIFY_SOCKET: socket });
       try {
         const message: string = JSON.parse((await lines.next()).value);
         // The message comes after the line in the log, but through another pipe.
@@ -56,7 +56,7 @@ describe('the service manager', function () {
 
   it('keeps what a service says in a journal, so that the first password is not said', async () => {
     const settings = { NOTIFY_SOCKET: join(folder, 'nobody'), HAWSER_ADMIN_PASSWORD: '' };
-    const hawser = spawnHawser(folder, settings);
+    const hawser = await spawnHawser(folder, settings);
     await hawser.listening();
     hawser.child.kill('SIGTERM');
     const { stdout, stderr } = await hawser.ended;
@@ -66,7 +66,7 @@ describe('the service manager', function () {
   });
 
   it('that cannot be told is warned of, and the server goes on', async () => {
-    const hawser = spawnHawser(folder, { NOTIFY_SOCKET: join(folder, 'nobody') });
+    const hawser = await spawnHawser(folder, { NOTIFY_SOCKET: join(folder, 'nobody') });
     try {
       await hawser.logged('systemd could not be told that the server is ready');
     } finally {

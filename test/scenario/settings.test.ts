@@ -5,8 +5,9 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
+import { databaseSettings } from '../support/engine.ts';
 import { CHEAP_HASHES, REAL_HASHES, startHawser, TestClock } from '../support/hawser.ts';
-import { type Ended, spawnHawser } from '../support/spawned.ts';
+import { type Ended, runHawser } from '../support/spawned.ts';
 
 /** Faults that only a start finds; what reading alone finds is tried in test/unit/config.test.ts. */
 describe('a start with a bad setting', () => {
@@ -27,6 +28,7 @@ describe('a start with a bad setting', () => {
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0' },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...CHEAP_HASHES,
+      ...(await databaseSettings(join(folder, 'data'))),
       ...settings,
     });
     const log = createLog('silent');
@@ -75,9 +77,9 @@ describe('a start with a bad setting', () => {
     const password = join(folder, 'password');
     writeFileSync(password, 'password1234\n');
     const ends = await Promise.all([
-      spawnHawser(own, { HAWSER_PROT: '8443' }).ended,
-      spawnHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }).ended,
-      spawnHawser(cheap, { ...REAL_HASHES, HAWSER_SCRYPT_COST: '14' }).ended,
+      runHawser(own, { HAWSER_PROT: '8443' }),
+      runHawser(other, { HAWSER_ADMIN_PASSWORD: '', HAWSER_ADMIN_PASSWORD_FILE: password }),
+      runHawser(cheap, { ...REAL_HASHES, HAWSER_SCRYPT_COST: '14' }),
     ]);
     const expectLine = ({ code, stdout, stderr }: Ended, pattern: RegExp) => {
       expect(stderr).to.match(pattern).and.not.include('password1234');

@@ -4,6 +4,7 @@ import { MINUTE } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Reply } from '../support/client.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
@@ -107,7 +108,7 @@ describe('the history of what a node did and how compliant it was', () => {
     expect(new Set(reply.json.map(({ id }: Event) => id)).size).to.equal(50);
   });
 
-  it('is read from the index, however many events there are', async () => {
+  itOnSqlite('is read from the index, however many events there are,', async () => {
     const plan = await withDatabase(hawser, ({ read }) =>
       read
         .selectFrom('status_events')

@@ -17,6 +17,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type Client, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { databaseSettings, itOnSqlite } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -28,7 +29,7 @@ import {
   TestClock,
 } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
 import { describeWithOpenssl } from '../support/with-openssl.ts';
 
 const ME = '/api/v1/auth/me';
@@ -170,6 +171,7 @@ describe('the second port of other servers', function () {
       ...{ HAWSER_HOST: '127.0.0.1', HAWSER_PORT: '0', HAWSER_UI_PORT: '0', ...CHEAP_HASHES },
       ...{ HAWSER_DATA_DIR: join(folder, 'data'), HAWSER_REPOS_DIR: join(folder, 'repos') },
       ...{ HAWSER_TLS_CERT: cert, HAWSER_TLS_KEY: key },
+      ...(await databaseSettings(join(folder, 'data'))),
     });
     const options = { config, clock: new TestClock(), log: createLog('silent') };
     const server = await startServer({ ...options, showFirstPassword: () => undefined });
@@ -220,14 +222,14 @@ describe('the second port of other servers', function () {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const { code, stderr } = await spawnHawser(folder, { HAWSER_UI_PORT: String(port) }).ended;
+    const { code, stderr } = await runHawser(folder, { HAWSER_UI_PORT: String(port) });
     other.close();
     expect(stderr).to.equal(`hawser: HAWSER_UI_PORT: another program listens on port ${port} already\n`);
     expect(code).to.equal(1);
   });
 
-  it('is one port of all processes, whose address the log names', async () => {
-    const server = spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_UI_PORT: '0' });
+  itOnSqlite('is one port of all processes, whose address the log names', async () => {
+    const server = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_UI_PORT: '0' });
     const { ca, port: first } = await server.listening();
     const port = Number(/"uiUrl":"https:\/\/localhost:(\d+)"/.exec(server.stdout())?.[1]);
     expect(port).to.not.equal(first);

@@ -1,10 +1,11 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
+import { changeRows, copySite } from '../support/database.ts';
+import { itOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   git,
@@ -17,7 +18,7 @@ import { assign, poll, saveParameters } from '../support/parameter-files.ts';
 import { manifestPath, pulled, reported, told } from '../support/proof.ts';
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
-import { spawnHawser } from '../support/spawned.ts';
+import { runHawser } from '../support/spawned.ts';
 
 const WEB = 'configurations/web';
 const PARAMETERS = 'parameters/web';
@@ -79,7 +80,7 @@ describe('the chain of proof', function () {
   const manifestOf = (sum: string) => ok(200, hawser.admin.get(manifestPath(sum)));
   const revision = (repository: string, name: string) =>
     hawser.git(`${repository}.git`, 'rev-parse', name).trim();
-  const verify = (sum: string, folder = hawser.folder) => spawnHawser(folder, {}, ['verify', sum]).ended;
+  const verify = (sum: string, folder = hawser.folder) => runHawser(folder, {}, ['verify', sum]);
 
   it('leads from what the node runs to the tag, the parameter files and the bundle', async () => {
     const { running } = await ok(200, hawser.admin.get(`/api/v1/nodes/${node.nodeId}`));
@@ -174,7 +175,7 @@ describe('the chain of proof', function () {
       expect(`${code} ${stdout}`).to.equal('1 ');
       expect(stderr).to.equal('hawser: a checksum has 64 hexadecimal digits\n');
     }
-    expect((await spawnHawser(hawser.folder, {}, ['verify']).ended).code).to.equal(64);
+    expect((await runHawser(hawser.folder, {}, ['verify'])).code).to.equal(64);
   });
 
   describe('when something has been changed', () => {
@@ -182,10 +183,9 @@ describe('the chain of proof', function () {
     let folder: string;
     before(() => hawser.server.close());
     after(() => hawser.restart());
-    beforeEach(() => {
+    beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), 'hawser-verify-'));
-      for (const name of ['data', 'repos'])
-        cpSync(join(hawser.folder, name), join(folder, name), { recursive: true });
+      await copySite(hawser.folder, folder);
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -261,16 +261,15 @@ describe('the chain of proof', function () {
     });
 
     it('compares what is kept of the tag, the parameters and the bundle', async () => {
-      const change = (sql: string) => {
-        const database = new SqliteDatabase(join(folder, 'data/hawser.db'));
-        database.prepare(sql).run();
-        database.close();
-      };
-      change(`update manifests set bundle_digest = 'AAAA' where checksum = '${checksum}'`);
+      const place = await placeOf(join(folder, 'data'));
+      await changeRows(place, `update manifests set bundle_digest = 'AAAA' where checksum = '${checksum}'`);
       expect(await differences()).to.deep.equal([
         `${WEB} v1.0.0: the digest of the bundle is ${digest}, and was AAAA`,
       ]);
-      change(`update manifests set content = replace(content, '"tagger":"admin"', '"tagger":"root"')`);
+      await changeRows(
+        place,
+        `update manifests set content = replace(content, '"tagger":"admin"', '"tagger":"root"')`,
+      );
       expect((await differences())[0]).to.match(
         /web v1\.0\.0: the tag is by admin at .+, and was by root at /,
       );
@@ -285,7 +284,7 @@ describe('the chain of proof', function () {
       expect((await verify(checksum, folder)).stdout).to.equal('match\n');
     });
 
-    it('ends with a sentence where there is no database', async () => {
+    itOnSqlite('ends with a sentence where there is no database', async () => {
       rmSync(join(folder, 'data'), { recursive: true });
       writeFileSync(join(folder, 'data'), '');
       const { code, stderr } = await verify(checksum, folder);

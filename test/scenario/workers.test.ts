@@ -6,12 +6,13 @@ import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { ADMIN_PASSWORD, createKey, createToken, git, signIn } from '../support/hawser.ts';
 import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
@@ -31,7 +32,7 @@ const SCOPES = [
 const CONNECTIONS = 6;
 
 /** Two processes behind one port. What a client has been told through one must be so through all. */
-describe('a server of two workers', function () {
+describeOnSqlite('a server of two workers', function () {
   this.timeout(180_000);
   let folder: string;
   let hawser: Spawned;
@@ -40,7 +41,7 @@ describe('a server of two workers', function () {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
-    hawser = spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
+    hawser = await spawnHawser(folder, { HAWSER_WORKERS: '2', HAWSER_METRICS_TOKEN: TOKEN });
     target = await hawser.listening();
     admins = await signInOverMany();
   });
@@ -338,14 +339,14 @@ describe('a server of two workers', function () {
   });
 });
 
-describe('workers that cannot start', () => {
+describeOnSqlite('workers that cannot start', () => {
   it('end the server with their exit code, and say why', async function () {
     this.timeout(180_000);
     const folder = mkdtempSync(join(tmpdir(), 'hawser-workers-'));
-    const holder = spawnHawser(join(folder, 'one'));
+    const holder = await spawnHawser(join(folder, 'one'));
     const { port } = await holder.listening();
     const settings = { HAWSER_WORKERS: '2', HAWSER_PORT: String(port) };
-    const { code, stderr } = await spawnHawser(join(folder, 'two'), settings).ended;
+    const { code, stderr } = await runHawser(join(folder, 'two'), settings);
     expect(code).to.equal(1);
     expect(stderr).to.include(`another program listens on port ${port} already`);
     holder.child.kill('SIGKILL');

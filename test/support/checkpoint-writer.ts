@@ -5,10 +5,10 @@
 
 import { writeSync } from 'node:fs';
 import { sql } from 'kysely';
-import { openDatabase } from '../../src/db/open.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 
 const [folder = '', first = '0'] = process.argv.slice(2);
-const { write } = await openDatabase(folder);
+const { write } = await openSqlite(folder);
 await sql`create table if not exists things (n integer primary key, content blob)`.execute(write);
 for (let n = Number(first); ; n += 1) {
   await sql`insert into things values (${n}, randomblob(400000))`.execute(write);

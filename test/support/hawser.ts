@@ -1,4 +1,4 @@
-/** Starts a whole server in this process for a scenario: real TLS, SQLite and repositories in a temporary folder. */
+/** Starts a whole server in this process for a scenario: real TLS, a real database, repositories in a temporary folder. */
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,6 +15,7 @@ import { type RunningServer, startServer } from '../../src/server.ts';
 import { type Part, prepareServer } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
+import { databaseSettings, dropUnused } from './engine.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
 
@@ -47,6 +48,8 @@ export interface Hawser {
   folder: string;
   reposDir: string;
   dataDir: string;
+  /** See `DatabasePlace`. */
+  databaseUrl: string | null;
   clock: TestClock;
   server: RunningServer;
   /** Everything logged so far, as JSON lines. */
@@ -120,6 +123,7 @@ export async function startHawser(
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     HAWSER_LOG_LEVEL: 'debug',
     ...CHEAP_HASHES,
+    ...(await databaseSettings(join(folder, 'data'))),
     ...settings,
   });
   const log = createLog(config.logLevel, sink);
@@ -133,6 +137,7 @@ export async function startHawser(
     clock,
     reposDir: config.reposDir,
     dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl,
     log: () => lines.join(''),
   } as Hawser;
   hawser.server = await start();
@@ -152,6 +157,7 @@ export async function startHawser(
     for (const client of clients) client.close();
     await hawser.server.close();
     rmSync(folder, { recursive: true, force: true });
+    await dropUnused();
   };
   hawser.restart = async () => {
     await hawser.server.close();

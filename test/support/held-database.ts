@@ -2,6 +2,8 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import pg from 'pg';
+import type { DatabasePlace } from '../../src/db/database.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
@@ -24,9 +26,20 @@ export interface Holder {
   release(): Promise<void>;
 }
 
-/** Resolves when a separate process holds the database of the data folder. */
-export async function holdDatabase(dataDir: string, statement = 'BEGIN IMMEDIATE'): Promise<Holder> {
-  const words = ['--input-type=module', '-e', PROGRAM, join(dataDir, 'hawser.db'), statement];
+/**
+ * Resolves when somebody else holds the database, so that it can be read and not written.
+ * @param statement what SQLite is held with; see sqlite.org/lang_transaction.html
+ */
+export function holdDatabase(
+  { dataDir, databaseUrl }: DatabasePlace,
+  statement = 'BEGIN IMMEDIATE',
+): Promise<Holder> {
+  return databaseUrl === null ? holdFile(join(dataDir, 'hawser.db'), statement) : holdTables(databaseUrl);
+}
+
+/** A separate process holds the file, because a process waits for nothing that it holds itself. */
+async function holdFile(file: string, statement: string): Promise<Holder> {
+  const words = ['--input-type=module', '-e', PROGRAM, file, statement];
   const child = spawn(process.execPath, words, { cwd: PROJECT, stdio: ['pipe', 'pipe', 'inherit'] });
   let isHeld = true;
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -40,6 +53,27 @@ export async function holdDatabase(dataDir: string, statement = 'BEGIN IMMEDIATE
       isHeld = false;
       child.stdin.end();
       return ended;
+    },
+  };
+}
+
+/** A transaction locks all tables against writes. */
+async function holdTables(databaseUrl: string): Promise<Holder> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // The database may be deleted while it is held, at the end of a test that has failed.
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query(
+    `select quote_ident(tablename) from pg_tables where schemaname = 'public'`,
+  );
+  const tables = rows.map(({ quote_ident: name }) => name).join(', ');
+  await client.query(`begin; lock table ${tables} in exclusive mode`);
+  let isHeld = true;
+  return {
+    isHeld: () => isHeld,
+    release: async () => {
+      isHeld = false;
+      await client.end();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Writes users and groups with permissions and grants into the server's database file, without signing in. */
 
-import type { Database } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { GrantKind, GrantLevel } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 

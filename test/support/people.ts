@@ -3,7 +3,7 @@
  * database file.
  */
 
-import type { Database, Db } from '../../src/db/open.ts';
+import type { Database, Db } from '../../src/db/database.ts';
 import type { GrantKind, GrantLevel, Permission } from '../../src/domain/permissions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { hashPassword } from '../../src/security/passwords.ts';

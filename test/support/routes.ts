@@ -8,7 +8,7 @@ import { RetentionRuns } from '../../src/api/retention/runs.ts';
 import { type AppOptions, allRoutes } from '../../src/app.ts';
 import { BundleFiles } from '../../src/bundles/bundle-files.ts';
 import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openSqlite } from '../../src/db/sqlite/open.ts';
 import { GitBlame } from '../../src/git/blame.ts';
 import { Maintenance } from '../../src/git/maintenance.ts';
 import { UploadPack } from '../../src/git/upload-pack.ts';
@@ -27,7 +27,7 @@ import { TestClock } from './hawser.ts';
 export async function declaredRoutes(): Promise<Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-routes-'));
   const log = createLog('silent');
-  const database = await openDatabase(join(folder, 'data'));
+  const database = await openSqlite(join(folder, 'data'));
   const locks = new LocalLocks();
   const store = new GitStore({
     ...{ root: join(folder, 'repos'), log, cacheBytes: 1024 },
@@ -56,7 +56,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
-      fleetThreads: openFleetThreads({ dataDir: folder, reposDir: folder }),
+      fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
       onNodeSeen: () => undefined,

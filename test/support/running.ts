@@ -1,7 +1,6 @@
 /** Makes evidence of what nodes run, and reads what the server makes of it. */
 
 import { expect } from 'chai';
-import { sql } from 'kysely';
 import { findManifest, type KeptManifest } from '../../src/db/manifests.ts';
 import type { Reply } from './client.ts';
 import { withDatabase } from './database.ts';
@@ -10,6 +9,7 @@ import { eventually } from './eventually.ts';
 import type { Hawser, NodeUnderTest } from './hawser.ts';
 import { configurationPath, poll } from './parameter-files.ts';
 import { ok } from './replies.ts';
+import { countRowWrites } from './triggers.ts';
 
 type Owner = Pick<NodeUnderTest, 'nodeId'>;
 
@@ -58,21 +58,7 @@ export function manifestOf(hawser: Hawser, checksum: string): Promise<KeptManife
   return withDatabase(hawser, ({ read }) => findManifest(read, checksum));
 }
 
-/**
- * Counts from now on each time that a row of what nodes run is written, also where it stays the same.
- * @returns a function that gives the count
- */
-export async function countWrites(hawser: Hawser): Promise<() => Promise<number>> {
-  await withDatabase(hawser, async ({ write }) => {
-    await sql`create table if not exists test_writes (node_id text)`.execute(write);
-    await sql`delete from test_writes`.execute(write);
-    for (const event of ['insert', 'update'])
-      await sql`create trigger if not exists ${sql.raw(`test_writes_${event} after ${event}`)} on node_running
-        begin insert into test_writes values (new.node_id); end`.execute(write);
-  });
-  return () =>
-    withDatabase(hawser, async ({ read }) => {
-      const { rows } = await sql`select node_id from test_writes`.execute(read);
-      return rows.length;
-    });
+/** Counts from now on each time that a row of what nodes run is written. @returns a function that gives the count */
+export function countWrites(hawser: Hawser): Promise<() => Promise<number>> {
+  return countRowWrites(hawser, 'node_running');
 }

@@ -4,6 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from './client.ts';
+import { databaseSettings } from './engine.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from './hawser.ts';
 import { PROJECT, programArguments } from './program.ts';
 
@@ -30,12 +31,12 @@ export interface Spawned {
  * @param settings HAWSER_* variables in addition to the address and the folders; an empty one counts as not set
  * @param words the command line; if it is empty, the program serves
  */
-export function spawnHawser(
+export async function spawnHawser(
   folder: string,
   settings: Record<string, string> = {},
   words: readonly string[] = [],
-): Spawned {
-  const dataDir = join(folder, 'data');
+): Promise<Spawned> {
+  const dataDir = settings['HAWSER_DATA_DIR'] ?? join(folder, 'data');
   const env = {
     PATH: process.env['PATH'] ?? '',
     HAWSER_HOST: '127.0.0.1',
@@ -44,10 +45,17 @@ export function spawnHawser(
     HAWSER_REPOS_DIR: join(folder, 'repos'),
     HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
     ...CHEAP_HASHES,
+    ...(await databaseSettings(dataDir)),
     ...settings,
   };
   const child = spawn(process.execPath, [...programArguments('main'), ...words], { cwd: PROJECT, env });
   return follow(child, dataDir);
+}
+
+/** Runs the program to its end; see `spawnHawser`. */
+export async function runHawser(...words: Parameters<typeof spawnHawser>): Promise<Ended> {
+  const spawned = await spawnHawser(...words);
+  return spawned.ended;
 }
 
 /** @param child a server that has just been started on this data folder */

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
+const POSTGRES = 'postgres://hawser:secret@db.example.org/hawser';
+
 describe('reading the settings', () => {
   let folder: string;
   before(() => {
@@ -17,6 +19,7 @@ describe('reading the settings', () => {
       host: '0.0.0.0',
       port: 8443,
       environment: 'production',
+      databaseUrl: null,
       dataDir: resolve('data'),
       reposDir: resolve('repos'),
       nodeCaFile: null,
@@ -97,6 +100,8 @@ describe('reading the settings', () => {
     writeFileSync(file, ' with blanks and ümlaut \r\nsecond line\n');
     const config = readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file });
     expect(config.adminPassword).to.equal(' with blanks and ümlaut ');
+    writeFileSync(file, `${POSTGRES}\n`);
+    expect(readConfig({ HAWSER_DATABASE_URL_FILE: file }).databaseUrl).to.equal(POSTGRES);
     writeFileSync(file, '');
     expect(
       readConfig({ HAWSER_ADMIN_PASSWORD_FILE: file }).adminPassword,
@@ -154,6 +159,10 @@ describe('reading the settings', () => {
     ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN: 'fifteen-letters' }, /16 to 512/],
     ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN: 'a blank in between them' }, /without blanks/],
     ['HAWSER_METRICS_TOKEN', { HAWSER_METRICS_TOKEN_FILE: '/dev/null' }, /16 to 512/],
+    ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL: 'mysql://hawser:secret@db/hawser' }, /postgres:\/\//],
+    ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL_FILE: '/dev/null' }, /postgres:\/\//],
+    ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL: 'x', HAWSER_DATABASE_URL_FILE: '/x' }, /one of/],
+    ['HAWSER_WORKERS', { HAWSER_WORKERS: '2', HAWSER_DATABASE_URL: POSTGRES }, /HAWSER_DATABASE_URL/],
     ['HAWSER_ADMIN_PASWORD', { HAWSER_ADMIN_PASWORD: 'secret' }, /HAWSER_ADMIN_PASSWORD/],
     ['HAWSER_', { HAWSER_: '1' }, /HAWSER_PORT/],
   ];

@@ -4,7 +4,8 @@
  */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import type { ActivityType } from '../../domain/activity-summary.ts';
 import { Pace } from '../../lib/pace.ts';
@@ -100,11 +101,12 @@ const NEWEST_FIRST = sql`order by timestamp desc, seq desc`;
 const isOfKind = (type: ActivityType) => sql`resource_type = ${sql.lit(type)}`;
 
 /** Left to itself, SQLite would take the index by type, which has refused registrations too. */
-const indexOf = (type: ActivityType) => (type === 'Node' ? sql`indexed by audit_entries_of_nodes` : sql``);
+const indexOf = (db: Db, type: ActivityType) =>
+  type === 'Node' ? engineOf(db).indexedBy('audit_entries_of_nodes') : sql``;
 
 async function placesOfKind(db: Db, type: ActivityType, { take, before }: Part): Promise<readonly Place[]> {
   const { rows } = await sql<Place>`
-    select timestamp, seq from audit_entries ${indexOf(type)}
+    select timestamp, seq from audit_entries ${indexOf(db, type)}
     where ${isOfKind(type)} and resource_id is not null ${isBehind(before)}
     ${NEWEST_FIRST} limit ${take}`.execute(db);
   return rows;
@@ -116,14 +118,17 @@ async function placesOfResources(
   ids: readonly string[],
   { take, before, after }: Part,
 ): Promise<readonly Place[]> {
-  const { rows } = await sql<Place>`
-    select entries.timestamp, entries.seq
-    from json_each(${JSON.stringify(ids)}) as resource cross join audit_entries as entries
-    where entries.seq in (
-      select seq from audit_entries
-      where ${isOfKind(type)} and resource_id = resource.value ${isBehind(before)} ${isAhead(after)}
-      ${NEWEST_FIRST} limit ${take})`.execute(db);
-  return rows;
+  const engine = engineOf(db);
+  const newest = engine.selectOfEach({
+    list: engine.texts(ids),
+    table: 'audit_entries',
+    key: 'seq',
+    columns: ['timestamp', 'seq'],
+    rows: sql`from audit_entries
+      where ${isOfKind(type)} and resource_id = given.value ${isBehind(before)} ${isAhead(after)}
+      ${NEWEST_FIRST} limit ${take}`,
+  });
+  return (await sql<Place>`${newest}`.execute(db)).rows;
 }
 
 /** The names of nodes, configurations and composites by their ids, as far as they are still there. */

@@ -1,7 +1,7 @@
 /** `/api/v1/activity`: what has happened to the things that a user may read. */
 
 import { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { ACTIVITY_TYPES, type ActivityType, summarize } from '../../domain/activity-summary.ts';
 import { json } from '../../http/answer.ts';
 import type { Route } from '../../http/route.ts';

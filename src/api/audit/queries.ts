@@ -2,7 +2,7 @@
 
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { AuditEntriesTable } from '../../db/schema.ts';
 import { newestPage, newestSlices, whereGiven, within } from '../crud/history.ts';
 import { countRows, type Page } from '../crud/rows.ts';

@@ -1,7 +1,7 @@
 /** Retention of the audit trail: entries beyond an age that the operator has set are deleted, and that is recorded. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { type Clock, DAY, HOUR, toTimestamp } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { recordAudit, systemActor } from '../../security/audit.ts';

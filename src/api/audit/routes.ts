@@ -1,6 +1,6 @@
 /** `/api/v1/audit`: the trail of who changed what. It can be read; nothing here writes to it. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { operation, permitted } from '../crud/routes.ts';

@@ -1,6 +1,6 @@
 /** `/api/v1/users/{id}/tokens`: the tokens of a service account, which cannot sign in to make its own. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { conflict } from '../../lib/errors.ts';

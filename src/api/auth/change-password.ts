@@ -1,6 +1,6 @@
 /** A user changes the own password: the current one is asked for, and the user's other sessions end. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { passwordFault } from '../../domain/password-rules.ts';
 import { invalid, invalidField } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';

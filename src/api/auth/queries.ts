@@ -1,6 +1,6 @@
 /** Reads and writes of sign-in: accounts, sessions, attempts. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { nameKey } from '../../domain/names.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 

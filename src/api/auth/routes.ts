@@ -1,6 +1,6 @@
 /** `/api/v1/auth`: sign-in, sign-out, who am I, change of password, personal access tokens. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { json, noContent, redirect } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

@@ -3,7 +3,7 @@
  * whatever the cause. Locks and attempts are counted in SQL; each process bounds for itself how many checks may wait.
  */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { HawserError, unauthenticated } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 /** Limits how often a password may be tried. Attempts are counted in SQL, in windows of a minute. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { MINUTE, SECOND } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
 import { countAttempt } from './queries.ts';

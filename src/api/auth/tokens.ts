@@ -1,7 +1,7 @@
 /** Personal access tokens. A token is shown once, when it is created, and is stored as a hash. */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { DAY, toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 import { invalidField, notFound, unauthenticated } from '../../lib/errors.ts';
 import { sha256Hex } from '../../lib/hash.ts';

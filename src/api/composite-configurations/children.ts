@@ -1,7 +1,7 @@
 /** `.../versions/{version}/children`: which configurations a composite's draft consists of, at which versions. */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import {
   type CompositeChild,

@@ -1,6 +1,6 @@
 /** Reads and writes of what configurations set for themselves. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { OwnRetention } from '../../domain/retention-plan.ts';
 import {
   type EffectiveValidation,

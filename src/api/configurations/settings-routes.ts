@@ -1,7 +1,7 @@
 /** `/api/v1/configurations/{name}/settings`: overrides of the server's settings and of retention. */
 
 import type { ZodType, z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { ProblemName } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';

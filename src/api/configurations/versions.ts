@@ -1,7 +1,7 @@
 /** Making and changing configurations and their drafts: what a request asks for, and what it is checked for. */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { DEFAULT_ENTRY_POINT } from '../../domain/bundle-paths.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { isVersion, nextPatch } from '../../domain/version-order.ts';

@@ -1,7 +1,7 @@
 /** Which users are in a group, and which roles a group or a user holds: sets that are replaced as a whole. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { AuditAction } from '../../domain/audit-actions.ts';
 import { invalid } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 /** `.../versions/{version}/proof` of configurations and composites: who runs exactly this version, and why others do not. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';

@@ -12,7 +12,7 @@
  */
 
 import { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { type Answer, created, json, noContent, page } from '../../http/answer.ts';
 import { CSV, csvAnswer } from '../../http/csv.ts';

@@ -1,8 +1,8 @@
 /** Row queries that all tables share: one page with the count of all, and the queries of a table whose key is `id`. */
 
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Updateable } from 'kysely';
+import type { Db } from '../../db/database.ts';
 import { orConflict } from '../../db/errors.ts';
-import type { Db } from '../../db/open.ts';
 import type { Schema } from '../../db/schema.ts';
 import { type HawserError, notFound } from '../../lib/errors.ts';
 

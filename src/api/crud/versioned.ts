@@ -2,7 +2,7 @@
 
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';

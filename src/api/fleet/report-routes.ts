@@ -1,7 +1,7 @@
 /** `/api/v1/fleet/reports`: how many reports of each verdict there were, over time. */
 
 import { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { Duration, Instant, Paging, Timestamp } from '../../http/schemas.ts';
 import { DAY, MINUTE, toTimestamp } from '../../lib/clock.ts';

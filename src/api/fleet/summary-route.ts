@@ -1,8 +1,8 @@
 /** `/api/v1/fleet/summary`. */
 
 import { z } from 'zod';
+import type { Database } from '../../db/database.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import type { Database } from '../../db/open.ts';
 import type { Route } from '../../http/route.ts';
 import { operation, permitted } from '../crud/routes.ts';
 import { stalenessRule } from '../nodes/queries.ts';

@@ -1,10 +1,9 @@
 /** The fleet in a few numbers. All of them come from counts that triggers keep, or from short ranges of indexes. */
 
 import { sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
 import { LCM_STATUSES, NODE_STATUSES } from '../../db/node-tables.ts';
-import type { Db } from '../../db/open.ts';
-import { Pace } from '../../lib/pace.ts';
-import { countByTime, type StalenessRule } from '../nodes/queries.ts';
+import { type StalenessRule, TimeCounts } from '../nodes/queries.ts';
 
 /** Of how many configurations the numbers are told. */
 const MOST_CONFIGURATIONS = 100;
@@ -12,13 +11,15 @@ const MOST_CONFIGURATIONS = 100;
 export async function summarize(db: Db, rule: StalenessRule) {
   const counts = await db.selectFrom('node_counts').selectAll().execute();
   const { unassigned, neverCheckedIn } = await countApart(db);
+  const times = new TimeCounts(db, rule);
   return {
     nodes: countOf(counts),
     byStatus: ofEach(NODE_STATUSES, (name) => countOf(counts.filter(({ status }) => status === name))),
     byLcmStatus: ofEach(LCM_STATUSES, (name) => countOf(counts.filter((each) => each.lcm_status === name))),
     unassigned,
     neverCheckedIn,
-    ...(await countByTime(db, rule, new Pace())),
+    stale: await times.stale(),
+    certificatesExpiring: await times.certificatesExpiring(),
     configurations: await listConfigurations(db),
   };
 }
@@ -33,7 +34,7 @@ function ofEach<K extends string>(names: readonly K[], count: (name: K) => numbe
 async function countApart(db: Db) {
   const { rows } = await sql<{ unassigned: number; neverCheckedIn: number }>`
     select coalesce(sum(count) filter (where target_id = ''), 0) as unassigned,
-      coalesce(sum(count) filter (where has_called = 0), 0) as neverCheckedIn
+      coalesce(sum(count) filter (where has_called = 0), 0) as "neverCheckedIn"
     from node_cells`.execute(db);
   return rows[0] ?? { unassigned: 0, neverCheckedIn: 0 };
 }
@@ -44,11 +45,11 @@ async function listConfigurations(db: Db) {
   const columns = NODE_STATUSES.map((status) => sql`${ofStatus(status)} as ${sql.ref(status)}`);
   const { rows } = await sql<Record<string, number> & { name: string; isComposite: number; nodes: number }>`
     select coalesce(configurations.name, composites.name) as name, assigned.*
-    from (select target_id as id, is_composite as isComposite, sum(count) as nodes, ${sql.join(columns)}
+    from (select target_id as id, is_composite as "isComposite", sum(count) as nodes, ${sql.join(columns)}
       from node_cells where target_id > '' group by target_id, is_composite) assigned
-    left join configurations on isComposite = 0 and configurations.id = assigned.id
-    left join composites on isComposite = 1 and composites.id = assigned.id
-    order by nodes desc, 1, isComposite limit ${MOST_CONFIGURATIONS}`.execute(db);
+    left join configurations on "isComposite" = 0 and configurations.id = assigned.id
+    left join composites on "isComposite" = 1 and composites.id = assigned.id
+    order by nodes desc, 1, "isComposite" limit ${MOST_CONFIGURATIONS}`.execute(db);
   return rows.map(({ name, isComposite, nodes, ...counts }) => ({
     name,
     isComposite: isComposite === 1,

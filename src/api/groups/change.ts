@@ -1,7 +1,7 @@
 /** Changes of groups, and of the mappings of external groups to them. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { GroupsTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';

@@ -1,7 +1,7 @@
 /** The tables of groups, of who is in them, of the roles that they hold, and of mappings of external groups. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { ExternalGroupMappingsTable } from '../../db/schema.ts';
 import { conflict } from '../../lib/errors.ts';
 import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';

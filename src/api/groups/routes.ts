@@ -1,6 +1,6 @@
 /** `/api/v1/groups`: users taken together, to give roles and grants to all of them at once. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { NOT_FOUND } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

@@ -1,7 +1,7 @@
 /** `/health`: whether the process is alive and can do its work. The answers need no authentication and are not cached. */
 
 import { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { type Answer, json } from '../../http/answer.ts';
 import { type Route, route } from '../../http/route.ts';
 import { Timestamp } from '../../http/schemas.ts';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import type { BundleDownloads } from '../../bundles/downloads.ts';
+import type { Database } from '../../db/database.ts';
 import { findManifest, type KeptManifest } from '../../db/manifests.ts';
-import type { Database } from '../../db/open.ts';
 import type { RequestFacts, Route } from '../../http/route.ts';
 import { toOptionalTimestamp } from '../../lib/clock.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';

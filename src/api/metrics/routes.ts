@@ -1,6 +1,6 @@
 /** `/metrics`: what the server counts and measures, in the text format of Prometheus. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Metrics, MetricsOfProcess } from '../../lib/metrics/metrics.ts';
 import { FleetReader } from './fleet.ts';

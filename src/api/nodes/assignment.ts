@@ -1,9 +1,9 @@
 /** Assigns a configuration to a node, and takes it away. The caller must be allowed to read the configuration. */
 
+import { sql } from 'kysely';
 import type { z } from 'zod';
-import { breaksReference } from '../../db/errors.ts';
+import type { Db } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { Db } from '../../db/open.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { leadingVHint } from '../../domain/version-order.ts';
 import { conflict, type HawserError, notFound } from '../../lib/errors.ts';
@@ -77,12 +77,8 @@ export async function assignChecked(
 ): Promise<boolean> {
   const { fqdn, ...before } = await requireAssigned(trx, nodeId);
   if (changedMembers(before, assignment) === null) return false;
-  try {
-    await saveAssignment(trx, nodeId, assignment, actor.at);
-  } catch (error) {
-    if (breaksReference(error)) throw notFound('The configuration was deleted just now');
-    throw error;
-  }
+  const isSaved = await saveAssignment(trx, nodeId, { owner, assignment }, actor.at);
+  if (!isSaved) throw notFound('The configuration was deleted just now');
   const { majorVersion, prereleaseChannel, version } = assignment;
   const target = { configurationName: owner.resource.name, isComposite: owner.kind === 'composites' };
   const details = { fqdn, ...target, majorVersion, prereleaseChannel, version };
@@ -158,7 +154,17 @@ async function requireAssigned(trx: Db, nodeId: string) {
   return assigned;
 }
 
-async function saveAssignment(trx: Db, nodeId: string, assignment: Assignment, now: number): Promise<void> {
+/**
+ * Whether what is assigned is still there is asked by the statement itself: after an error of a statement PostgreSQL goes on
+ * with nothing else in the transaction, which other nodes share.
+ * @returns whether it is
+ */
+async function saveAssignment(
+  trx: Db,
+  nodeId: string,
+  { owner, assignment }: CheckedAssignment,
+  now: number,
+): Promise<boolean> {
   const target = {
     configuration_id: assignment.configurationId,
     composite_id: assignment.compositeId,
@@ -167,9 +173,13 @@ async function saveAssignment(trx: Db, nodeId: string, assignment: Assignment, n
     version: assignment.version,
     assigned_at: now,
   };
-  await trx
+  const row = { node_id: nodeId, ...target };
+  const values = Object.values(row).map((value, at) => sql.val(value).as(`value${at}`));
+  const { numInsertedOrUpdatedRows } = await trx
     .insertInto('assignments')
-    .values({ node_id: nodeId, ...target })
+    .columns(Object.keys(row) as (keyof typeof row)[])
+    .expression(trx.selectFrom(owner.kind).select(values).where('id', '=', owner.resource.id))
     .onConflict((conflict) => conflict.column('node_id').doUpdateSet(target))
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows !== 0n;
 }

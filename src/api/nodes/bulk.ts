@@ -3,7 +3,7 @@
  * before anything is done. The nodes are then changed in slices, and one that cannot be changed stops none of the others.
  */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { conflict, HawserError } from '../../lib/errors.ts';
 import type { Actor } from '../../security/audit.ts';

@@ -1,6 +1,6 @@
 /** Reads and writes of nodes' certificates: the current one of each node, and the one that it has announced. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { conflict } from '../../lib/errors.ts';
 import { insertCertificate, type PinnedCertificate } from '../../security/pending-certificates.ts';
 

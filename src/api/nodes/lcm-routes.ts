@@ -1,6 +1,6 @@
 /** `/api/v1/nodes/{nodeId}/...`: what a node's LCM does, what it is to do, and what it reports that it is set to do. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { unauthenticated } from '../../lib/errors.ts';

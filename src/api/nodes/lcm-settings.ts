@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';

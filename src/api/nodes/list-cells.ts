@@ -2,7 +2,8 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { Condition } from './list-conditions.ts';
@@ -97,34 +98,37 @@ async function whichOffer(offered: Offers, version: string, cells: readonly Assi
 }
 
 /** That a node is in one of these cells. */
-export function inCells(cells: readonly Cell[]): Condition {
-  const ids = JSON.stringify(cells.map(({ id }) => id));
+export function inCells(db: Db, cells: readonly Cell[]): Condition {
   return {
     count: cells.reduce((sum, { count }) => sum + count, 0),
-    met: sql`nodes.cell_id in (select value from json_each(${ids}))`,
-    source: { kind: 'ranges', ranges: rangesOf(cells) },
+    met: sql`nodes.cell_id ${among(db, cells)}`,
+    source: { kind: 'ranges', ranges: rangesOf(db, cells) },
   };
 }
 
 /** Cells that have few nodes share a range of this many, because each range takes a statement or two. */
 const SHARED = 500;
 
-function rangesOf(cells: readonly Cell[]): Range[] {
+function rangesOf(db: Db, cells: readonly Cell[]): Range[] {
   const ranges: Range[] = cells.filter(({ count }) => count >= SHARED).map(({ id }) => ofCells(sql`= ${id}`));
-  let [ids, shared]: [number[], number] = [[], 0];
+  let [few, shared]: [Cell[], number] = [[], 0];
   const share = () => {
-    if (ids.length > 0) ranges.push(ofCells(sql`in (select value from json_each(${JSON.stringify(ids)}))`));
-    [ids, shared] = [[], 0];
+    if (few.length > 0) ranges.push(ofCells(among(db, few)));
+    [few, shared] = [[], 0];
   };
-  for (const { id, count } of cells) {
-    if (count >= SHARED) continue;
-    if (shared + count > SHARED) share();
-    ids.push(id);
-    shared += count;
+  for (const cell of cells) {
+    if (cell.count >= SHARED) continue;
+    if (shared + cell.count > SHARED) share();
+    few.push(cell);
+    shared += cell.count;
   }
   share();
   return ranges;
 }
+
+const among = (db: Db, cells: readonly Cell[]) => sql`in (select value from ${idsOf(db, cells)} given)`;
+
+const idsOf = (db: Db, cells: readonly Cell[]) => engineOf(db).numbers(cells.map(({ id }) => id));
 
 const ofCells = (which: RawBuilder<unknown>): Range => ({
   ...({ table: 'nodes', key: null, isFalling: false } as const),
@@ -138,10 +142,15 @@ export async function mergeCells(
   { take, skip, isFalling }: { take: number; skip: number; isFalling: boolean },
 ): Promise<string[]> {
   const direction = sql.raw(isFalling ? 'desc' : 'asc');
-  const ids = JSON.stringify(cells.map(({ id }) => id));
-  const { rows } = await sql<{ fqdn: string }>`select nodes.fqdn from json_each(${ids}) cell
-    cross join nodes indexed by nodes_in_lists on nodes.fqdn in (
-      select fqdn from nodes where cell_id = cell.value order by fqdn ${direction} limit ${skip + take})
-    order by nodes.fqdn ${direction} limit ${take} offset ${skip}`.execute(db);
+  const ofEach = engineOf(db).selectOfEach({
+    list: idsOf(db, cells),
+    table: 'nodes',
+    key: 'fqdn',
+    index: 'nodes_in_lists',
+    columns: ['fqdn'],
+    rows: sql`from nodes where cell_id = given.value order by fqdn ${direction} limit ${skip + take}`,
+  });
+  const { rows } = await sql<{ fqdn: string }>`${ofEach}
+    order by fqdn ${direction} limit ${take} offset ${skip}`.execute(db);
   return rows.map(({ fqdn }) => fqdn);
 }

@@ -2,9 +2,10 @@
 
 import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { DAY } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/pace.ts';
+import { Pace } from '../../lib/pace.ts';
 import { ANY, countMet, type Met, type Range, type Source } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
@@ -79,9 +80,9 @@ function orNot(wanted: boolean, condition: Condition & { source: Source }, { nod
   return { count: nodes - condition.count, met: sql<SqlBool>`not ${condition.met}`, others: condition };
 }
 
-async function hasName({ nodeNames }: Database, part: string, most: number): Promise<Condition> {
+async function hasName({ read, nodeNames }: Database, part: string, most: number): Promise<Condition> {
   const { total, names } = await nodeNames.find(part, most);
-  const met = sql<SqlBool>`instr(nodes.fqdn, ${part.toLowerCase()}) > 0`;
+  const met = sql<SqlBool>`${engineOf(read).placeIn(sql`nodes.fqdn`, part.toLowerCase())} > 0`;
   return { count: total, met, ...(names && { source: { kind: 'names', values: names } }) };
 }
 
@@ -112,24 +113,27 @@ async function isStaleNow(db: Db, moment: ListMoment): Promise<Condition & { sou
     .selectFrom('nodes')
     .select(({ fn }) => fn.min('configuration_mode_interval_ms').as('interval'))
     .executeTakeFirst();
-  const late = sql<SqlBool>`${now} - last_check_in > interval_ms * ${stalenessMultiplier}`;
+  const late = sql<SqlBool>`${now} - last_check_in > interval_ms * cast(${stalenessMultiplier} as double precision)`;
   const range: Range = {
     ...({ table: 'node_check_ins', key: 'last_check_in', isFalling: false } as const),
     where:
       typeof shortest?.interval === 'number'
-        ? sql`last_check_in <= ${now - shortest.interval * stalenessMultiplier} and ${late}`
+        ? sql`last_check_in <= ${Math.floor(now - shortest.interval * stalenessMultiplier)} and ${late}`
         : sql`false`,
   };
   const count = await countIn(db, range, moment);
   return { count, met: isStale(rule), source: { kind: 'ranges', ranges: [range] } };
 }
 
+/** Nodes whose certificates meet the condition, in the order of their end. */
+const byCertificate = (where: Met): Range => ({
+  ...({ table: 'nodes', key: 'certificate_end', isFalling: false } as const),
+  where,
+});
+
 async function isExpiring(db: Db, moment: ListMoment): Promise<Condition & { source: Source }> {
   const end = moment.rule.now + EXPIRING;
-  const range: Range = {
-    ...({ table: 'nodes', key: 'certificate_end', isFalling: false } as const),
-    where: sql`certificate_end <= ${end}`,
-  };
+  const range = byCertificate(sql`certificate_end <= ${end}`);
   const count = await countIn(db, range, moment);
   return {
     count,
@@ -159,13 +163,31 @@ export function shortRange(
   return { ...range, key: null, isFalling: order.isFalling };
 }
 
-/** How many nodes are stale now, and how many have a certificate that ends within 30 days or has ended. */
-export async function countByTime(db: Db, rule: StalenessRule, pace: Pace) {
-  const moment = { rule, pace, limits: LIMITS, nodes: 0 };
-  return {
-    stale: (await isStaleNow(db, moment)).count,
-    certificatesExpiring: (await isExpiring(db, moment)).count,
-  };
+/** Counts nodes by what is so at a moment. All of them are counted in indexes alone. */
+export class TimeCounts {
+  private readonly db: Db;
+  private readonly moment: ListMoment;
+
+  constructor(db: Db, rule: StalenessRule) {
+    this.db = db;
+    this.moment = { rule, pace: new Pace(), limits: LIMITS, nodes: 0 };
+  }
+
+  /** How many nodes are stale. */
+  async stale(): Promise<number> {
+    return (await isStaleNow(this.db, this.moment)).count;
+  }
+
+  /** How many nodes have a certificate that ends within 30 days or has ended. */
+  async certificatesExpiring(): Promise<number> {
+    return (await isExpiring(this.db, this.moment)).count;
+  }
+
+  /** How many nodes have a certificate that ends after the first time and not after the second (epoch milliseconds). */
+  certificatesEnding(after: number, until: number): Promise<number> {
+    const where: Met = sql`certificate_end > ${after} and certificate_end <= ${until}`;
+    return countIn(this.db, byCertificate(where), this.moment);
+  }
 }
 
 /** A condition whose nodes can be gone through. */

@@ -4,7 +4,8 @@
  */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { Pace } from '../../lib/pace.ts';
 
 export type Met = RawBuilder<SqlBool>;
@@ -59,13 +60,13 @@ export async function* visit(
     return;
   }
   const { kind, values } = source;
-  const nodes = kind === 'ids' ? sql`nodes on nodes.id` : sql`${BY_NAME} on nodes.fqdn`;
+  const [nodes, column] = kind === 'ids' ? [sql`nodes`, sql`nodes.id`] : [byName(db), sql`nodes.fqdn`];
   for (let at = 0; at < values.length; ) {
     const slice = values.slice(at, at + size());
     at += slice.length;
-    const given = JSON.stringify(slice);
+    const given = engineOf(db).texts(slice);
     const { rows } = await sql<Visited>`select ${columns(wish)}
-      from json_each(${given}) given cross join ${nodes} = given.value`.execute(db);
+      from ${given} given cross join ${nodes} where ${column} = given.value`.execute(db);
     yield rows;
   }
 }
@@ -83,9 +84,11 @@ export async function countMet(
 ): Promise<number> {
   let total = 0;
   for await (const names of namesIn(db, source, most)) {
-    const from = met.length === 0 ? names : sql`${names} cross join ${BY_NAME} on nodes.fqdn = names.fqdn`;
-    const { rows } = await sql<{ count: number }>`select count(*) as count from ${from}
-      where ${conjunction(met)}`.execute(db);
+    const found =
+      met.length === 0
+        ? names
+        : sql`${names} cross join ${byName(db)} where nodes.fqdn = names.fqdn and ${conjunction(met)}`;
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${found}`.execute(db);
     total += rows[0]?.count ?? 0;
     if (pace.isDue) await pace.rest();
   }
@@ -96,17 +99,18 @@ export async function countMet(
 async function* namesIn(db: Db, source: Source, most: number): AsyncGenerator<RawBuilder<unknown>> {
   if (source.kind !== 'ranges') {
     for (let at = 0; at < source.values.length; at += most)
-      yield sql`(select value as fqdn from json_each(${JSON.stringify(source.values.slice(at, at + most))})) names`;
+      yield sql`(select value as fqdn from ${engineOf(db).texts(source.values.slice(at, at + most))} given) names`;
     return;
   }
   for (const { table, where, key } of source.ranges) {
     const column = sql.ref(key ?? 'fqdn');
     for (let after: string | number | null = null; ; ) {
-      const rest: Met = after === null ? where : sql`${where} and ${column} > ${after}`;
+      // The bounds of the slice stand first, because of several bounds SQLite goes by the first.
+      const rest: Met = after === null ? where : sql`${column} > ${after} and ${where}`;
       const { rows } = await sql<{ end: string | number }>`select ${column} as end from ${sql.table(table)}
         where ${rest} order by ${column} limit 1 offset ${most}`.execute(db);
       const end: string | number | null = rows[0]?.end ?? null;
-      const slice: Met = end === null ? rest : sql`${rest} and ${column} <= ${end}`;
+      const slice: Met = end === null ? rest : sql`${column} <= ${end} and ${rest}`;
       yield sql`(select fqdn from ${sql.table(table)} where ${slice}) names`;
       if (end === null) break;
       after = end;
@@ -133,9 +137,8 @@ export async function readPage(db: Db, range: Range, { take, skip }: { take: num
 /** The ids of the nodes with these names, in their order. Nodes that are gone are left out. */
 export async function readIds(db: Db, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string; fqdn: string }>`select nodes.id, nodes.fqdn
-    from json_each(${JSON.stringify(names)}) given cross join ${BY_NAME} on nodes.fqdn = given.value`.execute(
-    db,
-  );
+    from ${engineOf(db).texts(names)} given cross join ${byName(db)}
+    where nodes.fqdn = given.value`.execute(db);
   const ids = new Map(rows.map(({ id, fqdn }) => [fqdn, id]));
   return names.flatMap((name) => ids.get(name) ?? []);
 }
@@ -162,7 +165,7 @@ async function readRows(db: Db, range: Range, wish: Wish, where: Met, limit: num
     return rows.map(({ key, fqdn }) => ({ key, fqdn, sortKey: fqdn, isMet: true }));
   }
   const { rows } = await sql<Visited & Place>`select ${columns(wish)}, slice.key from (${slice}) slice
-    cross join ${BY_NAME} on nodes.fqdn = slice.fqdn order by ${orderOf(range, 'slice.')}`.execute(db);
+    cross join ${byName(db)} where nodes.fqdn = slice.fqdn order by ${orderOf(range, 'slice.')}`.execute(db);
   return rows;
 }
 
@@ -180,10 +183,10 @@ function orderOf({ key, isFalling }: Range, slice: '' | 'slice.') {
 }
 
 /** This index has all that most conditions need, so that few pages are read. */
-const BY_NAME = sql`nodes indexed by nodes_in_lists`;
+const byName = (db: Db) => sql`nodes ${engineOf(db).indexedBy('nodes_in_lists')}`;
 
 const columns = ({ met, sortKey }: Wish) =>
-  sql`nodes.fqdn, ${sortKey ?? sql`nodes.fqdn`} as sortKey, ${conjunction(met)} as isMet`;
+  sql`nodes.fqdn, ${sortKey ?? sql`nodes.fqdn`} as "sortKey", ${conjunction(met)} as "isMet"`;
 
 /** Whether all of these are met. */
 const conjunction = (met: readonly Met[]): Met =>

@@ -6,7 +6,7 @@
 
 import pLimit from 'p-limit';
 import type { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
 import { sortInSteps } from '../../lib/paced-sort.ts';
 import type { Page } from '../crud/rows.ts';
@@ -135,7 +135,7 @@ export class NodeList {
     };
     const conditions = await conditionsOf(this.database, filter, moment);
     const cells = asksCells(filter) ? await listCells(read, this.offered, filter) : null;
-    return { moment, order: orderOf(filter.sort), cells, conditions, all: allOf(conditions, cells) };
+    return { moment, order: orderOf(filter.sort), cells, conditions, all: allOf(read, conditions, cells) };
   }
 
   private async partOf(asked: Asked, segment: Segment): Promise<Part> {
@@ -143,7 +143,7 @@ export class NodeList {
     const { cells, conditions } = asked;
     if (takes === null) return { range, ...asked };
     const taken = (cells ?? (await listCells(this.database.read, this.offered, {}))).filter(takes);
-    return { range, cells: taken, conditions, all: allOf(conditions, taken) };
+    return { range, cells: taken, conditions, all: allOf(this.database.read, conditions, taken) };
   }
 
   private async countAll(conditions: readonly Condition[], asked: Asked): Promise<number> {
@@ -283,8 +283,8 @@ function walksOf({ all, range }: Part, nodes: number): Walk[] {
   return walks;
 }
 
-const allOf = (conditions: readonly Condition[], cells: readonly Cell[] | null) =>
-  cells === null ? conditions : [...conditions, inCells(cells)];
+const allOf = (db: Db, conditions: readonly Condition[], cells: readonly Cell[] | null) =>
+  cells === null ? conditions : [...conditions, inCells(db, cells)];
 
 /** What is to be asked of nodes that meet one of the conditions. */
 const metBeside = (one: Condition, conditions: readonly Condition[]) =>

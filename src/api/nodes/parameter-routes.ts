@@ -1,7 +1,7 @@
 /** `/api/v1/nodes/{nodeId}/parameters`: which parameters a node gets, and who set each of them. */
 
+import type { Database } from '../../db/database.ts';
 import type { KnownNode } from '../../db/node-lookup.ts';
-import type { Database } from '../../db/open.ts';
 import { isPrerelease } from '../../domain/version-order.ts';
 import { type Answer, json, writtenJson } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
@@ -81,7 +81,7 @@ async function questionOf(
   nodeId: string,
   configurationId: string | undefined,
 ): Promise<Question> {
-  const node = database.nodeLookup.byNodeId(nodeId);
+  const node = await database.nodeLookup.byNodeId(nodeId);
   if (node === null) throw notFound('No such node');
   const id = configurationId ?? assignedConfiguration(node);
   const configuration = await grantedResource(database.read, principal, 'parameters', 'Read', { id });

@@ -1,7 +1,7 @@
 /** The list of nodes with the problems of their parameters and with what they are offered, which no table holds. */
 
 import pLimit from 'p-limit';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { ProblemCounts } from '../../resolve/problem-counts.ts';
@@ -115,7 +115,7 @@ export class ProblemList {
 
   private async currentFleet(caller: string): Promise<Fleet> {
     const { changes } = this.database;
-    changes.catchUp();
+    await changes.catchUp('now');
     const { generation, lastChange } = changes;
     const known = this.fleet;
     if (known?.generation === generation && known.lastChange === lastChange) return known;

@@ -2,7 +2,8 @@
 
 import { type SqlBool, sql } from 'kysely';
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newestFirst, within } from '../crud/history.ts';
 import { pageOf } from '../crud/rows.ts';
@@ -10,7 +11,7 @@ import type { StatusEventFilter } from './schemas.ts';
 import { isStale, type StalenessRule } from './staleness.ts';
 
 // Other folders import from here alone.
-export { countByTime } from './list-conditions.ts';
+export { TimeCounts } from './list-conditions.ts';
 export { isStale, type StalenessRule, stalenessRule } from './staleness.ts';
 
 /** What a node has reported about itself. Absent members stay as they are. */
@@ -111,15 +112,15 @@ export async function requireNode(db: Db, nodeId: string): Promise<void> {
 }
 
 /** The subquery that gives these ids. */
-export const idList = (ids: readonly string[]) =>
-  sql<string>`(select value from json_each(${JSON.stringify(ids)}))`;
+export const idList = (db: Db, ids: readonly string[]) =>
+  sql<string>`(select value from ${engineOf(db).texts(ids)} given)`;
 
 /** @throws HawserError not_found where any of them is no node */
 export async function requireNodes(db: Db, nodeIds: readonly string[]): Promise<void> {
   const rows = await db
     .selectFrom('nodes')
     .select('id')
-    .where(sql<SqlBool>`id in ${idList(nodeIds)}`)
+    .where(sql<SqlBool>`id in ${idList(db, nodeIds)}`)
     .execute();
   if (rows.length < new Set(nodeIds).size) throw notFound('No such node');
 }
@@ -169,7 +170,7 @@ const nodeColumns = (rule: StalenessRule) =>
 export async function listRows(db: Db, rule: StalenessRule, ids: readonly string[]) {
   const rows = await runningRows(db)
     .select(nodeColumns(rule))
-    .where(sql<SqlBool>`nodes.id in ${idList(ids)}`)
+    .where(sql<SqlBool>`nodes.id in ${idList(db, ids)}`)
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);

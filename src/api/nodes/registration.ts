@@ -3,7 +3,7 @@
  * registration leaves a line in the log and an entry in the audit trail, with its reason.
  */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { normalizeHostName } from '../../domain/names.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { conflict, forbidden, HawserError, invalid, invalidField } from '../../lib/errors.ts';

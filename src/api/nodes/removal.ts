@@ -1,7 +1,7 @@
 /** Deletes a node. Its reports and events may be many, so they go first, in slices. */
 
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { deleteNodeRow, requireNode } from './queries.ts';

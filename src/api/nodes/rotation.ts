@@ -1,6 +1,6 @@
 /** Rotation: a node announces its next certificate. The current one works until the first call with the next one. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { forbidden, invalid, unauthenticated } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import type { KeyedCertificate } from '../../security/certificate-authority.ts';

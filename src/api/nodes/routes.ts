@@ -1,6 +1,6 @@
 /** `/api/v1/nodes`: registration, list, detail and deletion, assignment, tags. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { READING_REPOSITORIES, WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
@@ -106,7 +106,7 @@ function readingRoutes({ database, planner, problemCounts }: NodeRouteOptions, l
       async handle({ principal, params: { nodeId }, facts: { now } }) {
         const row = await findNode(read, nodeId, await stalenessRule(database, now));
         if (!row) throw notFound('No such node');
-        const node = database.nodeLookup.byNodeId(nodeId);
+        const node = await database.nodeLookup.byNodeId(nodeId);
         const assignment = node?.assignment ?? null;
         const tags = await listTags(read, nodeId);
         return {

@@ -1,8 +1,8 @@
 /** What a node runs, as the API shows it. */
 
 import { z } from 'zod';
+import type { Db } from '../../db/database.ts';
 import { EVIDENCE } from '../../db/node-tables.ts';
-import type { Db } from '../../db/open.ts';
 import { findRunning } from '../../db/running.ts';
 import { Checksum, Timestamp } from '../../http/schemas.ts';
 import { toTimestamp } from '../../lib/clock.ts';

@@ -1,8 +1,7 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
 import { type SqlBool, sql } from 'kysely';
-import { orConflict } from '../../db/errors.ts';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
@@ -47,13 +46,14 @@ export async function tagNode(trx: Db, actor: Actor, target: TagTarget): Promise
   await requireNode(trx, nodeId);
   const scopeTypeId = await requireTypeOfValue(trx, scopeValueId);
   const row = { node_id: nodeId, scope_type_id: scopeTypeId, scope_value_id: scopeValueId };
-  // The primary key decides, so that of two calls at once only one succeeds.
-  await orConflict('node_tags.scope_type_id', alreadyTagged(), () =>
-    trx
-      .insertInto('node_tags')
-      .values({ ...row, assigned_at: actor.at })
-      .execute(),
-  );
+  // The primary key decides, so that of two calls at once only one succeeds. It is asked for no error, because after one
+  // PostgreSQL goes on with nothing else in the transaction.
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('node_tags')
+    .values({ ...row, assigned_at: actor.at })
+    .onConflict((conflict) => conflict.columns(['node_id', 'scope_type_id']).doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) throw alreadyTagged();
   const tag = await requireTag(trx, target);
   await recordAudit(trx, actor, { action: 'node.tagged', resourceId: nodeId, details: toDetails(tag) });
   return tag;
@@ -76,7 +76,7 @@ export async function tagsOfType(
     .selectFrom('node_tags')
     .select(['node_id', 'scope_value_id'])
     .where('scope_type_id', '=', scopeTypeId)
-    .where(sql<SqlBool>`node_id in ${idList(nodeIds)}`)
+    .where(sql<SqlBool>`node_id in ${idList(db, nodeIds)}`)
     .execute();
   return new Map(rows.map(({ node_id, scope_value_id }) => [node_id, scope_value_id]));
 }

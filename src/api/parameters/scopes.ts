@@ -1,6 +1,6 @@
 /** Which scope a request means, and what values of scopes there may be. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { normalizeHostName } from '../../domain/names.ts';
 import { DEFAULT_SCOPE_TYPE_ID, NODE_SCOPE_TYPE_ID, SCOPE_NAME } from '../../domain/scopes.ts';
 import { conflict, type HawserError, invalid, invalidField, notFound } from '../../lib/errors.ts';

@@ -1,7 +1,7 @@
 /** Reads and writes of grants. */
 
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { GrantsTable } from '../../db/schema.ts';
 import type { GrantKind, GrantLevel } from '../../domain/permissions.ts';
 

@@ -1,7 +1,7 @@
 /** `.../{name}/permissions`: who holds which grant on a configuration, a composite or a parameter set. */
 
 import { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { type GrantKind, type GrantLevel, PERMISSION_NAMES, PERMISSIONS } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { toTimestamp } from '../../lib/clock.ts';

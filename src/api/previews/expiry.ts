@@ -1,7 +1,7 @@
 /** Deletes previews whose hour is over. One process of a server does it, and writes only when something is due. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { type Clock, MINUTE } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { deleteSlice, findExpired } from './queries.ts';

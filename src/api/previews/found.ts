@@ -1,6 +1,6 @@
 /** Reads what a preview found from its pieces, and of these no more than an answer needs. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { KeptText } from '../../resolve/group-details.ts';
 import type { PageQuery } from '../crud/rows.ts';
 import { CHANGES, type KeptNode, type PieceKind } from './piece-writer.ts';

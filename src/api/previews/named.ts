@@ -1,6 +1,6 @@
 /** What the changes of a preview name. Whoever makes the preview, or reads it, must be allowed to read all of it. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { HawserError, notFound } from '../../lib/errors.ts';
 import type { Readable, ReadableNames } from '../../resolve/preview-types.ts';

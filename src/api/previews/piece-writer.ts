@@ -1,7 +1,7 @@
 /** Keeps what a preview finds, piece by piece: the form in which its groups and nodes are stored. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { PreviewCounts, PreviewNode, PreviewPiece } from '../../resolve/preview-types.ts';
 import { type CountColumns, insertPiece, type PieceRow, updateCounts } from './queries.ts';
 

@@ -3,8 +3,8 @@
  * the deeds themselves. Nothing is written.
  */
 
+import type { Database } from '../../db/database.ts';
 import type { Assignment } from '../../db/node-lookup.ts';
-import type { Database } from '../../db/open.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { notFound } from '../../lib/errors.ts';
 import { CompatibilityGuard } from '../../resolve/compatibility.ts';

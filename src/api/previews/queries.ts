@@ -1,7 +1,7 @@
 /** Reads and writes of previews and of the pieces of what they found. */
 
-import { type Selectable, sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Selectable } from 'kysely';
+import type { Db } from '../../db/database.ts';
 import type { PreviewPiecesTable, PreviewsTable } from '../../db/preview-tables.ts';
 
 export type PreviewRow = Selectable<PreviewsTable>;
@@ -130,12 +130,13 @@ export async function findExpired(db: Db, now: number): Promise<string | undefin
 export async function deleteSlice(trx: Db, id: string, pieces: number): Promise<boolean> {
   const next = trx
     .selectFrom('preview_pieces')
-    .select(sql<number>`rowid`.as('rowid'))
+    .select(['kind', 'position'])
     .where('preview_id', '=', id)
     .limit(pieces);
   const { numDeletedRows } = await trx
     .deleteFrom('preview_pieces')
-    .where(sql<number>`rowid`, 'in', next)
+    .where('preview_id', '=', id)
+    .where(({ eb, refTuple }) => eb(refTuple('kind', 'position'), 'in', next.$asTuple('kind', 'position')))
     .executeTakeFirst();
   if (numDeletedRows > 0n) return false;
   await trx.deleteFrom('previews').where('id', '=', id).execute();

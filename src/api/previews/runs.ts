@@ -3,7 +3,7 @@
  * as Running ones. A process says by a lock that it lives; the previews of one that is dead are ended by whoever notices.
  */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { PREVIEW_PLACES, PREVIEW_TURN, previewMaker } from '../../domain/lock-names.ts';
 import { type Clock, HOUR } from '../../lib/clock.ts';
 import { HawserError } from '../../lib/errors.ts';
@@ -197,9 +197,13 @@ export class PreviewRuns {
   /** Whoever is first in the queue waits for both places, and gives back the one that it gets last. */
   private async takePlace(): Promise<Release> {
     const { locks } = this.tools;
-    return locks.run(PREVIEW_TURN, () =>
-      firstOf(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone'))),
-    );
+    // It is no section: on PostgreSQL the few sections are for those who write, and this may take long.
+    const endTurn = await locks.acquire(PREVIEW_TURN, 'alone');
+    try {
+      return await firstOf(PREVIEW_PLACES.map((place) => locks.acquire(place, 'alone')));
+    } finally {
+      endTurn();
+    }
   }
 
   private async make(id: string, { named, input }: PreviewRequest): Promise<End> {

@@ -1,7 +1,7 @@
 /** Reads and writes of registration keys. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { RegistrationKeysTable } from '../../db/schema.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 import { Table } from '../crud/rows.ts';

@@ -1,6 +1,6 @@
 /** `/api/v1/admin/registration-keys`: the keys with which new nodes register. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

@@ -3,8 +3,9 @@
  * keep. Only what is left at the ends of a span, less than a minute each, is counted from the reports themselves.
  */
 
-import { sql } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { ReportCountsTable } from '../../db/schema.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { Pace } from '../../lib/pace.ts';
@@ -73,12 +74,14 @@ const isSame = (one: Outcome, other: Outcome) =>
   one.had_errors === other.had_errors;
 
 async function sumPeriods(db: Db, outcomes: readonly Outcome[], periods: readonly Periods[]) {
-  const given = JSON.stringify(outcomes.map((one) => [one.operation, one.in_desired_state, one.had_errors]));
+  const { rows: tableOf } = engineOf(db);
+  const given = outcomes.map((one) => [one.operation, one.in_desired_state, one.had_errors]);
   const { rows } = await sql<{ sum: number | null }>`
-    select sum(count) as sum from json_each(${JSON.stringify(periods)}) as part cross join report_counts
-    where span = part.value ->> 0 and period >= part.value ->> 1 and period < part.value ->> 2
-      and (operation, in_desired_state, had_errors) in
-        (select value ->> 0, value ->> 1, value ->> 2 from json_each(${given}))`.execute(db);
+    select sum(count) as sum from ${tableOf(periods)} part cross join report_counts
+    where span = ${numberAt(0)} and period >= ${numberAt(1)} and period < ${numberAt(2)}
+      and (operation, in_desired_state, had_errors) in (
+        select value ->> 0, cast(value ->> 1 as bigint), cast(value ->> 2 as bigint)
+        from ${tableOf(given)} given)`.execute(db);
   return rows[0]?.sum ?? 0;
 }
 
@@ -106,32 +109,41 @@ async function countParts(
   const periods = parts.flatMap(({ index, periods: all }) => all.map((each) => [index, ...each]));
   const ends = parts.flatMap(({ index, ends: all }) => all.map((each) => [index, ...each]));
   return [
-    ...(periods.length === 0 ? [] : await countPeriods(db, JSON.stringify(periods))),
-    ...(ends.length === 0 ? [] : await countEnds(db, JSON.stringify(ends))),
+    ...(periods.length === 0 ? [] : await countPeriods(db, periods)),
+    ...(ends.length === 0 ? [] : await countEnds(db, ends)),
   ];
 }
 
-/** @param parts JSON: the index of the part, then its periods */
-async function countPeriods(db: Db, parts: string) {
+/** A number of a row of `part`. */
+const numberAt = (place: number) => sql`cast(part.value ->> ${sql.lit(place)} as bigint)`;
+
+/** @param parts the index of each part, then its periods */
+async function countPeriods(db: Db, parts: readonly (readonly number[])[]) {
   const { rows } = await sql<{ index: number } & CountedOutcome>`
-    select part.value ->> 0 as "index", operation, in_desired_state, had_errors, sum(count) as count
-    from json_each(${parts}) as part cross join report_counts
-    where span = part.value ->> 1 and period >= part.value ->> 2 and period < part.value ->> 3
+    select ${numberAt(0)} as "index", operation, in_desired_state, had_errors, sum(count) as count
+    from ${engineOf(db).rows(parts)} part cross join report_counts
+    where span = ${numberAt(1)} and period >= ${numberAt(2)} and period < ${numberAt(3)}
     group by 1, 2, 3, 4`.execute(db);
   return rows;
 }
 
-/** Counts rows of the index by outcome, whose columns come before the time. @param parts JSON: the index, then the end */
-async function countEnds(db: Db, parts: string) {
-  const { rows } = await sql<{ index: number } & CountedOutcome>`
-    select part.value ->> 0 as "index", outcome.operation, outcome.in_desired_state, outcome.had_errors,
+/**
+ * Counts rows of the index by outcome, whose columns come before the time. Reports that do not say their state are counted
+ * apart, because both engines find those by an index only where the statement says `is null`.
+ * @param parts the index of each part, then the end
+ */
+async function countEnds(db: Db, parts: readonly (readonly number[])[]) {
+  const select = (isOfState: RawBuilder<SqlBool>) => sql`
+    select ${numberAt(0)} as "index", outcome.operation, outcome.in_desired_state, outcome.had_errors,
       count(*) as count
-    from json_each(${parts}) as part cross join report_counts as outcome cross join reports
-    where outcome.span = ${ALL_TIMES} and reports.operation = outcome.operation
-      and reports.in_desired_state is nullif(outcome.in_desired_state, ${NOT_SAID})
+    from ${engineOf(db).rows(parts)} part cross join report_counts as outcome cross join reports
+    where outcome.span = ${ALL_TIMES} and reports.operation = outcome.operation and ${isOfState}
       and reports.had_errors = outcome.had_errors
-      and timestamp >= part.value ->> 1 and timestamp < part.value ->> 2
-    group by 1, 2, 3, 4`.execute(db);
+      and timestamp >= ${numberAt(1)} and timestamp < ${numberAt(2)}
+    group by 1, 2, 3, 4`;
+  const { rows } = await sql<{ index: number } & CountedOutcome>`
+    ${select(sql`reports.in_desired_state = outcome.in_desired_state`)} union all
+    ${select(sql`reports.in_desired_state is null and outcome.in_desired_state = ${NOT_SAID}`)}`.execute(db);
   return rows;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
 import {
   behind,

@@ -1,6 +1,6 @@
 /** Reports: a node hands in the result of each run; people list and read them. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { created, writtenJson } from '../../http/answer.ts';
 import { RawJson, type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

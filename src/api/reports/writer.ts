@@ -4,8 +4,10 @@
  */
 
 import { CompiledQuery, sql } from 'kysely';
+import type { Database, Db } from '../../db/database.ts';
+import type { Engine } from '../../db/engine.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
-import type { Database, Db } from '../../db/open.ts';
 import { joinNotes, type RunningNote, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
@@ -53,23 +55,28 @@ async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): P
   const numbers = new Map<string, number>();
   for (let at = 0; at < rows.length; ) {
     const count = rows.length - at < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
-    const inserted = await trx.executeQuery(insertionOf(rows.slice(at, at + count)));
+    const inserted = await trx.executeQuery(insertionOf(engineOf(trx), rows.slice(at, at + count)));
     for (const { id, seq } of inserted.rows) numbers.set(id, seq);
     at += count;
   }
   return rows.map(({ id }) => numbers.get(id) ?? 0);
 }
 
+const COLUMNS = ['id', 'node_id', 'timestamp', 'operation', 'in_desired_state', 'had_errors', 'result'];
+
 /** It is not made by the query builder, which takes some 20 µs for each row. */
-function insertionOf(rows: readonly ReceivedReport['row'][]): CompiledQuery<{ id: string; seq: number }> {
-  const places = Array(rows.length).fill('(?, ?, ?, ?, ?, ?, ?)').join(', ');
+function insertionOf(
+  { parameter }: Engine,
+  rows: readonly ReceivedReport['row'][],
+): CompiledQuery<{ id: string; seq: number }> {
+  const placesFrom = (first: number) => COLUMNS.map((_name, at) => parameter(first + at)).join(', ');
+  const places = rows.map((_row, at) => `(${placesFrom(at * COLUMNS.length + 1)})`).join(', ');
   const values = rows.flatMap((row) => [
     ...[row.id, row.node_id, row.timestamp, row.operation],
     ...[row.in_desired_state, row.had_errors, row.result],
   ]);
-  const columns = 'id, node_id, timestamp, operation, in_desired_state, had_errors, result';
   return CompiledQuery.raw(
-    `insert into reports (${columns}) values ${places} returning id, seq`,
+    `insert into reports (${COLUMNS.join(', ')}) values ${places} returning id, seq`,
     values,
   ) as CompiledQuery<{ id: string; seq: number }>;
 }
@@ -104,7 +111,8 @@ async function insertChecksums(trx: Db, rows: readonly [seq: number, ran: Ran][]
   if (known.length === 0) return;
   const values = known.map(([seq, { checksum, source }]) => [seq, checksum, source]);
   await sql`insert into report_checksums (report_seq, checksum, source)
-    select value ->> 0, value ->> 1, value ->> 2 from json_each(${JSON.stringify(values)})`.execute(trx);
+    select cast(value ->> 0 as bigint), value ->> 1, value ->> 2
+    from ${engineOf(trx).rows(values)} given`.execute(trx);
 }
 
 /** @returns for each report its row, or the error of one whose node was deleted after the request was let in */
@@ -115,7 +123,7 @@ export async function writeReports(
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
   const { rows: nodes } = await sql<Reporter>`select n.id, n.fqdn, n.status, r.served_checksum as served
     from nodes n left join node_running r on r.node_id = n.id
-    where n.id in (select value from json_each(${JSON.stringify(nodeIds)}))`.execute(trx);
+    where n.id in (select value from ${engineOf(trx).texts(nodeIds)} given)`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
   const ran = (report: ReceivedReport) => ranOf(report, reporters.get(report.row.node_id));

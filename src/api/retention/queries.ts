@@ -1,7 +1,7 @@
 /** Reads and writes of the history of cleanups. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { RetentionRunsTable } from '../../db/schema.ts';
 import { type Page, type PageQuery, pageOf } from '../crud/rows.ts';
 

@@ -5,7 +5,8 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { DAY } from '../../lib/clock.ts';
 import type { CleanupRun } from '../../versions/retention.ts';
 
@@ -93,18 +94,31 @@ class RecordCleanup {
     let done = 0;
     while (done < keys.length) {
       this.run.signal.throwIfAborted();
-      let deleted = 0;
-      await this.database.writeUnflushed.transaction().execute(async (trx) => {
-        const end = performance.now() + BUDGET;
-        do {
-          const some = keys.subarray(done, done + RECORDS_AT_ONCE);
-          deleted += await deleteKeys(trx, this.table, some, this.until);
-          done += some.length;
-        } while (done < keys.length && performance.now() < end);
-      });
+      const from = done;
+      const [deleted, to] = await this.database.writeUnflushed
+        .transaction()
+        .execute((trx) => this.deleteSlice(trx, keys, from));
+      done = to;
       this.move(deleted);
       await sleep(PAUSE);
     }
+  }
+
+  /** @returns how many records were deleted, and the place of the first one that was left out because time was over */
+  private async deleteSlice(
+    trx: Db,
+    keys: Float64Array,
+    from: number,
+  ): Promise<[deleted: number, to: number]> {
+    const end = performance.now() + BUDGET;
+    let deleted = 0;
+    let at = from;
+    do {
+      const some = keys.subarray(at, at + RECORDS_AT_ONCE);
+      deleted += await deleteKeys(trx, this.table, some, this.until);
+      at += some.length;
+    } while (at < keys.length && performance.now() < end);
+    return [deleted, at];
   }
 
   private move(count: number): void {
@@ -151,7 +165,7 @@ async function oldestKeys(db: Db, table: RecordTable, oldest: Oldest): Promise<n
 
 async function countOldest(db: Db, table: RecordTable, oldest: Oldest): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select 1 ${from(table, oldest)})`.execute(db);
+    select count(*) as count from (select 1 ${from(table, oldest)}) oldest`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
@@ -167,6 +181,6 @@ function from(table: RecordTable, { nodeId, until, limit }: Oldest) {
 async function deleteKeys(db: Db, table: RecordTable, keys: Float64Array, until: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from ${sql.table(table)} where timestamp <= ${until}
-    and ${sql.ref(KEYS[table])} in (select value from json_each(${`[${keys.join()}]`}))`.execute(db);
+    and ${sql.ref(KEYS[table])} in (select value from ${engineOf(db).numbers([...keys])} due)`.execute(db);
   return Number(numAffectedRows ?? 0);
 }

@@ -1,7 +1,7 @@
 /** `/api/v1/retention`: cleanups of old versions and records, and the history of those that ran. */
 
 import type { z } from 'zod';
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { WRITING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { JsonBody, Route } from '../../http/route.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';

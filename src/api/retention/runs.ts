@@ -1,6 +1,6 @@
 /** Runs the cleanups, one of each type at a time, and writes their results to the history. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
 import type { RetentionSettings } from '../../domain/server-settings.ts';

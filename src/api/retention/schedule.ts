@@ -1,6 +1,6 @@
 /** Runs the cleanups that are due, as long as the server's settings switch the schedule on. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR, MINUTE } from '../../lib/clock.ts';
 import { systemActor } from '../../security/audit.ts';

@@ -1,7 +1,7 @@
 /** Reads, creates, replaces and deletes roles. Nobody writes a role that may do more than they may. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { RolesTable } from '../../db/schema.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';

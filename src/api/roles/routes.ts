@@ -1,6 +1,6 @@
 /** `/api/v1/roles`: named sets of permissions, which users and groups hold. */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { PERMISSION_NAMES } from '../../domain/permissions.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

@@ -1,6 +1,6 @@
 /** Changes of scope types and values. Precedences stay without gaps, Default first and Node last. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { PARAMETER_WRITES } from '../../domain/lock-names.ts';
 import { isReservedScopeTypeName, isScopeOrder, NODE_SCOPE_TYPE_ID, scopeKey } from '../../domain/scopes.ts';

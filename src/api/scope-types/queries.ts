@@ -1,7 +1,7 @@
 /** Reads and writes of scope types and scope values. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { ScopeTypesTable, ScopeValuesTable } from '../../db/schema.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { conflict } from '../../lib/errors.ts';

@@ -3,7 +3,7 @@
  * can be tagged with.
  */
 
-import type { Database } from '../../db/open.ts';
+import type { Database } from '../../db/database.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';

@@ -1,7 +1,8 @@
 /** Finds what has a text in its name: first the names that begin with it, then the others, each by name. */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { Pace } from '../../lib/pace.ts';
 
 export interface Found {
@@ -47,11 +48,11 @@ export async function findParts(
   take: number,
 ): Promise<Found[]> {
   const wanted = named.toKey(text);
-  const isWithin = sql<SqlBool>`instr(${sql.ref(named.key)}, ${wanted}) > 1`;
+  const isWithin = sql<SqlBool>`${engineOf(read).placeIn(sql.ref(named.key), wanted)} > 1`;
   if (named.table !== 'nodes') return goThrough(read, named, isWithin, take);
   const { names } = await nodeNames.find(wanted, MOST_NODES);
   if (names === null) return goThrough(read, named, isWithin, take);
-  const isFound = sql`fqdn in (select value from json_each(${JSON.stringify(names)}))`;
+  const isFound = sql`fqdn in (select value from ${engineOf(read).texts(names)} given)`;
   return rowsOf(read, named, sql`${isFound} and ${isWithin}`, take);
 }
 

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { nameKey } from '../../domain/names.ts';
 import { scopeKey } from '../../domain/scopes.ts';
 import { json } from '../../http/answer.ts';

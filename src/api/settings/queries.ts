@@ -1,6 +1,6 @@
 /** Server-wide settings. The table has one row for each setting that was set. No two groups have a setting of the same name. */
 
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import {
   DEFAULT_LCM,
   DEFAULT_RETENTION,

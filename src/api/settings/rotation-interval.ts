@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { conflict } from '../../lib/errors.ts';
 import { readServerSettings } from './queries.ts';
@@ -46,7 +46,7 @@ async function countTooOld(db: Db, interval: number, now: number): Promise<numbe
     .select((of) => of.fn.countAll<number>().as('nodes'))
     .where('state', '=', 'current')
     .where('not_after', '>', now)
-    .where('not_after', '<=', now + interval * KEPT_SHARE)
+    .where('not_after', '<=', Math.floor(now + interval * KEPT_SHARE))
     .executeTakeFirstOrThrow();
   return nodes;
 }

@@ -1,6 +1,6 @@
 /** Changes of users: of their names, of whether they may sign in, and of their passwords. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import { changedMembers } from '../../domain/changed-members.ts';
 import { nameKey } from '../../domain/names.ts';
 import { passwordFault } from '../../domain/password-rules.ts';

@@ -1,7 +1,7 @@
 /** The tables of users, of the roles that they hold directly and of the groups that they are in. */
 
 import type { Selectable } from 'kysely';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import type { UsersTable } from '../../db/schema.ts';
 import { nameKey } from '../../domain/names.ts';
 import { conflict } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 /** `/api/v1/users`: people and service accounts. Their roles and groups say what they may do. */
 
-import type { Database, Db } from '../../db/open.ts';
+import type { Database, Db } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { toGroup, toHeldRole, toUser } from '../crud/principals.ts';

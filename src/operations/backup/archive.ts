@@ -12,7 +12,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { openPromise, type Entry as ZipEntry, type ZipFile as ZipReader } from 'yauzl';
 import { ZipFile } from 'yazl';
 import { z } from 'zod';
-import { MIGRATION_NAMES } from '../../db/migrate.ts';
+import { MIGRATION_NAMES } from '../../db/sqlite/migrations.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
 

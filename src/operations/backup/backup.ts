@@ -3,13 +3,8 @@
 import { link, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
-import {
-  forgetDeleted,
-  isDatabaseInUse,
-  newestAuditEntry,
-  type Snapshot,
-  takeSnapshot,
-} from '../../db/snapshot.ts';
+import { openBackupSource } from '../../db/backup-source.ts';
+import { type BackupSource, forgetDeleted, type Snapshot, takeSnapshot } from '../../db/sqlite/snapshot.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
@@ -75,13 +70,14 @@ async function writeArchive(
   try {
     const { reposDir, searchPath, dataDir } = config;
     const copies = new RepositoryCopies({ reposDir, searchPath, staging, archive });
-    const since = newestAuditEntry(dataDir);
+    const source = openBackupSource(config);
+    const since = await source.newestAuditEntry();
     await copies.takePass(null);
-    if (isDatabaseInUse(dataDir)) await copies.settle();
+    if (source.isInUse()) await copies.settle();
     // Read before the database: a changed password is in the database before its file is removed.
     const firstPassword = await unlessAbsent(readFile(join(dataDir, PASSWORD_FILE)), null);
     const database = join(staging, 'database');
-    const snapshot = await takeMatchingSnapshot(dataDir, database, { copies, since });
+    const snapshot = await takeMatchingSnapshot(source, database, { copies, since });
     await archive.addFile(DATABASE_ENTRY, database, DATABASE_LEVEL);
     if (firstPassword && snapshot.hasFirstPassword)
       await archive.addBuffer(`data/${PASSWORD_FILE}`, firstPassword);
@@ -99,19 +95,19 @@ async function writeArchive(
 
 /** Takes a snapshot, and a pass over the repositories after it, until they match. */
 async function takeMatchingSnapshot(
-  dataDir: string,
+  source: BackupSource,
   target: string,
   { copies, since }: { copies: RepositoryCopies; since: number },
 ): Promise<Snapshot> {
   for (let round = 1; ; round += 1) {
     await rm(target, { force: true });
-    const snapshot = await takeSnapshot(dataDir, target, since);
+    const snapshot = await takeSnapshot(source, target, since);
     await copies.takePass(snapshot);
     const owners = copies.missing(snapshot);
     const [missing] = owners;
     if (missing === undefined) return snapshot;
     // What was made and deleted meanwhile need not be in the archive.
-    const reduced = forgetDeleted(dataDir, target, { snapshot, owners });
+    const reduced = await forgetDeleted(source, target, { snapshot, owners });
     if (reduced !== null) return reduced;
     if (round === ROUNDS)
       throw internal('repository_missing', `${missing.kind}/${missing.name} is not on the disk`);

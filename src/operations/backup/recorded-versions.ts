@@ -3,7 +3,7 @@
  * came before that moment. A ref that moved without an entry moved after it, or its change was not acknowledged yet.
  */
 
-import type { VersionEntry } from '../../db/snapshot.ts';
+import type { VersionEntry } from '../../db/sqlite/snapshot.ts';
 import type { PackedRef } from '../../git/refs.ts';
 import type { RepositoryKind } from '../../git/types.ts';
 import { KINDS, parseRefName, type RefName, refNameOf, SCHEMA_SERIES } from '../../versions/kinds.ts';

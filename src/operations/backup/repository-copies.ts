@@ -8,7 +8,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owner, Snapshot } from '../../db/snapshot.ts';
+import type { Owner, Snapshot } from '../../db/sqlite/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { readShallow } from '../../git/history.ts';

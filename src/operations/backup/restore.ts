@@ -1,7 +1,7 @@
 /**
- * Brings the content of an archive into two empty folders, all of it or nothing. A file marks the folders until that is
- * done, and no server starts on a marked one. Two folders cannot be renamed into place as one, and either may be a mount
- * point, which cannot be renamed at all.
+ * Brings the content of an archive into two empty folders, and into an empty PostgreSQL database if there is one: all of
+ * it or nothing. A file marks the folders until that is done, and no server starts on a marked one. Two folders cannot be
+ * renamed into place as one, and either may be a mount point, which cannot be renamed at all.
  */
 
 import { existsSync } from 'node:fs';
@@ -9,7 +9,8 @@ import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigError } from '../../config.ts';
 import { LOCK_FILE, PID_FILE } from '../../db/folder-lock.ts';
-import { DATABASE_FILE } from '../../db/open.ts';
+import { requireEmptyDatabase, takeRestoredFile } from '../../db/restore-target.ts';
+import { DATABASE_FILE } from '../../db/sqlite/open.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
@@ -46,7 +47,7 @@ function foldersOf({ dataDir, reposDir }: Config): RestoreFolder[] {
 /**
  * Restores an archive. A server that is started before it is finished refuses to start, also when the restore was killed.
  * A restore that was killed begins anew when it is run again.
- * @throws HawserError, with the folders as they were: `folder_not_empty`, or what `ArchiveReader` finds
+ * @throws HawserError, with the folders as they were: `folder_not_empty`, `database_not_empty`, or what `ArchiveReader` finds
  */
 export async function restore(config: Config, file: string): Promise<Manifest> {
   // Loaded here because each start of a server loads this module for `refuseUnfinishedRestore`.
@@ -54,9 +55,11 @@ export async function restore(config: Config, file: string): Promise<Manifest> {
   const archive = await ArchiveReader.open(file);
   const folders = foldersOf(config);
   try {
+    await requireEmptyDatabase(config);
     await prepareFolders(folders);
     try {
       await unpack(archive, config);
+      await takeRestoredFile(config, join(config.dataDir, DATABASE_FILE));
       for (const { path } of folders) await flushTree(path);
     } catch (error) {
       await clearFolders(folders);

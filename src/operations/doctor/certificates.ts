@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';

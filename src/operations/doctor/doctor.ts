@@ -1,30 +1,18 @@
 /** Looks at everything that the server keeps, and says what is wrong and what to do. Nothing is changed. */
 
-import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import { type InspectedDatabase, inspectDatabase } from '../../db/inspection.ts';
-import { DATABASE_FILE } from '../../db/open.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { readOnlyStore } from '../../versions/inspection.ts';
 import { refuseUnfinishedRestore } from '../backup/restore.ts';
 import { checkCertificates } from './certificates.ts';
+import { openDatabase } from './database.ts';
 import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
-import {
-  type Check,
-  describeFailure,
-  type Finding,
-  faultOf,
-  noteOf,
-  type Severity,
-  several,
-  warningOf,
-} from './findings.ts';
+import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
 import { checkRegistry, checkRepositories } from './repositories.ts';
 
 const START =
   'see whether HAWSER_DATA_DIR and HAWSER_REPOS_DIR are those of the server, which makes it at its start';
-const RESTORE = 'stop the server, keep a copy of the data folder, and restore the latest backup';
 
 /**
  * Makes all checks and reports them, as text or as JSON.
@@ -53,7 +41,7 @@ export interface Examination {
 export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
-  const [database, checkOfDatabase] = openDatabase(dataDir);
+  const [database, checkOfDatabase] = await openDatabase(config);
   const store = readOnlyStore(reposDir);
   const db = database?.read ?? null;
   try {
@@ -84,53 +72,6 @@ async function attempt(name: string, where: string, check: () => Promise<Check>)
     const finding = faultOf(where, `could not be looked at: ${describeFailure(error)}`, START);
     return { name, summary: 'cut off', findings: [finding] };
   }
-}
-
-function openDatabase(dataDir: string): [InspectedDatabase | null, Check] {
-  const file = join(dataDir, DATABASE_FILE);
-  const failed = (what: string): [null, Check] => {
-    return [null, { name: 'database', summary: file, findings: [faultOf(file, what, START)] }];
-  };
-  try {
-    const database = inspectDatabase(dataDir);
-    return database === null ? failed('there is none') : [database, checkDatabase(file, database)];
-  } catch (error) {
-    return failed(`cannot be opened: ${describeFailure(error)}`);
-  }
-}
-
-/** Whether the database is whole, and of this release. */
-function checkDatabase(file: string, database: InspectedDatabase): Check {
-  const findings = [findBrokenPages, findBrokenReferences, compareRelease].flatMap((find) => {
-    try {
-      return find(file, database);
-    } catch (error) {
-      return [faultOf(file, `cannot be read: ${describeFailure(error)}`, RESTORE)];
-    }
-  });
-  // A file that is no database makes each of them fail in the same way.
-  const distinct = [...new Map(findings.map((finding) => [finding.what, finding])).values()];
-  return { name: 'database', summary: `${file}, every page read`, findings: distinct };
-}
-
-function findBrokenPages(file: string, database: InspectedDatabase): Finding[] {
-  return database.integrityFaults().map((line) => faultOf(file, line, RESTORE));
-}
-
-function findBrokenReferences(file: string, database: InspectedDatabase): Finding[] {
-  return database.foreignKeyFaults().map(({ table, parent, rows }) => {
-    return faultOf(file, `${rows} rows of ${table} refer to rows of ${parent} that are not there`, RESTORE);
-  });
-}
-
-function compareRelease(file: string, database: InspectedDatabase): Finding[] {
-  const { pending, unknown } = database.migrations();
-  const install = 'install that release, or restore a backup of before it';
-  const start = 'the next start of the server does so';
-  return [
-    ...unknown.map((name) => faultOf(file, `it has the form of a newer release (${name})`, install)),
-    ...pending.map((name) => noteOf(file, `it has yet to be brought to this release (${name})`, start)),
-  ];
 }
 
 async function checkGit(searchPath: string): Promise<Check> {

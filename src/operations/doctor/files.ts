@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';

@@ -1,7 +1,7 @@
 /** The rows of the database against the repositories, and every repository by itself: refs, objects, unfinished files. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../db/open.ts';
+import type { Db } from '../../db/database.ts';
 import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';

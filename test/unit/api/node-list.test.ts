@@ -6,7 +6,8 @@ import { sql } from 'kysely';
 import type { Offers } from '../../../src/api/nodes/list-cells.ts';
 import { LIMITS } from '../../../src/api/nodes/list-conditions.ts';
 import { type Filter, NodeList } from '../../../src/api/nodes/node-list.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { DAY, MINUTE } from '../../../src/lib/clock.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Random } from '../../support/crash/random.ts';
@@ -70,7 +71,7 @@ describe('the list of nodes', function () {
   const fleet: Known[] = [];
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-list-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     fleet.length = 0;
     await addTargets();
   });

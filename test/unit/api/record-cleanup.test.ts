@@ -7,7 +7,8 @@ import { sql } from 'kysely';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Outcome } from '../../../src/versions/retention.ts';
 
@@ -22,7 +23,7 @@ describe('the cleanup of reports while others come in', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-record-cleanup-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     nodeIds = Array.from({ length: NODES }, newId);
     for (const [index, id] of nodeIds.entries())
       await insertNode(database.write, { id, fqdn: `node-${index}`, now: 1, settings: {} });

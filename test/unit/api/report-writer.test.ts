@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { newId } from '../../../src/lib/ids.ts';
 
@@ -15,7 +16,7 @@ describe('the writer of reports', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-report-writer-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     for (const [id, fqdn] of Object.entries({ [web]: 'web', [db]: 'db' })) {
       await insertNode(database.write, { id, fqdn, now: 1, settings: {} });
     }

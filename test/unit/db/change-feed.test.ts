@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { noteRefsMoved } from '../../../src/db/repository-rows.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 
 /** Two handles on one file, as two processes have them: what `here` writes, `there` must hear of. */
 describe('the change feed', () => {
@@ -15,8 +16,8 @@ describe('the change feed', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-changes-'));
-    here = await openDatabase(folder);
-    there = await openDatabase(folder);
+    here = await openSqlite(folder);
+    there = await openSqlite(folder);
     await sql`insert into nodes (id, fqdn, status, lcm_status, created_at)
       values ('n1', 'web-01', 'Unknown', 'Unknown', 1)`.execute(here.write);
     await sql`insert into configurations (id, name, name_key, use_server_managed_parameters, created_at, updated_at)
@@ -74,7 +75,8 @@ describe('the change feed', () => {
   it('ends what is remembered of scopes when tags, scope types or values change', async () => {
     const scopes = async () => {
       const node = await seenThere('AB');
-      return node && there.nodeLookup.scopesOf(node).map((each) => each.scopeValue ?? each.scopeTypeName);
+      const links = node && (await there.nodeLookup.scopesOf(node));
+      return links?.map((each) => each.scopeValue ?? each.scopeTypeName);
     };
     const write = (statement: string) => sql.raw(statement).execute(here.write);
     const addType = (name: string, precedence: number) =>
@@ -118,7 +120,8 @@ describe('the change feed', () => {
       values ('n2', 'web-02', 'Unknown', 'Unknown', 1)`.execute(here.write);
     await addCertificate('EF', 'n2');
     const nodes = [await seenThere('AB'), await seenThere('EF')];
-    const values = nodes.map((node) => node && there.nodeLookup.scopesOf(node).at(-1)?.scopeValue);
+    const links = await Promise.all(nodes.map((node) => node && there.nodeLookup.scopesOf(node)));
+    const values = links.map((each) => each?.at(-1)?.scopeValue);
     expect(values).to.deep.equal(['web-01', 'web-02']);
     expect(nodes[0]?.scopes?.shared).to.equal(nodes[1]?.scopes?.shared);
   });

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { Checkpoints } from '../../../src/db/checkpoints.ts';
-import { DATABASE_FILE, type Database, openDatabase } from '../../../src/db/open.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { Checkpoints } from '../../../src/db/sqlite/checkpoints.ts';
+import { DATABASE_FILE, openSqlite } from '../../../src/db/sqlite/open.ts';
 import { LocalLocks } from '../../../src/lib/locks.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -28,7 +29,7 @@ describe('the checkpoints of the database', function () {
 
   const sizeOf = (suffix: string) => statSync(join(folder, `${DATABASE_FILE}${suffix}`)).size / MEGABYTE;
   async function open(): Promise<Database> {
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     await sql`create table things (n integer primary key, content blob)`.execute(database.write);
     return database;
   }
@@ -144,7 +145,7 @@ describe('a commit that is not flushed', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-unflushed-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
   });
   afterEach(async () => {
     await database.close();

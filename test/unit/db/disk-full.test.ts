@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import type { Database } from '../../../src/db/database.ts';
 import { translateDatabaseError } from '../../../src/db/errors.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 
 /** SQLite's own limit stands in for the disk's: it fails with the same code at the same place. */
@@ -14,7 +15,7 @@ describe('a database without room', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-full-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     await sql`create table things (name text primary key, content blob)`.execute(database.write);
   });
 

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Database } from '../../../src/db/database.ts';
 import { GroupCommit } from '../../../src/db/group-commit.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 
 /** A row of `server_settings`, a table without rules beyond its key. */
 interface Item {
@@ -20,7 +21,7 @@ describe('a group commit', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-group-commit-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     batches = [];
     group = new GroupCommit<Item, string>(database.write, {
       sizeOf: ({ size = 1 }) => size,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
-import { MIGRATIONS } from '../../../src/db/migrate.ts';
-import { openDatabase } from '../../../src/db/open.ts';
+import { MIGRATIONS } from '../../../src/db/sqlite/migrations.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { BUILT_IN_GROUPS } from '../../../src/domain/permissions.ts';
 
 describe('migrations', () => {
@@ -44,7 +44,7 @@ describe('migrations', () => {
     await db.destroy();
     if (error) throw error;
   }
-  const open = () => openDatabase(folder).then((database) => database.close());
+  const open = () => openSqlite(folder).then((database) => database.close());
 
   it('that fail leave the database as it was, so that the former release goes on with it', async () => {
     inDatabase((handle) => handle.exec('create table report_counts (in_the_way integer)'));
@@ -76,7 +76,7 @@ describe('migrations', () => {
       inDatabase((handle) => handle.prepare('select * from node_certificates order by thumbprint').all());
     const before = list();
     expect(before).to.have.length(3);
-    const database = await openDatabase(folder);
+    const database = await openSqlite(folder);
     try {
       expect(list()).to.deep.equal(before);
       expect(database.nodeLookup.byThumbprint('AA')).to.include({ nodeId: 'n1' });

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
+import type { Database, Db } from '../../../src/db/database.ts';
 import { EVIDENCE, type Evidence } from '../../../src/db/node-tables.ts';
-import { type Database, type Db, openDatabase } from '../../../src/db/open.ts';
 import { joinNotes, type RunningNote, writeRunning } from '../../../src/db/running.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { newId } from '../../../src/lib/ids.ts';
 
 type Told = [checksum: string, evidence: Evidence, since: number];
@@ -21,7 +22,7 @@ describe('the evidence of what a node runs', () => {
   let database: Database;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-running-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
   });
   after(async () => {
     await database.close();

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
+import type { Database } from '../../../src/db/database.ts';
 import { type KnownNode, POLL_EVIDENCE } from '../../../src/db/node-lookup.ts';
-import { type Database, openDatabase } from '../../../src/db/open.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import type { AnsweredCall } from '../../../src/http/route.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -37,7 +38,7 @@ describe('a bundle that is broken off', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-evidence-'));
-    database = await openDatabase(join(folder, 'data'));
+    database = await openSqlite(join(folder, 'data'));
     const log = createLog('silent');
     const onRefsMoved = async () => undefined;
     store = new GitStore({ root: join(folder, 'repos'), log, cacheBytes: 1024, onRefsMoved });

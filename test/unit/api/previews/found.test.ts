@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { FoundGroups, FoundNodes, type NodeFilter } from '../../../../src/api/previews/found.ts';
 import { PieceWriter } from '../../../../src/api/previews/piece-writer.ts';
 import { insertPreview } from '../../../../src/api/previews/queries.ts';
-import { type Database, openDatabase } from '../../../../src/db/open.ts';
+import type { Database } from '../../../../src/db/database.ts';
+import { openSqlite } from '../../../../src/db/sqlite/open.ts';
 import { newId } from '../../../../src/lib/ids.ts';
 import type { PreviewNode } from '../../../../src/resolve/preview-types.ts';
 
@@ -29,7 +30,7 @@ describe('what a preview found', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hawser-found-'));
-    database = await openDatabase(folder);
+    database = await openSqlite(folder);
     await insertPreview(database.write, {
       ...{ id, user_id: newId(), maker: newId(), state: 'Running', created_at: 0, completed_at: null },
       ...{ expires_at: 1, changes: '[]', named: '[]', is_narrowed: 0, nodes: 0, changed: 0, unchanged: 0 },

@@ -1,7 +1,7 @@
 /** The thread that makes checkpoints. It has a handle of its own, because threads cannot share one. */
 
 import SqliteDatabase, { type Database as SqliteHandle } from 'better-sqlite3';
-import { serveTasks } from '../lib/threads.ts';
+import { serveTasks } from '../../lib/threads.ts';
 import type { CheckpointResult, CheckpointTasks } from './checkpoints.ts';
 
 let handle: SqliteHandle | undefined;

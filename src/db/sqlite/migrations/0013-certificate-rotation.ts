@@ -4,7 +4,7 @@
  */
 
 import { type Kysely, type Migration, sql } from 'kysely';
-import { BUILT_IN_GROUPS } from '../../domain/permissions.ts';
+import { BUILT_IN_GROUPS } from '../../../domain/permissions.ts';
 
 /** The other certificate of the node, if it has one. */
 const noteOthers = (row: 'new' | 'old') =>

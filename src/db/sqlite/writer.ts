@@ -6,10 +6,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database as SqliteHandle } from 'better-sqlite3';
 import { CompiledQuery, type DatabaseConnection, type QueryResult, SqliteDriver } from 'kysely';
-import { DATABASE_WRITES } from '../domain/lock-names.ts';
-import { LocalLocks, type Locks, type Release } from '../lib/locks.ts';
-import { TurnBudget } from '../lib/pace.ts';
-import { isHeld } from './errors.ts';
+import { DATABASE_WRITES } from '../../domain/lock-names.ts';
+import { LocalLocks, type Locks, type Release } from '../../lib/locks.ts';
+import { TurnBudget } from '../../lib/pace.ts';
+import { isHeld } from '../errors.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /** Milliseconds for which a write is repeated, counted from when it was asked for. */

@@ -5,10 +5,10 @@
  */
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
-import { DATABASE_WRITES } from '../domain/lock-names.ts';
-import { SECOND } from '../lib/clock.ts';
-import type { Locks } from '../lib/locks.ts';
-import { Threads, threadEntry } from '../lib/threads.ts';
+import { DATABASE_WRITES } from '../../domain/lock-names.ts';
+import { SECOND } from '../../lib/clock.ts';
+import type { Locks } from '../../lib/locks.ts';
+import { Threads, threadEntry } from '../../lib/threads.ts';
 
 /** The log's frames, each of which is a page of 4 KiB, and how many of them were copied. Both count from the log's begin. */
 export type CheckpointResult = [isBusy: number, frames: number, copied: number];

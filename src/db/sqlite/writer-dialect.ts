@@ -8,15 +8,8 @@ import {
   SqliteAdapter,
   SqliteDialect,
 } from 'kysely';
+import type { WriteWatch } from '../write-watch.ts';
 import type { Turn, Writer } from './writer.ts';
-
-/** Is told how long a statement or transaction waited for the connection, and how long it held it, with its flush. */
-export interface WriteWatch {
-  onWriteWaited(milliseconds: number): void;
-  onWritten(milliseconds: number): void;
-}
-
-export const UNWATCHED: WriteWatch = { onWriteWaited: () => undefined, onWritten: () => undefined };
 
 export interface WriterOptions {
   /** Milliseconds for which a write is repeated while another process holds the database. */

@@ -2,7 +2,7 @@
 
 import type { Database as SqliteHandle, Statement } from 'better-sqlite3';
 import type { SqliteDatabase } from 'kysely';
-import { RecentMap } from '../lib/recent-map.ts';
+import { RecentMap } from '../../lib/recent-map.ts';
 
 /** A statement takes some 10 KB of memory. */
 const KEPT = 100;

@@ -1,0 +1,39 @@
+/**
+ * What the two engines write differently in SQL. Whoever writes a query asks `engineOf` for these pieces, so that no query
+ * function has to know which engine it is for.
+ */
+
+import type { RawBuilder } from 'kysely';
+
+export interface Engine {
+  /** A table of many texts in one parameter. It has one column, `value`. It needs a name: `${texts(ids)} wanted`. */
+  texts(values: readonly string[]): RawBuilder<unknown>;
+  /** The same for whole numbers. */
+  numbers(values: readonly number[]): RawBuilder<unknown>;
+  /**
+   * A table of many rows in one parameter. Its column `value` is a JSON array, of which `value ->> 0` is the first member.
+   * PostgreSQL gives each member as text, so numbers need `cast(value ->> 1 as bigint)`.
+   */
+  rows(values: readonly (readonly unknown[])[]): RawBuilder<unknown>;
+  /** Makes SQLite go along one index of a table, whose name stands before it. PostgreSQL chooses by itself. */
+  indexedBy(index: string): RawBuilder<unknown>;
+  /** The place of the first character of a part in a text, from 1; 0 where the text does not have the part. */
+  placeIn(text: RawBuilder<unknown>, part: string): RawBuilder<number>;
+  /** A query that selects rows for each value of a list, such as the first ten of each. */
+  selectOfEach(each: OfEach): RawBuilder<unknown>;
+  /** The name of a parameter of a statement that is not made by the query builder. They are counted from 1. */
+  parameter(number: number): string;
+}
+
+export interface OfEach {
+  /** The values, as `texts` or `numbers` gives them. Its name is `given`. */
+  list: RawBuilder<unknown>;
+  /** The table that the rows are of, with a column that tells its rows apart, for which it has this index. */
+  table: string;
+  key: string;
+  index?: string;
+  /** What is selected of each row. */
+  columns: readonly string[];
+  /** The query of one value, `given.value`, from `from` on. */
+  rows: RawBuilder<unknown>;
+}

@@ -1,0 +1,62 @@
+/**
+ * What `NodeLookup` and `NodeNames` read from the database. Each engine reads it in its own way: SQLite at once, and
+ * PostgreSQL with promises.
+ */
+
+import type { Awaitable } from '../lib/awaitable.ts';
+
+/** A row is an array, because making an object with as many names costs as much as finding the row. */
+export type NodeRow = [
+  nodeId: string,
+  certificateNotAfter: number,
+  pendingNotAfter: number,
+  configurationId: string | null,
+  compositeId: string | null,
+  majorVersion: number | null,
+  prereleaseChannel: string | null,
+  version: string | null,
+];
+
+/** The value is null for Default and for Node. */
+export type SharedRow = [
+  scopeTypeId: string,
+  scopeTypeName: string,
+  precedence: number,
+  scopeValue: string | null,
+];
+export type ScopeRow = [fqdn: string, ...shared: SharedRow];
+
+export type NameRow = [number: number, fqdn: string];
+
+/** Each method sees all that was committed before its call. */
+export interface NodeReader {
+  /** The node whose current certificate this is. */
+  byThumbprint(thumbprint: string): Awaitable<NodeRow | undefined>;
+  /** The node of this id, if it has a current certificate. */
+  byNodeId(nodeId: string): Awaitable<NodeRow | undefined>;
+  isNodeId(id: string): Awaitable<boolean>;
+  idByFqdn(fqdn: string): Awaitable<string | undefined>;
+  /** Whether the node has announced a certificate by one of its two thumbprints. */
+  hasAnnounced(nodeId: string, thumbprint: string, sha1Thumbprint: string): Awaitable<boolean>;
+  /** The enabled scope types that apply to a node, in the order of merging. */
+  scopesOf(nodeId: string): Awaitable<readonly ScopeRow[]>;
+  /** The first names whose numbers are higher than this one, in the order of their numbers. */
+  namesAfter(number: number, limit: number): Awaitable<readonly NameRow[]>;
+}
+
+/** The columns of `NodeRow`. */
+export const NODE_COLUMNS = `c.node_id, c.not_after, coalesce(p.not_after, 0), a.configuration_id, a.composite_id,
+  a.major_version, a.prerelease_channel, a.version`;
+
+/** The table of nodes is not needed, because a certificate is deleted with its node. */
+export const FROM_NODES = `from node_certificates c left join assignments a on a.node_id = c.node_id
+  left join node_certificates p on p.node_id = c.node_id and p.state = 'pending'
+  where c.state = 'current'`;
+
+/** The columns of `ScopeRow`. */
+export const SCOPE_COLUMNS = 'n.fqdn, t.id, t.name, t.precedence, v.value';
+
+export const FROM_SCOPES = `from nodes n cross join scope_types t
+  left join node_tags g on g.node_id = n.id and g.scope_type_id = t.id
+  left join scope_values v on v.id = g.scope_value_id
+  where t.is_enabled = 1 and (t.is_system = 1 or v.id is not null)`;

@@ -1,0 +1,90 @@
+/** Keeps locks that belong to no section, such as one for the life of a process, on one connection of their own. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import type { Client } from 'pg';
+import { SECOND } from '../../lib/clock.ts';
+import { LocalLocks, type LockMode, type Release } from '../../lib/locks.ts';
+import { keyOfLock } from './advisory-keys.ts';
+import type { Connections } from './connections.ts';
+
+/** Milliseconds between two attempts to get a lock. Waiting in PostgreSQL would hold up the other locks. */
+const PAUSE = 100;
+/** Milliseconds until a lost connection is made anew. */
+const AGAIN = 1 * SECOND;
+
+const MODES = { alone: '', shared: '_shared' } as const;
+
+export class Keeper {
+  private readonly connections: Connections;
+  /** Those of this process wait for each other here, because one connection may hold a lock twice. */
+  private readonly own = new LocalLocks();
+  private readonly held = new Map<string, LockMode>();
+  private readonly turn = pLimit(1);
+  private client: Client | null = null;
+  private isClosed = false;
+
+  constructor(connections: Connections) {
+    this.connections = connections;
+  }
+
+  async acquire(key: string, mode: LockMode): Promise<Release> {
+    const release = await this.own.acquire(key, mode);
+    while (!(await this.tryLock(key, mode))) await sleep(PAUSE);
+    return this.releaseOf(key, mode, release);
+  }
+
+  async acquireIfFree(key: string): Promise<Release | null> {
+    const release = await this.own.acquireIfFree(key);
+    if (release === null) return null;
+    if (await this.tryLock(key, 'alone')) return this.releaseOf(key, 'alone', release);
+    release();
+    return null;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.held.clear();
+    await this.client?.end().catch(() => undefined);
+  }
+
+  private releaseOf(key: string, mode: LockMode, release: Release): Release {
+    return () => {
+      this.held.delete(key);
+      void this.tell(`select pg_advisory_unlock${MODES[mode]}(${keyOfLock(key)})`)
+        .catch(() => undefined)
+        .finally(release);
+    };
+  }
+
+  /** While PostgreSQL is away nobody gets a lock, and whoever waits for one goes on waiting. */
+  private async tryLock(key: string, mode: LockMode): Promise<boolean> {
+    const call = `pg_try_advisory_lock${MODES[mode]}(${keyOfLock(key)})`;
+    const isHeld = await this.tell(`select ${call} as answer`).catch(() => false);
+    if (isHeld) this.held.set(key, mode);
+    return isHeld;
+  }
+
+  private tell(sql: string): Promise<boolean> {
+    return this.turn(async () => {
+      this.client ??= await this.connect();
+      const { rows } = await this.client.query<{ answer?: boolean }>(sql);
+      return rows[0]?.answer === true;
+    });
+  }
+
+  private async connect(): Promise<Client> {
+    const client = await this.connections.connect();
+    client.once('end', () => {
+      this.client = null;
+      void this.retake();
+    });
+    return client;
+  }
+
+  /** The locks were lost with the connection. They are taken again unless another process has got them meanwhile. */
+  private async retake(): Promise<void> {
+    await sleep(AGAIN);
+    for (const [key, mode] of this.held) if (!this.isClosed) await this.tryLock(key, mode);
+  }
+}

@@ -1,0 +1,8 @@
+/** The migrations of PostgreSQL, in their order. Later ones have the number and the name that SQLite's have. */
+
+import type { Migration } from 'kysely';
+import { baselineMigration } from './migrations/0019-baseline.ts';
+
+export const MIGRATIONS: Record<string, Migration> = {
+  '0019-baseline': baselineMigration,
+};

@@ -1,0 +1,204 @@
+/** Opens a PostgreSQL database: the handles of its lanes, its locks, its change feed and the reads of polls. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import { ConfigError } from '../../config.ts';
+import { SECOND } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Database } from '../database.ts';
+import { migrate } from '../migrate.ts';
+import { NodeLookup } from '../node-lookup.ts';
+import { NodeNames } from '../node-names.ts';
+import type { Schema } from '../schema.ts';
+import { raiseGeneration, WriteHealth } from '../write-health.ts';
+import { UNWATCHED, type WriteWatch } from '../write-watch.ts';
+import { PostgresChangeFeed } from './change-feed.ts';
+import { Connections } from './connections.ts';
+import { LaneHandle } from './dialect.ts';
+import { databaseAway, isLost, isPostgresError } from './errors.ts';
+import { Keeper } from './keeper.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { PostgresNodeReader } from './node-reader.ts';
+import { askOutcome } from './outcome.ts';
+import { Sections } from './sections.ts';
+import type { Lane, Taken } from './work.ts';
+
+/** The connections of a server: those for writes, for reads, one for the tick, one for locks, and one of its thread. */
+const WRITES = 5;
+const READS = 2;
+/** So many sections leave connections for check-ins, reports and evidence. */
+const SECTIONS = 3;
+
+/** The oldest PostgreSQL that has all that is used here. */
+const OLDEST = 15;
+/** A server that starts together with its database waits for it for so many milliseconds. */
+const PATIENCE = 60 * SECOND;
+const PAUSE = 1 * SECOND;
+/** Without an answer for so many milliseconds the server is not ready. */
+const UNREADY = 2 * SECOND;
+
+const LANES = {
+  write: { takesTurns: true, isFlushed: true },
+  writeNow: { takesTurns: false, isFlushed: true },
+  writeUnflushed: { takesTurns: true, isFlushed: false },
+  noteUnflushed: { takesTurns: false, isFlushed: false },
+} as const satisfies Record<string, Lane>;
+
+export interface PostgresOptions {
+  watch?: WriteWatch;
+  log?: Log | null;
+}
+
+/**
+ * Opens the database and migrates it. While it cannot be reached, it is tried again for 60 s.
+ * @throws ConfigError if PostgreSQL refuses the user, the password or the database, or is too old
+ * @throws HawserError unavailable after 60 s; what `migrate` throws
+ */
+export async function openPostgres(
+  url: string,
+  { watch = UNWATCHED, log = null }: PostgresOptions = {},
+): Promise<Database> {
+  const connections = await Connections.load(url);
+  await waitForServer(connections, log);
+  await migrateTables(connections);
+  return assemble(connections, { watch, log });
+}
+
+async function assemble(
+  connections: Connections,
+  { watch, log }: Required<PostgresOptions>,
+): Promise<Database> {
+  const writes = connections.pool(WRITES);
+  const reads = connections.pool(READS);
+  const changes = new PostgresChangeFeed(connections, log);
+  await changes.catchUp('now');
+  const health = new WriteHealth();
+  const connectTo = async (pool: Pool): Promise<PoolClient> => {
+    changes.requireHere();
+    return changes
+      .whileHere(pool.connect(), (client) => client.release())
+      .catch((error: unknown) => {
+        throw databaseAway(error);
+      });
+  };
+  const takeFrom = async (pool: Pool): Promise<Taken> => {
+    const client = await connectTo(pool);
+    return { client, giveBack: (isLost) => client.release(isLost) };
+  };
+  const keeper = new Keeper(connections);
+  const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper });
+  const shared = {
+    askOutcome: askOutcome(connections),
+    onCommit: (isKnown: boolean) => {
+      changes.markStale();
+      if (!isKnown) changes.forget();
+    },
+    health,
+  };
+  const takeToWrite = async () => (await locks.take()) ?? takeFrom(writes);
+  const writing = (lane: Lane) => new LaneHandle(writes, { ...shared, lane, watch, take: takeToWrite });
+  const write = writing(LANES.write);
+  const writeNow = writing(LANES.writeNow);
+  const read = new LaneHandle(reads, {
+    ...shared,
+    lane: LANES.writeNow,
+    watch: null,
+    take: () => takeFrom(reads),
+  });
+  const query = async (text: string, values: unknown[]): Promise<unknown[][]> => {
+    const client = await connectTo(reads);
+    let lost = false;
+    try {
+      return (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows;
+    } catch (error) {
+      lost = isLost(error);
+      throw lost ? databaseAway(error) : error;
+    } finally {
+      client.release(lost);
+    }
+  };
+  const reader = new PostgresNodeReader(query);
+  return {
+    write,
+    writeNow,
+    writeUnflushed: writing(LANES.writeUnflushed),
+    noteUnflushed: writing(LANES.noteUnflushed),
+    flush: async () => void (await raiseGeneration(write)),
+    read,
+    nodeLookup: new NodeLookup(reader, changes, true),
+    nodeNames: new NodeNames(reader, changes),
+    changes,
+    locks,
+    requireWritable: async () => changes.requireHere(),
+    async requireReadable() {
+      if (changes.silence > UNREADY) throw databaseAway();
+    },
+    writeFault: () => health.faultOf(writeNow),
+    async close() {
+      await changes.close();
+      await keeper.close();
+      // A pool may be ended only once, and a database may be closed again.
+      await Promise.all([writes, reads].map((pool) => pool.ending || pool.end()));
+    },
+  };
+}
+
+/** @throws ConfigError if waiting will not help; HawserError unavailable after 60 s */
+async function waitForServer(connections: Connections, log: Log | null): Promise<void> {
+  const until = performance.now() + PATIENCE;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await checkServer(connections);
+    } catch (error) {
+      refuseSetting(error);
+      if (performance.now() + PAUSE > until) throw databaseAway(error);
+      if (!isTold) log?.warn({ err: error }, 'PostgreSQL cannot be reached yet; trying again for 60 s');
+    }
+    await sleep(PAUSE);
+  }
+}
+
+async function checkServer(connections: Connections): Promise<void> {
+  const client = await connections.connect();
+  try {
+    const { rows } = await client.query<{ version: string }>(
+      `select current_setting('server_version') as version`,
+    );
+    const version = rows[0]?.version ?? '';
+    if (Number.parseInt(version, 10) < OLDEST)
+      throw new ConfigError(
+        'HAWSER_DATABASE_URL',
+        `its PostgreSQL is ${version}`,
+        `PostgreSQL ${OLDEST} or later`,
+      );
+  } finally {
+    await client.end();
+  }
+}
+
+/** The beginnings of codes that say that the URL is wrong: user or password, database, certificate. */
+const REFUSED = /^(?:28|3D|42501)/;
+const TLS_FAULT = /^(?:ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+function refuseSetting(error: unknown): void {
+  if (error instanceof ConfigError) throw error;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const isRefused = isPostgresError(error)
+    ? REFUSED.test(code)
+    : TLS_FAULT.test(code) || /does not support SSL/.test(message);
+  if (!isRefused) return;
+  const allowed = 'a user, a password and a database that PostgreSQL takes';
+  throw new ConfigError('HAWSER_DATABASE_URL', `PostgreSQL does not let the server in (${message})`, allowed);
+}
+
+/** A migration may take long, so it has a connection without the time limits of statements. */
+async function migrateTables(connections: Connections): Promise<void> {
+  const pool = connections.pool(1);
+  try {
+    const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+    await migrate(db, MIGRATIONS);
+  } finally {
+    await pool.end();
+  }
+}

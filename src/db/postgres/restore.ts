@@ -1,0 +1,109 @@
+/** Takes what an SQLite file holds into an empty PostgreSQL database, all of it or nothing. */
+
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Database as SqliteHandle } from 'better-sqlite3';
+import type { Client } from 'pg';
+import { conflict } from '../../lib/errors.ts';
+import { translateDatabaseError } from '../errors.ts';
+import { openSqlite } from '../sqlite/open.ts';
+import { listColumns, listTables, type Table } from '../sqlite/tables.ts';
+import { withFileAsync } from '../sqlite/with-file.ts';
+import { connect } from './connections.ts';
+import { openPostgres } from './open.ts';
+import { withoutTimeLimits } from './time-limits.ts';
+
+/** Rows are sent in batches of so many at most, and of no more characters than this, apart from the last row. */
+const LARGEST_BATCH = 1_000;
+const CHARACTERS = 4_000_000;
+
+/** The tables of the schema, without those that belong to an extension. */
+const TABLES = `
+  select relname as name from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+  order by relname`;
+const NUMBERED = `
+  select attname as column, pg_get_serial_sequence(quote_ident(relname), attname) as sequence, relname as table
+  from pg_attribute join pg_class on pg_class.oid = attrelid
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and attidentity <> ''`;
+
+/** @throws HawserError `database_not_empty` */
+export async function requireEmptyPostgres(databaseUrl: string): Promise<void> {
+  const client = await connect(databaseUrl).catch((error: unknown) => {
+    throw translateDatabaseError(error);
+  });
+  try {
+    const { rows } = await client.query<{ name: string }>(TABLES);
+    const names = rows.map(({ name }) => name);
+    const [first] = names;
+    // A restore that was cut off leaves tables without rows. Each server makes a user at its first start.
+    const isPrepared =
+      names.includes('kysely_migration') && names.includes('users') && (await hasNoUser(client));
+    if (first === undefined || isPrepared) return;
+    const message = `HAWSER_DATABASE_URL: the database is not empty (table "${first}"); a restore goes into an empty one only`;
+    throw conflict('database_not_empty', message);
+  } finally {
+    await client.end();
+  }
+}
+
+async function hasNoUser(client: Client): Promise<boolean> {
+  return (await client.query('select 1 from users limit 1')).rows.length === 0;
+}
+
+/** @param file `hawser.db` in a folder of its own. It is brought to this release first, and deleted in the end */
+export async function restoreToPostgres(databaseUrl: string, file: string): Promise<void> {
+  await (await openSqlite(dirname(file))).close();
+  await (await openPostgres(databaseUrl)).close();
+  const client = await connect(databaseUrl);
+  try {
+    await withFileAsync(file, (source) => copyTables(client, source));
+  } catch (error) {
+    throw translateDatabaseError(error);
+  } finally {
+    await client.end();
+  }
+  await rm(file);
+}
+
+async function copyTables(client: Client, source: SqliteHandle): Promise<void> {
+  const tables = listTables(source);
+  const each = (statement: (name: string) => string) =>
+    client.query(tables.map(({ name }) => statement(`"${name}"`)).join('; '));
+  await client.query(`begin; ${withoutTimeLimits}`);
+  // The triggers keep counters, which are copied as they are.
+  await each((name) => `alter table ${name} disable trigger user`);
+  await client.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(', ')}`);
+  for (const table of tables) await copyTable(client, source, table);
+  await continueNumbers(client);
+  await each((name) => `alter table ${name} enable trigger user`);
+  await client.query('commit');
+}
+
+async function copyTable(client: Client, source: SqliteHandle, table: Table): Promise<void> {
+  const columns = listColumns(table);
+  const insert = `insert into "${table.name}" (${columns}) overriding system value
+    select ${columns} from json_populate_recordset(null::"${table.name}", $1::json)`;
+  let rows: string[] = [];
+  let characters = 0;
+  const send = async () => {
+    if (rows.length > 0) await client.query(insert, [`[${rows.join()}]`]);
+    rows = [];
+    characters = 0;
+  };
+  for (const row of source.prepare(`select ${columns} from "${table.name}"`).iterate()) {
+    const text = JSON.stringify(row);
+    rows.push(text);
+    characters += text.length;
+    if (rows.length >= LARGEST_BATCH || characters >= CHARACTERS) await send();
+  }
+  await send();
+}
+
+/** New rows get numbers after those of the rows that are there. */
+async function continueNumbers(client: Client): Promise<void> {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(NUMBERED);
+  for (const { table, column, sequence } of rows)
+    await client.query(`select setval($1, max("${column}")) from "${table}"`, [sequence]);
+}

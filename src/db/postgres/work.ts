@@ -1,0 +1,179 @@
+/**
+ * What is done on one connection: statements and transactions of a lane. A transaction knows its number, so that after a
+ * lost answer PostgreSQL can be asked whether the commit was made (postgresql.org/docs/current/functions-info.html,
+ * `pg_xact_status`).
+ */
+
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { ClientBase, QueryResult as PostgresResult } from 'pg';
+import { invalidField } from '../../lib/errors.ts';
+import { FEED_KEY } from './advisory-keys.ts';
+import { databaseAway, isDeadlock, isLost, isPostgresError } from './errors.ts';
+
+export interface Lane {
+  /**
+   * Whether its transactions take their turn: one begins once the one before has ended, in all processes. So the order of
+   * the change feed is the order of the commits.
+   */
+  takesTurns: boolean;
+  /** Whether a commit is on the disk when it returns. */
+  isFlushed: boolean;
+}
+
+/** A connection that is taken for a statement or a transaction. */
+export interface Taken {
+  client: ClientBase;
+  /** @param isLost tells that the connection is of no use any more */
+  giveBack(isLost: boolean): void;
+}
+
+/**
+ * @param since when the commit was sent, as `performance.now()` counts
+ * @returns whether the transaction of this number was committed; null if nobody can tell
+ */
+export type AskOutcome = (transaction: string, since: number) => Promise<boolean | null>;
+
+export interface WorkOptions {
+  lane: Lane;
+  askOutcome: AskOutcome;
+  /** Is called after each commit, and after each one of which nobody knows whether it was made. */
+  onCommit(isKnown: boolean): void;
+}
+
+const WRITING_KINDS: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']);
+/** Raw statements are told by their first word. One that begins with `with` may write. */
+const WRITING_TEXT = /^\s*(?:insert|update|delete|with)\b/i;
+
+/**
+ * PostgreSQL refuses a text with U+0000, whereas SQLite finds nothing that is equal to it. No stored text has this
+ * character either, which is not assigned and never will be (Unicode 23.7).
+ */
+const NEVER_STORED = '\u{10ffff}';
+
+const hasNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
+
+/** @throws HawserError `validation_failed` for a statement that would store it */
+function parametersWithoutNul(query: CompiledQuery): unknown[] {
+  if (isWriting(query)) throw invalidField('', 'A text must not hold U+0000');
+  return query.parameters.map((value) =>
+    typeof value === 'string' ? value.replaceAll('\0', NEVER_STORED) : value,
+  );
+}
+
+function isWriting({ query: { kind }, sql }: CompiledQuery): boolean {
+  return WRITING_KINDS.has(kind) || (kind === 'RawNode' && WRITING_TEXT.test(sql));
+}
+
+export class Work implements DatabaseConnection {
+  readonly startedAt: number;
+  /** Milliseconds until the first statement could be carried out. */
+  waited = 0;
+  private readonly taken: Taken;
+  private readonly options: WorkOptions;
+  /** The number of the transaction that is open. */
+  private transaction: string | null = null;
+  private isLost = false;
+
+  constructor(taken: Taken, startedAt: number, options: WorkOptions) {
+    this.taken = taken;
+    this.startedAt = startedAt;
+    this.options = options;
+    this.waited = performance.now() - startedAt;
+  }
+
+  /** A single statement that writes is a transaction of its own. */
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.transaction !== null || !this.isTransaction(query)) return this.run(query);
+    try {
+      return await this.runAlone(query);
+    } catch (error) {
+      if (!isDeadlock(error)) throw error;
+      return this.runAlone(query);
+    }
+  }
+
+  async begin(): Promise<void> {
+    const { takesTurns, isFlushed } = this.options.lane;
+    const turn = takesTurns ? `pg_advisory_xact_lock(${FEED_KEY}), ` : '';
+    const steps = ['begin', ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
+    const results = await this.send(
+      `${steps.join('; ')}; select ${turn}pg_current_xact_id()::text as number`,
+    );
+    // Several statements in one message have a result each.
+    const last = (results as unknown as PostgresResult<{ number: string }>[])[steps.length];
+    this.transaction = last?.rows[0]?.number ?? '';
+    this.waited = performance.now() - this.startedAt;
+  }
+
+  /** @throws HawserError unavailable if nobody knows whether the commit was made, or if it was not */
+  async commit(): Promise<void> {
+    const number = this.transaction ?? '';
+    this.transaction = null;
+    const since = performance.now();
+    try {
+      const { command } = await this.send('commit');
+      // PostgreSQL answers a commit so after an error in the transaction that the caller has let pass.
+      if (command !== 'COMMIT') throw new Error('A transaction with an error was to be committed');
+    } catch (error) {
+      if (!this.isLost) throw error;
+      await this.requireCommitted(number, since, error);
+    }
+    this.options.onCommit(true);
+  }
+
+  async rollback(): Promise<void> {
+    this.transaction = null;
+    if (!this.isLost) await this.send('rollback');
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for it, and nothing here reads in pieces.
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Nothing is read in pieces here');
+  }
+
+  end(): void {
+    this.taken.giveBack(this.isLost);
+  }
+
+  private isTransaction(query: CompiledQuery): boolean {
+    const { takesTurns, isFlushed } = this.options.lane;
+    return (takesTurns || !isFlushed) && isWriting(query);
+  }
+
+  private async runAlone<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    await this.begin();
+    try {
+      const result = await this.run<R>(query);
+      await this.commit();
+      return result;
+    } catch (error) {
+      if (this.transaction !== null) await this.rollback();
+      throw error;
+    }
+  }
+
+  private async run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql, parameters } = query;
+    const values = parameters.some(hasNul) ? parametersWithoutNul(query) : parameters;
+    const { command, rowCount, rows } = await this.send(sql, values);
+    const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
+    return { rows: rows as R[], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) };
+  }
+
+  private async send(sql: string, parameters?: readonly unknown[]): Promise<PostgresResult> {
+    try {
+      return await (parameters === undefined
+        ? this.taken.client.query(sql)
+        : this.taken.client.query(sql, parameters as unknown[]));
+    } catch (error) {
+      this.isLost ||= isLost(error);
+      throw this.isLost && !isPostgresError(error) ? databaseAway(error) : error;
+    }
+  }
+
+  private async requireCommitted(number: string, since: number, error: unknown): Promise<void> {
+    const isCommitted = await this.options.askOutcome(number, since);
+    if (isCommitted === null) this.options.onCommit(false);
+    if (isCommitted !== true) throw databaseAway(error);
+  }
+}

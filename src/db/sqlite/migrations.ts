@@ -1,0 +1,47 @@
+/** The migrations of SQLite, in their order. */
+
+import type { Migration } from 'kysely';
+import { initialMigration } from './migrations/0001-initial.ts';
+import { settingsAndCompositesMigration } from './migrations/0002-settings-and-composites.ts';
+import { identityAndAuditMigration } from './migrations/0003-identity-and-audit.ts';
+import { scopesMigration } from './migrations/0004-scopes.ts';
+import { statusEventsMigration } from './migrations/0005-status-events.ts';
+import { reportsMigration } from './migrations/0006-reports.ts';
+import { retentionRunsMigration } from './migrations/0007-retention-runs.ts';
+import { nodeCountsMigration } from './migrations/0008-node-counts.ts';
+import { changesMigration } from './migrations/0009-changes.ts';
+import { announcedCertificatesMigration } from './migrations/0010-announced-certificates.ts';
+import { accessChangesMigration } from './migrations/0011-access-changes.ts';
+import { scopeChangesMigration } from './migrations/0012-scope-changes.ts';
+import { certificateRotationMigration } from './migrations/0013-certificate-rotation.ts';
+import { pinnedVersionsMigration } from './migrations/0014-pinned-versions.ts';
+import { runningMigration } from './migrations/0015-running.ts';
+import { nodeListsMigration } from './migrations/0016-node-lists.ts';
+import { previewsMigration } from './migrations/0017-previews.ts';
+import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
+import { runningChangesMigration } from './migrations/0019-running-changes.ts';
+
+export const MIGRATIONS: Record<string, Migration> = {
+  '0001-initial': initialMigration,
+  '0002-settings-and-composites': settingsAndCompositesMigration,
+  '0003-identity-and-audit': identityAndAuditMigration,
+  '0004-scopes': scopesMigration,
+  '0005-status-events': statusEventsMigration,
+  '0006-reports': reportsMigration,
+  '0007-retention-runs': retentionRunsMigration,
+  '0008-node-counts': nodeCountsMigration,
+  '0009-changes': changesMigration,
+  '0010-announced-certificates': announcedCertificatesMigration,
+  '0011-access-changes': accessChangesMigration,
+  '0012-scope-changes': scopeChangesMigration,
+  '0013-certificate-rotation': certificateRotationMigration,
+  '0014-pinned-versions': pinnedVersionsMigration,
+  '0015-running': runningMigration,
+  '0016-node-lists': nodeListsMigration,
+  '0017-previews': previewsMigration,
+  '0018-activity-and-search': activityAndSearchMigration,
+  '0019-running-changes': runningChangesMigration,
+};
+
+/** The names of the migrations of this release, in their order. */
+export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS);

@@ -1,0 +1,38 @@
+/** Opens SQLite for a thread that only reads. */
+
+import { join } from 'node:path';
+import type { Reading, ReadingDatabase } from '../reading.ts';
+import { SqliteChangeFeed } from './change-feed.ts';
+import { DATABASE_FILE, openReader } from './open.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+
+/** @throws the driver's error if the file cannot be opened */
+export function openSqliteForReading(dataDir: string): ReadingDatabase {
+  const handle = openReader(join(dataDir, DATABASE_FILE));
+  const statements = new PreparedStatements(handle);
+  return {
+    changes: new SqliteChangeFeed(handle),
+    read(reading) {
+      handle.exec('begin');
+      try {
+        return carryOut(reading, statements);
+      } finally {
+        handle.exec('commit');
+      }
+    },
+    close: () => statements.close(),
+  };
+}
+
+function carryOut<T>(reading: Reading<T>, statements: PreparedStatements): T {
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+    const { sql, values = [], take } = step.value;
+    const rows = statements
+      .prepare(sql)
+      .raw()
+      .iterate(...values);
+    for (const row of rows as Iterable<unknown[]>) take(row);
+  }
+}

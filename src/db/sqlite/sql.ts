@@ -1,0 +1,25 @@
+/** What SQLite writes in its own way; see `Engine`. */
+
+import { sql } from 'kysely';
+import type { Engine, OfEach } from '../engine.ts';
+
+const list = (values: readonly unknown[]) => sql`json_each(${JSON.stringify(values)})`;
+const indexedBy = (index: string) => sql`indexed by ${sql.id(index)}`;
+
+export const SQLITE: Engine = {
+  texts: list,
+  numbers: list,
+  rows: list,
+  indexedBy,
+  placeIn: (text, part) => sql`instr(${text}, ${part})`,
+  selectOfEach,
+  parameter: () => '?',
+};
+
+/** The rows are found by their keys once more, because a query in `from` cannot name what stands beside it. */
+function selectOfEach({ list: given, table, key, index, columns, rows }: OfEach) {
+  const names = sql.join(columns.map((column) => sql.ref(`${table}.${column}`)));
+  return sql`select ${names} from ${given} given
+    cross join ${sql.table(table)} ${index === undefined ? sql`` : indexedBy(index)}
+    where ${sql.ref(`${table}.${key}`)} in (select ${sql.ref(key)} ${rows})`;
+}

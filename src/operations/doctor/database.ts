@@ -1,0 +1,63 @@
+/** Whether the database is whole, reachable, fit for its work, and of this release. */
+
+import type { DatabasePlace } from '../../db/database.ts';
+import type { InspectedDatabase } from '../../db/inspected-database.ts';
+import { inspectDatabase, nameOfDatabase, unusedDatabase } from '../../db/inspection.ts';
+import { type Check, describeFailure, type Finding, faultOf, noteOf } from './findings.ts';
+
+const OPEN = 'see whether the settings name it, and whether it lets this user in';
+
+/**
+ * Opens the database of the settings, and looks at it.
+ * @returns null in place of a database that cannot be opened
+ */
+export async function openDatabase(place: DatabasePlace): Promise<[InspectedDatabase | null, Check]> {
+  const name = nameOfDatabase(place);
+  try {
+    const database = await inspectDatabase(place);
+    return [database, await checkDatabase(place, database)];
+  } catch (error) {
+    const findings = [faultOf(name, `cannot be opened: ${describeFailure(error)}`, OPEN)];
+    return [null, { name: 'database', summary: name, findings }];
+  }
+}
+
+async function checkDatabase(place: DatabasePlace, database: InspectedDatabase): Promise<Check> {
+  const { name, scope, looks, remedy } = database;
+  const findings: Finding[] = [];
+  for (const look of [...looks.map(asFindings(name)), () => compareRelease(database)]) {
+    try {
+      findings.push(...(await look()));
+    } catch (error) {
+      findings.push(faultOf(name, `cannot be read: ${describeFailure(error)}`, remedy));
+    }
+  }
+  // A file that is no database makes each of them fail in the same way.
+  const distinct = [...new Map(findings.map((finding) => [finding.what, finding])).values()];
+  const summary = scope === '' ? name : `${name}, ${scope}`;
+  return { name: 'database', summary, findings: [...distinct, ...findUnused(place)] };
+}
+
+const asFindings =
+  (where: string) => (look: InspectedDatabase['looks'][number]) => async (): Promise<Finding[]> =>
+    (await look()).map((fault) => ({ where, ...fault }));
+
+async function compareRelease({ name, read, migrations }: InspectedDatabase): Promise<Finding[]> {
+  if (read === null) return [];
+  const { pending, unknown } = await migrations();
+  const install = 'install that release, or restore a backup of before it';
+  const start = 'the next start of the server does so';
+  return [
+    ...unknown.map((each) => faultOf(name, `it has the form of a newer release (${each})`, install)),
+    ...pending.map((each) => noteOf(name, `it has yet to be brought to this release (${each})`, start)),
+  ];
+}
+
+/** The database of a server that went on with PostgreSQL. */
+function findUnused(place: DatabasePlace): Finding[] {
+  const file = unusedDatabase(place);
+  if (file === null) return [];
+  return [
+    noteOf(file, 'it is not used, because HAWSER_DATABASE_URL is set', 'move it away once it is of no use'),
+  ];
+}

@@ -1,0 +1,76 @@
+/** A new database on each of the two engines, to run the same statements on both and to look at what is in them then. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { migrate } from '../../../src/db/migrate.ts';
+import { MIGRATIONS } from '../../../src/db/postgres/migrations.ts';
+import type { Schema } from '../../../src/db/schema.ts';
+import { openSqlite } from '../../../src/db/sqlite/open.ts';
+import { newDatabase } from '../postgres.ts';
+
+export type Row = Record<string, unknown>;
+
+/** One of the two. */
+export interface EngineHandle {
+  all<T = Row>(statement: string): Promise<T[]>;
+  run(statement: string): Promise<void>;
+}
+
+export interface BothEngines {
+  sqlite: EngineHandle;
+  postgres: EngineHandle;
+  close(): Promise<void>;
+}
+
+export async function openBoth(): Promise<BothEngines> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-engines-'));
+  await (await openSqlite(folder)).close();
+  const handle = new SqliteDatabase(join(folder, 'hawser.db'));
+  handle.pragma('foreign_keys = on');
+  const { url, close } = await newMigratedDatabase();
+  const client = await connect(url);
+  return {
+    sqlite: {
+      all: async <T>(statement: string) => handle.prepare<[], T>(statement).all(),
+      run: async (statement) => void handle.exec(statement),
+    },
+    postgres: onPostgres(client),
+    async close() {
+      handle.close();
+      rmSync(folder, { recursive: true, force: true });
+      await client.end();
+      await close();
+    },
+  };
+}
+
+/** A new PostgreSQL database with all tables. */
+export async function newMigratedDatabase(): Promise<{ url: string; close(): Promise<void> }> {
+  const { url, drop } = await newDatabase();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  await migrate(db, MIGRATIONS);
+  await db.destroy();
+  return { url, close: drop };
+}
+
+/** PostgreSQL's numbers of the types bigint and numeric, which are numbers here. */
+const NUMBERS: readonly number[] = [20, 1700];
+
+/** A connection that gives numbers as SQLite does. */
+export async function connect(url: string): Promise<pg.Client> {
+  const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
+    NUMBERS.includes(type) ? Number : pg.types.getTypeParser(type, format as 'text');
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
+  await client.connect();
+  return client;
+}
+
+export const onPostgres = (client: pg.Client): EngineHandle => ({
+  all: async <T>(statement: string) => (await client.query(statement)).rows as T[],
+  run: async (statement) => void (await client.query(statement)),
+});

@@ -1,0 +1,78 @@
+/** Counts anew what triggers count. */
+
+import type { EngineHandle, Row } from './both.ts';
+
+/** Each query gives what a table of counts should hold. Rows whose count is 0 may be missing or there. */
+const COUNTED: Record<string, string> = {
+  node_counts: 'select status, lcm_status, count(*) as count from nodes group by status, lcm_status',
+  evidence_counts: `select evidence, count(*) as count from node_running where evidence is not null group by evidence`,
+  tag_counts: 'select scope_value_id, count(*) as count from node_tags group by scope_value_id',
+  checksum_uses: `select checksum, count(*) as uses from (select checksum from node_running where checksum is not null
+    union all select checksum from report_checksums) as named group by checksum`,
+  report_counts: [0, 60_000, 3_600_000]
+    .map(
+      (span) => `select ${span} as span, ${span === 0 ? '0' : `timestamp / ${span}`} as period, operation,
+        coalesce(in_desired_state, -1) as in_desired_state, had_errors, count(*) as count
+      from reports group by 2, 3, 4, 5`,
+    )
+    .join(' union all '),
+};
+
+const CELL_OF_NODES = `select coalesce(a.configuration_id, a.composite_id, '') as target_id,
+    case when a.composite_id is null then 0 else 1 end as is_composite, coalesce(a.major_version, -1) as major_version,
+    coalesce(a.prerelease_channel, '') as prerelease_channel, coalesce(a.version, '') as version,
+    n.status, n.lcm_status, coalesce(r.evidence, '') as evidence,
+    case when k.node_id is null then 0 else 1 end as has_called, count(*) as count
+  from nodes n left join assignments a on a.node_id = n.id left join node_running r on r.node_id = n.id
+  left join node_check_ins k on k.node_id = n.id group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
+
+/** Rows that differ from the node that they belong to, or that belong to nothing. */
+const STRAYS: Record<string, string> = {
+  'nodes in another cell': `select n.id from nodes n left join node_cells c on c.id = n.cell_id
+    where c.id is null or c.status <> n.status or c.lcm_status <> n.lcm_status`,
+  'cells of other numbers': `select c.* from node_cells c
+    where c.count <> (select count(*) from nodes n where n.cell_id = c.id)`,
+  'calls beside their node': `select k.node_id from node_check_ins k join nodes n on n.id = k.node_id
+    where k.fqdn is null or k.fqdn <> n.fqdn or coalesce(k.interval_ms, 0) <> coalesce(n.configuration_mode_interval_ms, 0)`,
+  'tags beside their node': `select t.* from node_tags t join nodes n on n.id = t.node_id
+    where t.fqdn is null or t.fqdn <> n.fqdn`,
+  'manifests of nothing':
+    'select checksum from manifests where checksum not in (select checksum from checksum_uses)',
+  'checksums of no report':
+    'select * from report_checksums where report_seq not in (select seq from reports)',
+  'ends of no certificate': `select n.id from nodes n
+    left join node_certificates c on c.node_id = n.id and c.state = 'current'
+    where coalesce(n.certificate_end, 0) <> coalesce(c.not_after, 0)`,
+};
+
+/** @returns what is wrong, with the rows; empty where all counts are exact */
+export async function countFaults(engine: EngineHandle): Promise<Record<string, Row[]>> {
+  const faults: Record<string, Row[]> = {};
+  const note = (name: string, rows: Row[]) => {
+    if (rows.length > 0) faults[name] = rows;
+  };
+  for (const [table, query] of Object.entries(COUNTED))
+    note(table, different(await engine.all(`select * from ${table}`), await engine.all(query)));
+  const cells = await engine.all('select * from node_cells');
+  note(
+    'node_cells',
+    different(
+      cells.map(({ id: _, ...cell }) => cell),
+      await engine.all(CELL_OF_NODES),
+    ),
+  );
+  for (const [name, query] of Object.entries(STRAYS)) note(name, await engine.all(query));
+  return faults;
+}
+
+/** Rows that are on one side only. */
+function different(kept: readonly Row[], counted: readonly Row[]): Row[] {
+  const textOf = (row: Row) => JSON.stringify(Object.entries(row).sort());
+  const isCounted = ({ count, uses }: Row) => (count ?? uses) !== 0;
+  const sides = [kept.filter(isCounted), counted] as const;
+  const texts = sides.map((rows) => new Set(rows.map(textOf)));
+  return [
+    ...sides[0].filter((row) => !texts[1]?.has(textOf(row))),
+    ...sides[1].filter((row) => !texts[0]?.has(textOf(row))),
+  ];
+}

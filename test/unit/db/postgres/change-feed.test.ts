@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import type { Client } from 'pg';
+import { PostgresChangeFeed } from '../../../../src/db/postgres/change-feed.ts';
+import { Connections } from '../../../../src/db/postgres/connections.ts';
+import { HawserError } from '../../../../src/lib/errors.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type OwnCluster, ownCluster } from '../../../support/postgres.ts';
+
+/** What the feed reads, without what fills it. */
+const TABLES = `create table generation (id integer primary key, value bigint);
+  create table access_generation (id integer primary key, value bigint);
+  create table changes (seq bigint generated always as identity primary key, kind text, key text);
+  insert into generation values (1, 1); insert into access_generation values (1, 1)`;
+
+describe('the change feed of PostgreSQL', function () {
+  this.timeout(120_000);
+  let own: OwnCluster;
+  let url: string;
+  let connections: Connections;
+  let other: Client;
+  let feed: PostgresChangeFeed;
+  let told: string[];
+
+  before(async () => {
+    own = await ownCluster();
+    ({ url } = await own.newDatabase());
+    connections = await Connections.load(url);
+    other = await connections.connect();
+    await other.query(TABLES);
+  });
+  after(() => own.cluster.remove());
+  beforeEach(async () => {
+    feed = new PostgresChangeFeed(connections, null);
+    await feed.catchUp('now');
+    told = [];
+    feed.subscribe({
+      onChange: (kind, key) => void told.push(`${kind} ${key}`),
+      onLost: () => void told.push('lost'),
+    });
+  });
+  afterEach(() => feed.close());
+
+  const change = (...keys: string[]) =>
+    other.query('insert into changes (kind, key) select $1, unnest($2::text[])', ['certificates', keys]);
+  const outcome = (promise: Promise<void> | void) =>
+    Promise.resolve(promise).then(
+      () => 'ok',
+      (error: unknown) => (error instanceof HawserError ? error.code : String(error)),
+    );
+
+  it('tells of all that was committed before, in the order of the numbers', async () => {
+    await change('a', 'b');
+    await feed.catchUp('now');
+    expect(told).to.deep.equal(['certificates a', 'certificates b']);
+    await other.query(
+      'update generation set value = value + 1; update access_generation set value = value + 3',
+    );
+    const before = [feed.generation, feed.accessGeneration] as const;
+    await feed.catchUp('now');
+    expect([feed.generation, feed.accessGeneration]).to.deep.equal([before[0] + 1, before[1] + 3]);
+    expect(told).to.have.lengthOf(2);
+  });
+
+  it('tells of what others committed without being asked', async () => {
+    await change('of another server');
+    await eventually(async () => expect(told).to.deep.equal(['certificates of another server']));
+  });
+
+  it('answers at once from what it knows, unless this process has written', async () => {
+    expect(feed.catchUp('recent')).to.equal(undefined);
+    await change('mine');
+    feed.markStale();
+    const caughtUp = feed.catchUp('recent');
+    expect(caughtUp).to.be.instanceOf(Promise);
+    await caughtUp;
+    expect(told).to.deep.equal(['certificates mine']);
+    expect(feed.catchUp('recent')).to.equal(undefined);
+  });
+
+  it('says that all may have changed where changes are no longer listed', async () => {
+    await change('x');
+    await feed.catchUp('now');
+    told = [];
+    await other.query(`insert into changes (kind, key) select 'certificates', 'y' from generate_series(1, 50);
+      delete from changes where seq < (select max(seq) from changes) - 10`);
+    await feed.catchUp('now');
+    expect(told).to.deep.equal(['lost']);
+    told = [];
+    await other.query('delete from changes where seq > (select min(seq) from changes)');
+    await feed.catchUp('now');
+    expect(told, 'a database that was brought back').to.deep.equal(['lost']);
+  });
+
+  for (const [name, take, bring] of [
+    ['dies', () => own.cluster.kill(), () => own.cluster.start()],
+    ['stands still', async () => own.cluster.freeze(), async () => own.cluster.thaw()],
+  ] as const)
+    it(`goes on from memory for polls while the server ${name}, and comes back with it`, async () => {
+      await take();
+      try {
+        const waiting = feed.whileHere(new Promise<void>(() => undefined), () => undefined);
+        expect(await outcome(feed.catchUp('now'))).to.equal('unavailable');
+        expect(await outcome(waiting), 'who waits for a connection').to.equal('unavailable');
+        await eventually(async () => expect(() => feed.requireHere()).to.throw(HawserError));
+        expect(feed.catchUp('recent')).to.equal(undefined);
+      } finally {
+        await bring();
+      }
+      await eventually(async () => expect(await outcome(feed.catchUp('now'))).to.equal('ok'));
+      feed.requireHere();
+      other = await connections.connect();
+      await change('after it');
+      await feed.catchUp('now');
+      expect(told).to.include('certificates after it');
+    });
+});

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { breaksReference, orConflict, translateDatabaseError } from '../../../../src/db/errors.ts';
+import { conflict, HawserError } from '../../../../src/lib/errors.ts';
+import { type Handles, openHandles } from '../../../support/postgres/handles.ts';
+import { newDatabase, type OwnCluster, ownCluster, type TestDatabase } from '../../../support/postgres.ts';
+
+describe('work on PostgreSQL', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let handles: Handles;
+
+  before(async () => {
+    database = await newDatabase();
+    handles = await openHandles(database.url);
+    await sql`create table items (id bigint primary key, text text not null)`.execute(handles.write);
+  });
+  after(async () => {
+    await handles.close();
+    await database.drop();
+  });
+  beforeEach(() => sql`delete from items`.execute(handles.write));
+
+  const add = (id: number, text = 'x') => handles.write.insertInto('items').values({ id, text }).execute();
+  const all = () => handles.write.selectFrom('items').selectAll().orderBy('id').execute();
+
+  it('gives numbers as numbers', async () => {
+    await add(1);
+    const { rows } = await sql`select id, count(*) as many, sum(id) as total from items group by id`.execute(
+      handles.note,
+    );
+    expect(rows).to.deep.equal([{ id: 1, many: 1, total: 1 }]);
+  });
+
+  it('takes its turn: whoever comes second sees what the first has written, and commits after it', async () => {
+    const first = handles.write.transaction().execute(async (trx) => {
+      await trx.insertInto('items').values({ id: 1, text: 'first' }).execute();
+      await sleep(50);
+    });
+    await sleep(10);
+    const seen = await handles.write
+      .transaction()
+      .execute((trx) => trx.selectFrom('items').select('id').execute());
+    await first;
+    expect(seen).to.deep.equal([{ id: 1 }]);
+  });
+
+  it('does not wait for others where it takes no turns', async () => {
+    const events: string[] = [];
+    const first = handles.write.transaction().execute(async (trx) => {
+      await trx.insertInto('items').values({ id: 1, text: 'first' }).execute();
+      await handles.note.insertInto('items').values({ id: 2, text: 'note' }).execute();
+      events.push('note');
+    });
+    await first.then(() => events.push('first'));
+    expect(events).to.deep.equal(['note', 'first']);
+  });
+
+  it('that waits for other work, which waits for it, is done again once', async () => {
+    await add(1);
+    await add(2);
+    let attempts = 0;
+    const both = (one: number, two: number) =>
+      handles.note.transaction().execute(async (trx) => {
+        attempts += 1;
+        const set = (id: number) =>
+          trx.updateTable('items').set({ text: 'set' }).where('id', '=', id).execute();
+        await set(one);
+        await sleep(50);
+        await set(two);
+      });
+    await Promise.all([both(1, 2), both(2, 1)]);
+    expect(attempts).to.equal(3);
+    expect((await all()).map(({ text }) => text)).to.deep.equal(['set', 'set']);
+  });
+
+  it('says which column is not unique, and that a row is still named by another', async () => {
+    await add(1);
+    const taken = conflict('taken', 'It is taken');
+    const error = await orConflict('items.id', taken, () => add(1)).catch((fault: unknown) => fault);
+    expect(error).to.equal(taken);
+    const other = await orConflict('items.text', taken, () => add(1)).catch((fault: unknown) => fault);
+    expect(other).not.to.equal(taken);
+    await sql`create table parts (item bigint references items (id))`.execute(handles.write);
+    await sql`insert into parts values (1)`.execute(handles.write);
+    const kept = await handles.write
+      .deleteFrom('items')
+      .execute()
+      .catch((fault: unknown) => fault);
+    expect(breaksReference(kept)).to.equal(true);
+    await sql`drop table parts`.execute(handles.write);
+  });
+
+  it('gives faults that pass a kind of their own, which says nothing of SQL', async () => {
+    for (const code of ['57014', '53300', '25006', '55P03', '40P01', '57P01']) {
+      const fault =
+        await sql`do ${sql.raw(`$$ begin raise exception 'the secret' using errcode = '${code}'; end $$`)}`
+          .execute(handles.note)
+          .catch(translateDatabaseError);
+      expect(fault, code).to.be.instanceOf(HawserError).with.property('code', 'unavailable');
+      expect((fault as HawserError).message).not.to.match(/secret|sql/i);
+      expect((fault as HawserError).retryAfter).to.equal(5);
+    }
+    const full = await sql`do $$ begin raise exception 'full' using errcode = '53100'; end $$`
+      .execute(handles.note)
+      .catch(translateDatabaseError);
+    expect(full).to.have.property('code', 'insufficient_storage');
+  });
+
+  describe('whose server dies', () => {
+    let own: OwnCluster;
+    let dying: Handles;
+    let place: TestDatabase;
+
+    before(async () => {
+      own = await ownCluster();
+      place = await own.newDatabase();
+      dying = await openHandles(place.url);
+      await sql`create table items (id bigint primary key, text text not null)`.execute(dying.write);
+    });
+    after(async () => {
+      await dying.close();
+      await own.cluster.remove();
+    });
+
+    it('is acknowledged only if it was committed, though the answer to the commit is lost', async () => {
+      const outcomes: { id: number; isAcknowledged: boolean }[] = [];
+      for (let id = 1; id <= 8; id += 1) {
+        let isAtCommit = (): void => undefined;
+        const atCommit = new Promise<void>((resolve) => {
+          isAtCommit = resolve;
+        });
+        const write = dying.write.transaction().execute(async (trx) => {
+          await trx.insertInto('items').values({ id, text: 'x' }).execute();
+          isAtCommit();
+        });
+        const isAcknowledged = write.then(
+          () => true,
+          () => false,
+        );
+        // The commit goes out, and its answer meets a server that is just being killed.
+        await atCommit;
+        await sleep(id % 4);
+        await own.cluster.kill();
+        await own.cluster.start();
+        outcomes.push({ id, isAcknowledged: await isAcknowledged });
+      }
+      const kept = (await dying.write.selectFrom('items').select('id').orderBy('id').execute()).map(
+        ({ id }) => id,
+      );
+      for (const { id, isAcknowledged } of outcomes) if (isAcknowledged) expect(kept).to.include(id);
+      // A commit of which nobody knows is told too, so that nothing in memory is believed.
+      expect(kept.length).to.equal(outcomes.filter(({ isAcknowledged }) => isAcknowledged).length);
+    });
+  });
+});
