@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeOnPostgres, describeOnSqlite, placeOf } from '../support/engine.ts';
+import { newDatabase, querySharedCluster } from '../support/postgres.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
 
 /** A text of the driver's code, which bundling leaves as it is. */
@@ -106,10 +107,27 @@ describeOnPostgres('with a URL of PostgreSQL, a server', function (this: Mocha.S
         expect(stdout + stderr, words.join(' '))
           .not.to.include(url.password)
           .and.not.to.include(decodeURIComponent(url.password));
-        if (words[0] !== 'doctor') expect(stderr, 'one line').to.match(/^hawser: [^\n]+\n$/);
+        if (words[0] !== 'doctor')
+          expect(stderr, 'one line').to.match(/^hawser: HAWSER_DATABASE_URL: [^\n]+\n$/);
       }
     });
   }
+
+  it('makes no tables but at a start: each command says that there are none', async () => {
+    const database = await newDatabase();
+    const settings = { HAWSER_DATABASE_URL: database.url };
+    for (const words of commands.slice(1)) {
+      const { code, stdout, stderr } = await runHawser(folder, settings, words);
+      expect(code, words.join(' ')).to.equal(1);
+      expect(stdout + stderr, words.join(' ')).to.match(/no tables of Hawser/);
+    }
+    const tables = await querySharedCluster(
+      "select 1 from pg_tables where schemaname = 'public'",
+      database.name,
+    );
+    expect(tables).to.deep.equal([]);
+    await database.drop();
+  });
 
   it('takes the URL from a file', async () => {
     const file = join(folder, 'url');
