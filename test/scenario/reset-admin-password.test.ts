@@ -113,7 +113,7 @@ describe('resetting the password of an administrator from the command line', fun
     expect(await hashes()).to.deep.equal(before);
   });
 
-  itOnSqlite('makes no database where there is none', async () => {
+  itOnSqlite('makes no database where there is none,', async () => {
     const elsewhere = join(hawser.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const { code, stderr } = await runHawser(elsewhere, {}, ['reset-admin-password']);
