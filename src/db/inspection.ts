@@ -20,7 +20,7 @@ export function unusedDatabase({ dataDir, databaseUrl }: DatabasePlace): string 
   return databaseUrl !== null && existsSync(file) ? file : null;
 }
 
-/** @throws the driver's error if the database cannot be opened */
+/** @throws Error if the database cannot be opened */
 export async function inspectDatabase({ dataDir, databaseUrl }: DatabasePlace): Promise<InspectedDatabase> {
   return databaseUrl === null ? inspectSqlite(dataDir) : inspectPostgres(databaseUrl);
 }

@@ -4,7 +4,7 @@
  */
 
 import { write, writeSync } from 'node:fs';
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 
 export type Log = Logger;
 
@@ -20,8 +20,16 @@ export function createLog(level: LogLevel, destination: DestinationStream = new 
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: withoutDetail },
   };
   return pino(options, destination);
+}
+
+/** The detail of an error of PostgreSQL may quote a whole row, with the hash of a password or a token. */
+function withoutDetail(error: Error): object {
+  const told = stdSerializers.err(error);
+  if (error instanceof Error) told['detail'] = undefined;
+  return told;
 }
 
 /** The number of characters that may wait. Further lines are left out. */

@@ -33,11 +33,15 @@ const CONNECTIONS = `
     (select datconnlimit from pg_database where datname = current_database()) as "ofDatabase",
     (select rolconnlimit from pg_roles where rolname = current_user) as "ofRole"`;
 
-/** @throws the driver's error if PostgreSQL cannot be reached */
+/** @throws Error if PostgreSQL cannot be reached, or does not let this program in */
 export async function inspectPostgres(databaseUrl: string): Promise<InspectedDatabase> {
   const url = parseDatabaseUrl(databaseUrl);
   const name = describeDatabaseUrl(url);
-  const client = await connect(databaseUrl);
+  const client = await connect(databaseUrl).catch((error: NodeJS.ErrnoException) => {
+    // The error of a name with several addresses has no message.
+    const why = error.message || error.code;
+    throw new Error(`HAWSER_DATABASE_URL: PostgreSQL cannot be reached (${why})`, { cause: error });
+  });
   try {
     const { isMigrated } = await readRow<{ isMigrated: boolean }>(client, MIGRATED);
     await client.query('set default_transaction_read_only = on');
