@@ -3,7 +3,8 @@
  * function has to know which engine it is for.
  */
 
-import type { RawBuilder } from 'kysely';
+import type { QueryCreator, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
+import type { Schema } from './schema.ts';
 
 export interface Engine {
   /** A table of many texts in one parameter. It has one column, `value`. It needs a name: `${texts(ids)} wanted`. */
@@ -15,15 +16,29 @@ export interface Engine {
    * PostgreSQL gives each member as text, so numbers need `cast(value ->> 1 as bigint)`.
    */
   rows(values: readonly (readonly unknown[])[]): RawBuilder<unknown>;
+  /** That a column has one of many values, which are one parameter. */
+  isOneOf(column: string, values: readonly string[] | readonly number[]): RawBuilder<SqlBool>;
   /** Makes SQLite go along one index of a table, whose name stands before it. PostgreSQL chooses by itself. */
   indexedBy(index: string): RawBuilder<unknown>;
   /** The place of the first character of a part in a text, from 1; 0 where the text does not have the part. */
   placeIn(text: RawBuilder<unknown>, part: string): RawBuilder<number>;
   /** A query that selects rows for each value of a list, such as the first ten of each. */
   selectOfEach(each: OfEach): RawBuilder<unknown>;
+  /**
+   * The rows of several queries in an order that each of them has from an index. The engine merges them row by row, so that
+   * a limit ends the reading of all of them. PostgreSQL does so only if it is told the order of each.
+   * @param order puts a query into the order
+   */
+  merged<Q extends MergedQuery>(
+    db: QueryCreator<Schema>,
+    [first, ...others]: readonly [Q, ...Q[]],
+    order: (query: Q) => Q,
+  ): Q;
   /** The name of a parameter of a statement that is not made by the query builder. They are counted from 1. */
   parameter(number: number): string;
 }
+
+export type MergedQuery = SelectQueryBuilder<Schema, keyof Schema, object>;
 
 export interface OfEach {
   /** The values, as `texts` or `numbers` gives them. Its name is `given`. */

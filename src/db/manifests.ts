@@ -87,7 +87,7 @@ export async function missingManifests(db: Db, checksums: readonly string[]): Pr
 /** Those of some checksums that a node or a report names and of which no manifest is kept. */
 export async function lackingManifests(db: Db, checksums: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ checksum: string }>`select checksum from checksum_uses
-    where checksum in (select value from ${engineOf(db).texts(checksums)} given)
+    where ${engineOf(db).isOneOf('checksum', checksums)}
       and not exists (select 1 from manifests where manifests.checksum = checksum_uses.checksum)`.execute(db);
   return rows.map(({ checksum }) => checksum);
 }

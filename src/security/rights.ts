@@ -56,6 +56,7 @@ export async function heldPermissions(db: Db, userId: string): Promise<ReadonlyS
         where('role_id', 'in', groupRoles),
       ]),
     )
+    .orderBy('permission')
     .execute();
   return new Set(rows.map((row) => row.permission as Permission));
 }
@@ -67,6 +68,7 @@ export async function permissionsOfGroup(db: Db, groupId: string): Promise<Reado
     .innerJoin('group_roles', 'group_roles.role_id', 'role_permissions.role_id')
     .select('role_permissions.permission')
     .where('group_roles.group_id', '=', groupId)
+    .orderBy('permission')
     .execute();
   return new Set(rows.map((row) => row.permission as Permission));
 }

@@ -64,7 +64,12 @@ export class FleetReader {
 
 /** Reads the counts that triggers keep. */
 async function countNodesByStatus(db: Db): Promise<NodeCount[]> {
-  const rows = await db.selectFrom('node_counts').selectAll().execute();
+  const rows = await db
+    .selectFrom('node_counts')
+    .selectAll()
+    .orderBy('status')
+    .orderBy('lcm_status')
+    .execute();
   return rows.map(({ status, lcm_status: lcmStatus, count }) => ({ status, lcmStatus, count }));
 }
 

@@ -1,13 +1,13 @@
 /** The cells of nodes (migration 0016) that a filter takes: their counts give totals, and each has its nodes by name. */
 
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { Pace } from '../../lib/pace.ts';
 import type { OfferedVersions } from '../../resolve/offered-versions.ts';
 import type { Condition } from './list-conditions.ts';
-import type { Range } from './list-slices.ts';
+import type { Met, Range } from './list-slices.ts';
 import type { NodeFilter } from './schemas.ts';
 
 /** What cells tell of their nodes. */
@@ -101,7 +101,7 @@ async function whichOffer(offered: Offers, version: string, cells: readonly Assi
 export function inCells(db: Db, cells: readonly Cell[]): Condition {
   return {
     count: cells.reduce((sum, { count }) => sum + count, 0),
-    met: sql`nodes.cell_id ${among(db, cells)}`,
+    met: isOneOf(db, 'nodes.cell_id', cells),
     source: { kind: 'ranges', ranges: rangesOf(db, cells) },
   };
 }
@@ -110,10 +110,12 @@ export function inCells(db: Db, cells: readonly Cell[]): Condition {
 const SHARED = 500;
 
 function rangesOf(db: Db, cells: readonly Cell[]): Range[] {
-  const ranges: Range[] = cells.filter(({ count }) => count >= SHARED).map(({ id }) => ofCells(sql`= ${id}`));
+  const ranges: Range[] = cells
+    .filter(({ count }) => count >= SHARED)
+    .map(({ id }) => ofCells(sql`cell_id = ${id}`));
   let [few, shared]: [Cell[], number] = [[], 0];
   const share = () => {
-    if (few.length > 0) ranges.push(ofCells(among(db, few)));
+    if (few.length > 0) ranges.push(ofCells(isOneOf(db, 'cell_id', few)));
     [few, shared] = [[], 0];
   };
   for (const cell of cells) {
@@ -126,13 +128,14 @@ function rangesOf(db: Db, cells: readonly Cell[]): Range[] {
   return ranges;
 }
 
-const among = (db: Db, cells: readonly Cell[]) => sql`in (select value from ${idsOf(db, cells)} given)`;
+const idsOf = (cells: readonly Cell[]) => cells.map(({ id }) => id);
 
-const idsOf = (db: Db, cells: readonly Cell[]) => engineOf(db).numbers(cells.map(({ id }) => id));
+const isOneOf = (db: Db, column: 'cell_id' | 'nodes.cell_id', cells: readonly Cell[]) =>
+  engineOf(db).isOneOf(column, idsOf(cells));
 
-const ofCells = (which: RawBuilder<unknown>): Range => ({
+const ofCells = (where: Met): Range => ({
   ...({ table: 'nodes', key: null, isFalling: false } as const),
-  where: sql`cell_id ${which}`,
+  where,
 });
 
 /** The names of the first nodes of several cells by name, or of the last ones. */
@@ -142,8 +145,9 @@ export async function mergeCells(
   { take, skip, isFalling }: { take: number; skip: number; isFalling: boolean },
 ): Promise<string[]> {
   const direction = sql.raw(isFalling ? 'desc' : 'asc');
-  const ofEach = engineOf(db).selectOfEach({
-    list: idsOf(db, cells),
+  const engine = engineOf(db);
+  const ofEach = engine.selectOfEach({
+    list: engine.numbers(idsOf(cells)),
     table: 'nodes',
     key: 'fqdn',
     index: 'nodes_in_lists',

@@ -1,6 +1,6 @@
 /** Reads and writes of nodes, their assignments and the history of their state. */
 
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
 import { engineOf } from '../../db/engine-of.ts';
@@ -111,17 +111,9 @@ export async function requireNode(db: Db, nodeId: string): Promise<void> {
   if (row === undefined) throw notFound('No such node');
 }
 
-/** The subquery that gives these ids. */
-export const idList = (db: Db, ids: readonly string[]) =>
-  sql<string>`(select value from ${engineOf(db).texts(ids)} given)`;
-
 /** @throws HawserError not_found where any of them is no node */
 export async function requireNodes(db: Db, nodeIds: readonly string[]): Promise<void> {
-  const rows = await db
-    .selectFrom('nodes')
-    .select('id')
-    .where(sql<SqlBool>`id in ${idList(db, nodeIds)}`)
-    .execute();
+  const rows = await db.selectFrom('nodes').select('id').where(engineOf(db).isOneOf('id', nodeIds)).execute();
   if (rows.length < new Set(nodeIds).size) throw notFound('No such node');
 }
 
@@ -170,7 +162,7 @@ const nodeColumns = (rule: StalenessRule) =>
 export async function listRows(db: Db, rule: StalenessRule, ids: readonly string[]) {
   const rows = await runningRows(db)
     .select(nodeColumns(rule))
-    .where(sql<SqlBool>`nodes.id in ${idList(db, ids)}`)
+    .where(engineOf(db).isOneOf('nodes.id', ids))
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);

@@ -1,12 +1,12 @@
 /** Tags: the scope values of a node, at most one of each scope type. */
 
-import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import { toTimestamp } from '../../lib/clock.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { type Actor, recordAudit } from '../../security/audit.ts';
 import { findTypeOfValue } from '../scope-types/queries.ts';
-import { idList, requireNode } from './queries.ts';
+import { requireNode } from './queries.ts';
 
 export type NodeTagRow = Awaited<ReturnType<typeof listTags>>[number];
 
@@ -76,7 +76,7 @@ export async function tagsOfType(
     .selectFrom('node_tags')
     .select(['node_id', 'scope_value_id'])
     .where('scope_type_id', '=', scopeTypeId)
-    .where(sql<SqlBool>`node_id in ${idList(db, nodeIds)}`)
+    .where(engineOf(db).isOneOf('node_id', nodeIds))
     .execute();
   return new Map(rows.map(({ node_id, scope_value_id }) => [node_id, scope_value_id]));
 }

@@ -6,6 +6,7 @@
 
 import type { z } from 'zod';
 import type { Db } from '../../db/database.ts';
+import { engineOf } from '../../db/engine-of.ts';
 import type { ReportChecksumsTable, ReportsTable } from '../../db/schema.ts';
 import {
   behind,
@@ -114,7 +115,8 @@ async function readReports(
     behind(withOutcome(db, outcome, period), place).select(['seq', 'timestamp']),
   );
   if (first === undefined) return [];
-  const merged = newestFirst(others.reduce((all, one) => all.unionAll(one), first))
+  const merged = engineOf(db)
+    .merged(db, [first, ...others], (query) => newestFirst(query))
     .limit(take)
     .offset(skip);
   const shown = db.selectFrom(merged.as('shown')).select('shown.seq');

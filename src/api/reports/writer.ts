@@ -123,7 +123,7 @@ export async function writeReports(
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
   const { rows: nodes } = await sql<Reporter>`select n.id, n.fqdn, n.status, r.served_checksum as served
     from nodes n left join node_running r on r.node_id = n.id
-    where n.id in (select value from ${engineOf(trx).texts(nodeIds)} given)`.execute(trx);
+    where ${engineOf(trx).isOneOf('n.id', nodeIds)}`.execute(trx);
   const reporters = new Map(nodes.map((node) => [node.id, node]));
   const accepted = reports.filter(({ row }) => reporters.has(row.node_id));
   const ran = (report: ReceivedReport) => ranOf(report, reporters.get(report.row.node_id));

@@ -181,6 +181,6 @@ function from(table: RecordTable, { nodeId, until, limit }: Oldest) {
 async function deleteKeys(db: Db, table: RecordTable, keys: Float64Array, until: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from ${sql.table(table)} where timestamp <= ${until}
-    and ${sql.ref(KEYS[table])} in (select value from ${engineOf(db).numbers([...keys])} due)`.execute(db);
+    and ${engineOf(db).isOneOf(KEYS[table], [...keys])}`.execute(db);
   return Number(numAffectedRows ?? 0);
 }

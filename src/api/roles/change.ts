@@ -112,7 +112,12 @@ async function requireCustomRole(trx: Db, id: string): Promise<RoleWithPermissio
 async function permissionsOfRoles(db: Db, roleIds: readonly string[]): Promise<Map<string, Set<string>>> {
   const held = new Map<string, Set<string>>();
   if (roleIds.length === 0) return held;
-  const rows = await db.selectFrom('role_permissions').selectAll().where('role_id', 'in', roleIds).execute();
+  const rows = await db
+    .selectFrom('role_permissions')
+    .selectAll()
+    .where('role_id', 'in', roleIds)
+    .orderBy('permission')
+    .execute();
   for (const { role_id, permission } of rows) {
     const ofRole = held.get(role_id) ?? new Set();
     held.set(role_id, ofRole.add(permission));

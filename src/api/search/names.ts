@@ -52,7 +52,7 @@ export async function findParts(
   if (named.table !== 'nodes') return goThrough(read, named, isWithin, take);
   const { names } = await nodeNames.find(wanted, MOST_NODES);
   if (names === null) return goThrough(read, named, isWithin, take);
-  const isFound = sql`fqdn in (select value from ${engineOf(read).texts(names)} given)`;
+  const isFound = engineOf(read).isOneOf('fqdn', names);
   return rowsOf(read, named, sql`${isFound} and ${isWithin}`, take);
 }
 

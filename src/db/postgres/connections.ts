@@ -14,12 +14,15 @@ const IDLE = 60 * SECOND;
 /**
  * What holds in each connection. The driver could send it with the first message, but poolers refuse most of it there.
  * The keepalives end the sections of a server whose machine is gone, and a transaction waits for nothing but the database.
+ * Statements here are short: to compile them, or to start processes for them, takes longer than to carry them out.
  */
 const SETTINGS = `set statement_timeout = '30s';
   set idle_in_transaction_session_timeout = '10s';
   set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 3;
   set tcp_keepalives_count = 3;
+  set jit = off;
+  set max_parallel_workers_per_gather = 0;
   set client_min_messages = warning`;
 
 /** PostgreSQL's numbers of types whose values are numbers here, as they are with SQLite: bigint and numeric. */

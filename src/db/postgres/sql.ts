@@ -4,15 +4,27 @@ import { sql } from 'kysely';
 import type { Engine } from '../engine.ts';
 
 export const POSTGRES: Engine = {
-  // PostgreSQL knows how long an array is when it plans the query.
+  // PostgreSQL knows how long arrays are when it plans a query, and of a JSON array it does not.
   texts: (values) => sql`(select value collate "C" as value from unnest(${values}::text[]) as list (value))`,
   numbers: (values) => sql`(select value from unnest(${values}::bigint[]) as list (value))`,
-  rows: (values) => sql`jsonb_array_elements(${JSON.stringify(values)}::jsonb)`,
+  rows: (values) =>
+    sql`(select value from unnest(${values.map((row) => JSON.stringify(row))}::jsonb[]) as list (value))`,
+  isOneOf: (column, values) => {
+    const type = typeof values[0] === 'number' ? 'bigint[]' : 'text[]';
+    return values.length === 0 ? sql`false` : sql`${sql.ref(column)} = any(${values}::${sql.raw(type)})`;
+  },
   indexedBy: () => sql``,
   placeIn: (text, part) => sql`strpos(${text}, ${part})`,
   selectOfEach: ({ list, columns, rows }) => {
     const names = sql.join(columns.map((column) => sql.ref(column)));
     return sql`select found.* from ${list} given cross join lateral (select ${names} ${rows}) found`;
+  },
+  merged: (db, [first, ...others], order) => {
+    const from = (query: typeof first) =>
+      db.selectFrom(query.as('part')).selectAll() as unknown as typeof first;
+    const ordered = (query: typeof first) => from(order(query));
+    const union = others.reduce((all, one) => all.unionAll(ordered(one)) as typeof all, ordered(first));
+    return order(from(union));
   },
   parameter: (number) => `$${number}`,
 };

@@ -10,9 +10,12 @@ export const SQLITE: Engine = {
   texts: list,
   numbers: list,
   rows: list,
+  isOneOf: (column, values) => sql`${sql.ref(column)} in (select value from ${list(values)})`,
   indexedBy,
   placeIn: (text, part) => sql`instr(${text}, ${part})`,
   selectOfEach,
+  merged: (_db, [first, ...others], order) =>
+    order(others.reduce((all, one) => all.unionAll(one) as typeof all, first)),
   parameter: () => '?',
 };
 

@@ -94,8 +94,9 @@ async function sqliteIndexes(
   return { unique: result.unique.sort(), indexes: result.indexes.sort() };
 }
 
+/** SQLite has the number of the row, `seq`, at the end of each index, where it is not written. */
 const indexOf = (name: string, isUnique: boolean, columns: string, condition: string | null) =>
-  `${name}${isUnique ? ' unique' : ''} (${columns})${condition === null ? '' : ` where ${wordsOf(condition)}`}`;
+  `${name}${isUnique ? ' unique' : ''} (${columns.replace(/, seq$/, '')})${condition === null ? '' : ` where ${wordsOf(condition)}`}`;
 
 async function sqliteReferences(sqlite: EngineHandle, table: string): Promise<string[]> {
   const found = await sqlite.all<{ table: string; from: string; to: string; on_delete: string }>(
@@ -129,7 +130,11 @@ interface Constraint {
   text: string;
 }
 
-export async function postgresTables(postgres: EngineHandle): Promise<Record<string, Table>> {
+/** @param without the names of indexes that are left out */
+export async function postgresTables(
+  postgres: EngineHandle,
+  without: readonly string[],
+): Promise<Record<string, Table>> {
   const tables: Record<string, Table> = {};
   const found = await postgres.all<{ name: string }>(`select relname as name from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'kysely%' order by relname`);
@@ -171,7 +176,9 @@ export async function postgresTables(postgres: EngineHandle): Promise<Record<str
       checks: of('c')
         .map(({ text }) => wordsOf(text))
         .sort(),
-      indexes: await postgresIndexes(postgres, name),
+      indexes: (await postgresIndexes(postgres, name)).filter(
+        (index) => !without.some((one) => index.startsWith(`${one} `)),
+      ),
     };
   }
   return tables;

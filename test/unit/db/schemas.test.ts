@@ -7,6 +7,9 @@ import { postgresTables, sqliteTables } from '../../support/engines/tables.ts';
 /** This index is for the triggers of SQLite. Those of PostgreSQL know which cells they have emptied. */
 const ON_SQLITE_ONLY = ['node_cells_empty'];
 
+/** See its comment in the baseline. */
+const ON_POSTGRES_ONLY = ['reports_by_outcome_not_said'];
+
 describe('the schemas of both engines', () => {
   let both: BothEngines;
 
@@ -17,7 +20,7 @@ describe('the schemas of both engines', () => {
 
   it('have the same tables, columns, keys, references, checks and indexes', async () => {
     const sqlite = await sqliteTables(both.sqlite, ON_SQLITE_ONLY);
-    const postgres = await postgresTables(both.postgres);
+    const postgres = await postgresTables(both.postgres, ON_POSTGRES_ONLY);
     expect(Object.keys(sqlite)).to.have.length.above(40);
     expect(Object.keys(postgres)).to.deep.equal(Object.keys(sqlite));
     for (const [name, table] of Object.entries(sqlite)) expect(postgres[name], name).to.deep.equal(table);

@@ -101,7 +101,10 @@ const GRANTS = [
   'create index grants_by_principal on grants (principal_type, principal_id, resource_kind)',
 ];
 
-/** The last two indexes are for conditions that `api/activity/queries.ts` repeats. */
+/**
+ * SQLite has the number of the row at the end of each index, so it stands in the indexes here: lists are ordered by it after
+ * the time. The last two indexes are for conditions that `api/activity/queries.ts` repeats.
+ */
 const AUDIT = [
   `create table audit_entries (
     seq ${NUMBERED},
@@ -116,14 +119,14 @@ const AUDIT = [
     details ${TEXT},
     ip_address ${TEXT},
     request_id ${TEXT})`,
-  'create index audit_entries_by_timestamp on audit_entries (timestamp)',
-  'create index audit_entries_by_type on audit_entries (resource_type, timestamp)',
-  'create index audit_entries_by_action on audit_entries (action, timestamp)',
-  'create index audit_entries_by_actor on audit_entries (actor_id, timestamp)',
-  'create index audit_entries_by_resource on audit_entries (resource_id, timestamp)',
-  `create index audit_entries_of_nodes on audit_entries (timestamp)
+  'create index audit_entries_by_timestamp on audit_entries (timestamp, seq)',
+  'create index audit_entries_by_type on audit_entries (resource_type, timestamp, seq)',
+  'create index audit_entries_by_action on audit_entries (action, timestamp, seq)',
+  'create index audit_entries_by_actor on audit_entries (actor_id, timestamp, seq)',
+  'create index audit_entries_by_resource on audit_entries (resource_id, timestamp, seq)',
+  `create index audit_entries_of_nodes on audit_entries (timestamp, seq)
     where resource_type = 'Node' and resource_id is not null`,
-  `create index audit_entries_of_resources on audit_entries (resource_id, resource_type, timestamp)
+  `create index audit_entries_of_resources on audit_entries (resource_id, resource_type, timestamp, seq)
     where resource_type = 'Configuration' or resource_type = 'Parameters'
       or resource_type = 'CompositeConfiguration'`,
 ];

@@ -24,7 +24,7 @@ const NODES = [
     configuration_source ${TEXT},
     configuration_mode ${TEXT},
     configuration_mode_interval ${TEXT},
-    configuration_mode_interval_ms bigint,
+    configuration_mode_interval_ms double precision,
     report_compliance integer,
     desired_configuration_mode ${TEXT},
     desired_configuration_mode_interval ${TEXT},
@@ -43,7 +43,7 @@ const NODES = [
     node_id ${TEXT} primary key references nodes (id) on delete cascade,
     last_check_in bigint not null,
     fqdn ${TEXT},
-    interval_ms bigint)`,
+    interval_ms double precision)`,
   'create index node_check_ins_by_time on node_check_ins (last_check_in, fqdn, interval_ms)',
   'create table node_numbers (id integer primary key check (id = 1), last bigint not null)',
 ];

@@ -22,7 +22,10 @@ const REPORTS = [
     result ${TEXT} not null)`,
   `create index reports_by_node on reports
     (node_id, timestamp, seq, operation, in_desired_state, had_errors)`,
-  'create index reports_by_outcome on reports (operation, in_desired_state, had_errors, timestamp)',
+  'create index reports_by_outcome on reports (operation, in_desired_state, had_errors, timestamp, seq)',
+  // PostgreSQL does not see that rows of an index are in the order of their time where a column before it is null.
+  `create index reports_by_outcome_not_said on reports (operation, had_errors, timestamp, seq)
+    where in_desired_state is null`,
   `create table report_checksums (
     report_seq bigint primary key,
     checksum ${TEXT} not null,

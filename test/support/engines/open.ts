@@ -1,0 +1,30 @@
+/** Opens a new database on one of the two engines, for tests of queries that run on both. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/open.ts';
+import { newDatabase } from '../postgres.ts';
+
+export const ENGINES = ['SQLite', 'PostgreSQL'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+export interface OpenedEngine {
+  database: Database;
+  close(): Promise<void>;
+}
+
+export async function openOn(engine: EngineName): Promise<OpenedEngine> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-engine-'));
+  const made = engine === 'PostgreSQL' ? await newDatabase('migrated') : null;
+  const database = await openDatabase({ dataDir: folder, databaseUrl: made?.url ?? null });
+  return {
+    database,
+    async close() {
+      await database.close();
+      await made?.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
