@@ -21,6 +21,11 @@ export interface Engine {
   placeIn(text: RawBuilder<unknown>, part: string): RawBuilder<number>;
   /** A query that selects rows for each value of a list, such as the first ten of each. */
   selectOfEach(each: OfEach): RawBuilder<unknown>;
+  /**
+   * The statement with which a transaction waits for its turn among all that write what nodes tell; null where writers take
+   * turns anyway. @param told node, checksum that it says to run, and the checksum that it was answered with, as far as known
+   */
+  notesTurn: ((told: readonly (readonly (string | null)[])[]) => RawBuilder<unknown>) | null;
   /** The name of a parameter of a statement that is not made by the query builder. They are counted from 1. */
   parameter(number: number): string;
 }

@@ -14,5 +14,6 @@ export const POSTGRES: Engine = {
     const names = sql.join(columns.map((column) => sql.ref(column)));
     return sql`select found.* from ${list} given cross join lateral (select ${names} ${rows}) found`;
   },
+  notesTurn: (told) => sql`select take_notes_turn(${JSON.stringify(told)}::jsonb)`,
   parameter: (number) => `$${number}`,
 };

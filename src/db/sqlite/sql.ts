@@ -13,6 +13,7 @@ export const SQLITE: Engine = {
   indexedBy,
   placeIn: (text, part) => sql`instr(${text}, ${part})`,
   selectOfEach,
+  notesTurn: null,
   parameter: () => '?',
 };
 
