@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { auditEntries } from '../support/audit.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, signIn, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { type Ended, runHawser } from '../support/spawned.ts';
@@ -112,7 +113,7 @@ describe('resetting the password of an administrator from the command line', fun
     expect(await hashes()).to.deep.equal(before);
   });
 
-  it('makes no database where there is none', async () => {
+  itOnSqlite('makes no database where there is none,', async () => {
     const elsewhere = join(hawser.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const { code, stderr } = await runHawser(elsewhere, {}, ['reset-admin-password']);

@@ -60,6 +60,8 @@ async function holdFile(file: string, statement: string): Promise<Holder> {
 /** A transaction locks all tables against writes. */
 async function holdTables(databaseUrl: string): Promise<Holder> {
   const client = new pg.Client({ connectionString: databaseUrl });
+  // The database may be deleted while it is held, at the end of a test that has failed.
+  client.on('error', () => undefined);
   await client.connect();
   const { rows } = await client.query(
     `select quote_ident(tablename) from pg_tables where schemaname = 'public'`,

@@ -28,6 +28,9 @@ const BASE = process.env['TESTS_MEMORY_FOLDER'] === undefined ? tmpdir() : '/dev
 /** The database that has all tables and no rows but those of the migrations. */
 const MIGRATED = 'hawser_migrated';
 
+/** What the program that ends a cluster keeps there must not appear in the temporary folder of one test. */
+const TEMPORARY = tmpdir();
+
 /** Another process of the tests may be making the cluster. */
 const SHARE_TIMEOUT = 60_000;
 const PAUSE = 50;
@@ -160,6 +163,7 @@ function watch(owner: string, folder: string): void {
   const words = ['--import', 'tsx', program, owner, folder];
   spawn(process.execPath, words, {
     cwd: join(import.meta.dirname, '../..'),
+    env: { ...process.env, TMPDIR: TEMPORARY },
     detached: true,
     stdio: 'ignore',
   }).unref();

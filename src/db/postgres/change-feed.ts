@@ -122,11 +122,11 @@ export class PostgresChangeFeed extends ChangeFeed {
   private ask(): Promise<void> {
     if (this.running === null) return this.begin();
     this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
+      .finally(() => {
         this.next = null;
-        return this.begin();
-      });
+      })
+      // If PostgreSQL has not answered, those who wait need not find it out once more.
+      .then(() => this.begin());
     return this.next;
   }
 

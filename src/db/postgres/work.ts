@@ -6,7 +6,7 @@
 
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
-import { internal, invalidField } from '../../lib/errors.ts';
+import { invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
 import { databaseAway, isDeadlock, isLost, isPostgresError } from './errors.ts';
 
@@ -113,7 +113,7 @@ export class Work implements DatabaseConnection {
     try {
       const { command } = await this.send('commit');
       // PostgreSQL answers a commit so after an error in the transaction that the caller has let pass.
-      if (command !== 'COMMIT') throw internal('internal', 'A transaction with an error was to be committed');
+      if (command !== 'COMMIT') throw new Error('A transaction with an error was to be committed');
     } catch (error) {
       if (!this.isLost) throw error;
       await this.requireCommitted(number, since, error);

@@ -127,16 +127,22 @@ describe('work on PostgreSQL', function () {
     it('is acknowledged only if it was committed, though the answer to the commit is lost', async () => {
       const outcomes: { id: number; isAcknowledged: boolean }[] = [];
       for (let id = 1; id <= 8; id += 1) {
+        let isAtCommit = (): void => undefined;
+        const atCommit = new Promise<void>((resolve) => {
+          isAtCommit = resolve;
+        });
         const write = dying.write.transaction().execute(async (trx) => {
           await trx.insertInto('items').values({ id, text: 'x' }).execute();
-          // The commit goes out, and its answer meets a server that is just being killed.
-          setTimeout(() => void own.cluster.kill(), id % 4);
+          isAtCommit();
         });
         const isAcknowledged = write.then(
           () => true,
           () => false,
         );
-        await sleep(50);
+        // The commit goes out, and its answer meets a server that is just being killed.
+        await atCommit;
+        await sleep(id % 4);
+        await own.cluster.kill();
         await own.cluster.start();
         outcomes.push({ id, isAcknowledged: await isAcknowledged });
       }
