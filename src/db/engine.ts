@@ -34,6 +34,11 @@ export interface Engine {
     [first, ...others]: readonly [Q, ...Q[]],
     order: (query: Q) => Q,
   ): Q;
+  /**
+   * The statement with which a transaction waits for its turn among all that write what nodes tell; null where writers take
+   * turns anyway. @param told node, checksum that it says to run, and the checksum that it was answered with, as far as known
+   */
+  notesTurn: ((told: readonly (readonly (string | null)[])[]) => RawBuilder<unknown>) | null;
   /** The name of a parameter of a statement that is not made by the query builder. They are counted from 1. */
   parameter(number: number): string;
 }

@@ -55,6 +55,18 @@ function joinRunning(before: Running | null, then: Running | null): Running | nu
   return { ...(isStronger ? then : before), last: then.last, replaces: before.replaces };
 }
 
+/** What a node says to run, and what its last poll was answered with. Null means that it tells nothing of it. */
+export type Told = readonly [nodeId: string, checksum: string | null, answered: string | null];
+
+/**
+ * Must be called first in a transaction that calls `writeRunning` or writes reports, before it reads what it goes by.
+ * Others may change the same rows meanwhile, and all of them change the same counts.
+ */
+export async function takeNotesTurn(trx: Db, told: () => readonly Told[]): Promise<void> {
+  const { notesTurn } = engineOf(trx);
+  if (notesTurn !== null) await notesTurn(told()).execute(trx);
+}
+
 /**
  * Writes what the notes change. Rows that stay as they are are not written, and nodes that were deleted are skipped.
  *

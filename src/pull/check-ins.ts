@@ -3,6 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { engineOf } from '../db/engine-of.ts';
+import { breaksReference } from '../db/errors.ts';
 import type { Schema } from '../db/schema.ts';
 import { SECOND } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -21,7 +22,7 @@ export class CheckIns {
       onFailure: 'check-ins could not be written; they are kept until they can be',
       batch: BATCH,
       join: (_before, then) => then,
-      write: (rows, isLast) => writeRows(isLast ? database.write : database.writeNow, rows),
+      write: (rows, isLast) => writeCheckIns(isLast ? database.write : database.writeNow, rows),
     });
     this.timer = setInterval(() => this.notes.flush(), FLUSH_INTERVAL);
     this.timer.unref();
@@ -38,12 +39,19 @@ export class CheckIns {
 }
 
 /**
- * Skips nodes that were deleted since they called. All rows are one value of the statement. A statement with a thousand
- * values is a large text and a tree of a thousand parts each time, and a fleet's check-ins would fill the memory with them.
+ * Writes when nodes called last. Skips nodes that were deleted since they called. All processes write in one order, so that
+ * no two wait for each other. All rows are one value of the statement. A statement with a thousand values is a large text
+ * and a tree of a thousand parts each time, and a fleet's check-ins would fill the memory with them.
  */
-async function writeRows(db: Kysely<Schema>, rows: readonly NodeNote<number>[]): Promise<void> {
-  await sql`insert into node_check_ins (node_id, last_check_in)
-    select n.id, cast(c.value ->> 1 as bigint) from ${engineOf(db).rows(rows)} c join nodes n on n.id = c.value ->> 0
-    where true
-    on conflict (node_id) do update set last_check_in = excluded.last_check_in`.execute(db);
+export async function writeCheckIns(db: Kysely<Schema>, rows: readonly NodeNote<number>[]): Promise<void> {
+  try {
+    await sql`insert into node_check_ins (node_id, last_check_in)
+      select n.id, cast(c.value ->> 1 as bigint) from ${engineOf(db).rows(rows)} c join nodes n on n.id = c.value ->> 0
+      order by c.value ->> 0
+      on conflict (node_id) do update set last_check_in = excluded.last_check_in`.execute(db);
+  } catch (error) {
+    if (!breaksReference(error)) throw error;
+    // A node was deleted while the statement ran. It is skipped now.
+    await writeCheckIns(db, rows);
+  }
 }

@@ -12,7 +12,13 @@ import {
   noteServed,
 } from '../db/manifests.ts';
 import { type KnownNode, POLL_EVIDENCE, type PollEvidence } from '../db/node-lookup.ts';
-import { joinNotes, type RunningNote, type ServedBundle, writeRunning } from '../db/running.ts';
+import {
+  joinNotes,
+  type RunningNote,
+  type ServedBundle,
+  takeNotesTurn,
+  writeRunning,
+} from '../db/running.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AnsweredCall } from '../http/route.ts';
 import { type Clock, SECOND } from '../lib/clock.ts';
@@ -178,6 +184,9 @@ export class EvidenceNotes {
     do {
       const records = await this.describe(missing, manifests);
       missing = await db.transaction().execute(async (trx) => {
+        await takeNotesTurn(trx, () =>
+          notes.map(([nodeId, { running, answered }]) => [nodeId, running?.checksum ?? null, answered]),
+        );
         await writeRunning(trx, notes);
         await keepManifests(trx, records);
         await noteServed(trx, served.values());

@@ -8,7 +8,7 @@ import type { Database, Db } from '../../db/database.ts';
 import type { Engine } from '../../db/engine.ts';
 import { engineOf } from '../../db/engine-of.ts';
 import { GroupCommit } from '../../db/group-commit.ts';
-import { joinNotes, type RunningNote, writeRunning } from '../../db/running.ts';
+import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../db/running.ts';
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
@@ -120,6 +120,7 @@ export async function writeReports(
   trx: Db,
   reports: readonly ReceivedReport[],
 ): Promise<(ReportRow | HawserError)[]> {
+  await takeNotesTurn(trx, () => reports.map(({ row, checksum }) => [row.node_id, checksum, null]));
   const nodeIds = [...new Set(reports.map(({ row }) => row.node_id))];
   const { rows: nodes } = await sql<Reporter>`select n.id, n.fqdn, n.status, r.served_checksum as served
     from nodes n left join node_running r on r.node_id = n.id

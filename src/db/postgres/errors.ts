@@ -40,9 +40,10 @@ export function breaksReferenceOnPostgres(error: unknown): boolean {
   return isPostgresError(error) && error.code === FOREIGN_KEY_VIOLATION;
 }
 
-/** Whether two transactions waited for each other, and this is the one that PostgreSQL has ended. */
+/** Whether two transactions waited for each other, and this is the one that PostgreSQL has ended. It may be translated. */
 export function isDeadlock(error: unknown): boolean {
-  return isPostgresError(error) && error.code === DEADLOCK;
+  const cause = error instanceof HawserError ? error.cause : error;
+  return isPostgresError(cause) && cause.code === DEADLOCK;
 }
 
 /**

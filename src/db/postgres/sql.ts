@@ -26,5 +26,6 @@ export const POSTGRES: Engine = {
     const union = others.reduce((all, one) => all.unionAll(ordered(one)) as typeof all, ordered(first));
     return order(from(union));
   },
+  notesTurn: (told) => sql`select take_notes_turn(${JSON.stringify(told)}::jsonb)`,
   parameter: (number) => `$${number}`,
 };

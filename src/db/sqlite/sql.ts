@@ -16,6 +16,7 @@ export const SQLITE: Engine = {
   selectOfEach,
   merged: (_db, [first, ...others], order) =>
     order(others.reduce((all, one) => all.unionAll(one) as typeof all, first)),
+  notesTurn: null,
   parameter: () => '?',
 };
 
