@@ -78,6 +78,8 @@ async function copyTables(client: Client, source: SqliteHandle): Promise<void> {
   for (const table of tables) await copyTable(client, source, table);
   await continueNumbers(client);
   await each((name) => `alter table ${name} enable trigger user`);
+  // Without statistics PostgreSQL would choose slow plans until it gathers them by itself, a minute or more from now.
+  await each((name) => `analyze ${name}`);
   await client.query('commit');
 }
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -8,118 +5,116 @@ import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import { cleanRecords, type RecordRule } from '../../../src/api/retention/records.ts';
 import type { Database } from '../../../src/db/database.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { Outcome } from '../../../src/versions/retention.ts';
+import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
 
 const NODES = 45;
 const REPORTS = 30;
 const NOW = 10_000_000;
 
-describe('the cleanup of reports while others come in', () => {
-  let folder: string;
-  let database: Database;
-  let nodeIds: string[];
+for (const engine of ENGINES)
+  describe(`the cleanup of reports while others come in on ${engine}`, () => {
+    let opened: OpenedEngine;
+    let database: Database;
+    let nodeIds: string[];
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-record-cleanup-'));
-    database = await openSqlite(folder);
-    nodeIds = Array.from({ length: NODES }, newId);
-    for (const [index, id] of nodeIds.entries())
-      await insertNode(database.write, { id, fqdn: `node-${index}`, now: 1, settings: {} });
-    const writer = openReportWriter(database);
-    for (let at = 1; at <= REPORTS; at += 1)
-      await Promise.all(nodeIds.map((id) => writer.submit(received(id, at * 100_000))));
-  });
-  afterEach(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const received = (node_id: string, timestamp: number): ReceivedReport => ({
-    row: {
-      ...{ id: newId(), node_id, timestamp, operation: 'Test', in_desired_state: timestamp % 3 ? 1 : null },
-      ...{ had_errors: 0, result: `{"at":${timestamp}}` },
-    },
-    nodeStatus: null,
-    ...{ checksum: null, servedChecksum: null },
-  });
-  async function clean(rule: RecordRule): Promise<Outcome> {
-    const outcome = new Outcome();
-    const { signal } = new AbortController();
-    await cleanRecords(database, 'reports', rule, {
-      now: NOW,
-      isDryRun: false,
-      runId: newId(),
-      outcome,
-      signal,
+    beforeEach(async () => {
+      opened = await openOn(engine);
+      database = opened.database;
+      nodeIds = Array.from({ length: NODES }, newId);
+      for (const [index, id] of nodeIds.entries())
+        await insertNode(database.write, { id, fqdn: `node-${index}`, now: 1, settings: {} });
+      const writer = openReportWriter(database);
+      for (let at = 1; at <= REPORTS; at += 1)
+        await Promise.all(nodeIds.map((id) => writer.submit(received(id, at * 100_000))));
     });
-    return outcome;
-  }
-  const timesOf = async (nodeId: string) => {
-    const rows = await database.read
-      .selectFrom('reports')
-      .select('timestamp')
-      .where('node_id', '=', nodeId)
-      .orderBy('seq')
-      .execute();
-    return rows.map(({ timestamp }) => timestamp);
-  };
-  const last = (count: number) =>
-    Array.from({ length: count }, (_, at) => (REPORTS - count + at + 1) * 100_000);
+    afterEach(() => opened.close());
 
-  /** The counts that lists show, and the same counted row by row. */
-  async function expectRightCounts(): Promise<void> {
-    for (const span of [60_000, 3_600_000]) {
-      const { rows: kept } = await sql`select period, operation, in_desired_state, had_errors, count
+    const received = (node_id: string, timestamp: number): ReceivedReport => ({
+      row: {
+        ...{ id: newId(), node_id, timestamp, operation: 'Test', in_desired_state: timestamp % 3 ? 1 : null },
+        ...{ had_errors: 0, result: `{"at":${timestamp}}` },
+      },
+      nodeStatus: null,
+      ...{ checksum: null, servedChecksum: null },
+    });
+    async function clean(rule: RecordRule): Promise<Outcome> {
+      const outcome = new Outcome();
+      const { signal } = new AbortController();
+      await cleanRecords(database, 'reports', rule, {
+        now: NOW,
+        isDryRun: false,
+        runId: newId(),
+        outcome,
+        signal,
+      });
+      return outcome;
+    }
+    const timesOf = async (nodeId: string) => {
+      const rows = await database.read
+        .selectFrom('reports')
+        .select('timestamp')
+        .where('node_id', '=', nodeId)
+        .orderBy('seq')
+        .execute();
+      return rows.map(({ timestamp }) => timestamp);
+    };
+    const last = (count: number) =>
+      Array.from({ length: count }, (_, at) => (REPORTS - count + at + 1) * 100_000);
+
+    /** The counts that lists show, and the same counted row by row. */
+    async function expectRightCounts(): Promise<void> {
+      for (const span of [60_000, 3_600_000]) {
+        const { rows: kept } = await sql`select period, operation, in_desired_state, had_errors, count
         from report_counts where span = ${sql.lit(span)} order by 1, 2, 3, 4`.execute(database.read);
-      const { rows: counted } = await sql`select timestamp / ${sql.lit(span)} as period, operation,
+        const { rows: counted } = await sql`select timestamp / ${sql.lit(span)} as period, operation,
         coalesce(in_desired_state, -1) as in_desired_state, had_errors, count(*) as count
         from reports group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(database.read);
-      expect(kept).to.deep.equal(counted);
+        expect(kept).to.deep.equal(counted);
+      }
     }
-  }
 
-  it('deletes exactly what the rule says, keeps what came meanwhile, and the counts stay right', async () => {
-    const writer = openReportWriter(database);
-    const cleaning = clean({ keepCount: 4, keepDays: 0 });
-    const [first = '', second = ''] = nodeIds;
-    const arrived = Array.from({ length: 20 }, async (_, at) => {
-      await sleep(at * 3);
-      await writer.submit(received(at % 2 === 0 ? first : second, NOW + at));
+    it('deletes exactly what the rule says, keeps what came meanwhile, and the counts stay right', async () => {
+      const writer = openReportWriter(database);
+      const cleaning = clean({ keepCount: 4, keepDays: 0 });
+      const [first = '', second = ''] = nodeIds;
+      const arrived = Array.from({ length: 20 }, async (_, at) => {
+        await sleep(at * 3);
+        await writer.submit(received(at % 2 === 0 ? first : second, NOW + 1 + at));
+      });
+      const outcome = await cleaning;
+      await Promise.all(arrived);
+      for (const nodeId of nodeIds.slice(2)) expect(await timesOf(nodeId)).to.deep.equal(last(4));
+      // What arrives before its node's turn is among the newest four, so fewer of the old ones stay.
+      let kept = 4 * (NODES - 2);
+      for (const [at, nodeId] of [first, second].entries()) {
+        const times = await timesOf(nodeId);
+        const old = times.filter((time) => time < NOW);
+        expect(old).to.deep.equal(last(old.length));
+        expect(old.length).to.be.at.most(4);
+        const arrivals = Array.from({ length: 10 }, (_, each) => NOW + 1 + 2 * each + at);
+        expect(times.slice(old.length)).to.deep.equal(arrivals);
+        kept += old.length;
+      }
+      expect(outcome).to.include({ deletedCount: NODES * REPORTS - kept });
+      await expectRightCounts();
     });
-    const outcome = await cleaning;
-    await Promise.all(arrived);
-    for (const nodeId of nodeIds.slice(2)) expect(await timesOf(nodeId)).to.deep.equal(last(4));
-    // What arrives before its node's turn is among the newest four, so fewer of the old ones stay.
-    let kept = 4 * (NODES - 2);
-    for (const [at, nodeId] of [first, second].entries()) {
-      const times = await timesOf(nodeId);
-      const old = times.filter((time) => time < NOW);
-      expect(old).to.deep.equal(last(old.length));
-      expect(old.length).to.be.at.most(4);
-      const arrivals = Array.from({ length: 10 }, (_, each) => NOW + 2 * each + at);
-      expect(times.slice(old.length)).to.deep.equal(arrivals);
-      kept += old.length;
-    }
-    expect(outcome).to.include({ deletedCount: NODES * REPORTS - kept });
-    await expectRightCounts();
-  });
 
-  it('keeps a new report that has the key of one that was deleted with its node meanwhile', async () => {
-    const [first = ''] = nodeIds;
-    const newest = nodeIds.at(-1) ?? '';
-    let cleaning: Promise<Outcome> | undefined;
-    // The cleanup reads what is due, and then waits for its turn to delete it.
-    await database.write.transaction().execute(async (trx) => {
-      cleaning = clean({ keepCount: 0, keepDays: 0 });
-      await sleep(100);
-      await trx.deleteFrom('nodes').where('id', '=', newest).execute();
-      const { row } = received(first, NOW + 1);
-      await trx.insertInto('reports').values(row).execute();
+    it('keeps a new report that has the key of one that was deleted with its node meanwhile', async () => {
+      const [first = ''] = nodeIds;
+      const newest = nodeIds.at(-1) ?? '';
+      let cleaning: Promise<Outcome> | undefined;
+      // The cleanup reads what is due, and then waits for its turn to delete it.
+      await database.write.transaction().execute(async (trx) => {
+        cleaning = clean({ keepCount: 0, keepDays: 0 });
+        await sleep(100);
+        await trx.deleteFrom('nodes').where('id', '=', newest).execute();
+        const { row } = received(first, NOW + 1);
+        await trx.insertInto('reports').values(row).execute();
+      });
+      await cleaning;
+      expect(await timesOf(first)).to.deep.equal([NOW + 1]);
+      await expectRightCounts();
     });
-    await cleaning;
-    expect(await timesOf(first)).to.deep.equal([NOW + 1]);
-    await expectRightCounts();
   });
-});

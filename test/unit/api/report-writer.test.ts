@@ -1,120 +1,122 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { insertNode } from '../../../src/api/nodes/queries.ts';
 import { openReportWriter, type ReceivedReport } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
-import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import type { NodeStatus } from '../../../src/domain/report-verdict.ts';
 import { newId } from '../../../src/lib/ids.ts';
+import { ENGINES, type OpenedEngine, openOn } from '../../support/engines/open.ts';
 
-describe('the writer of reports', () => {
-  let folder: string;
-  let database: Database;
-  const [web, db, gone] = [newId(), newId(), newId()];
+for (const engine of ENGINES)
+  describe(`the writer of reports on ${engine}`, () => {
+    let opened: OpenedEngine;
+    let database: Database;
+    const [web, db, gone] = [newId(), newId(), newId()];
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'hawser-report-writer-'));
-    database = await openSqlite(folder);
-    for (const [id, fqdn] of Object.entries({ [web]: 'web', [db]: 'db' })) {
-      await insertNode(database.write, { id, fqdn, now: 1, settings: {} });
-    }
-  });
-  afterEach(async () => {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+    beforeEach(async () => {
+      opened = await openOn(engine);
+      database = opened.database;
+      for (const [id, fqdn] of Object.entries({ [web]: 'web', [db]: 'db' })) {
+        await insertNode(database.write, { id, fqdn, now: 1, settings: {} });
+      }
+    });
+    afterEach(() => opened.close());
 
-  const received = (node_id: string, nodeStatus: NodeStatus | null, timestamp: number): ReceivedReport => ({
-    row: {
-      ...{ id: newId(), node_id, timestamp, operation: 'Test', in_desired_state: null, had_errors: 0 },
-      result: '{"hadErrors":false}',
-    },
-    nodeStatus,
-    ...{ checksum: null, servedChecksum: null },
-  });
-  const events = async () =>
-    (await database.read.selectFrom('status_events').selectAll().orderBy('id').execute()).map(
-      ({ node_id, status, timestamp }) => [node_id, status, timestamp],
-    );
-  const statusOf = async (id: string) =>
-    (await database.read.selectFrom('nodes').select('status').where('id', '=', id).executeTakeFirstOrThrow())
-      .status;
-
-  it('tells every change of a node within one batch, in the order of the reports', async () => {
-    const writer = openReportWriter(database);
-    await Promise.all(
-      [
-        received(web, 'Compliant', 10),
-        received(db, 'Unknown', 11),
-        received(web, 'NonCompliant', 12),
-        received(web, null, 13),
-        received(web, 'NonCompliant', 14),
-        received(db, 'Error', 15),
-        received(web, 'Unknown', 16),
-      ].map((report) => writer.submit(report)),
-    );
-    expect(await events()).to.deep.equal([
-      [web, 'Compliant', 10],
-      [web, 'NonCompliant', 12],
-      [db, 'Error', 15],
-      [web, 'Unknown', 16],
-    ]);
-    expect(await statusOf(web)).to.equal('Unknown');
-    expect(await statusOf(db)).to.equal('Error');
-  });
-
-  it('refuses the report of a node that is gone, and of no other', async () => {
-    const writer = openReportWriter(database);
-    const settled = await Promise.allSettled(
-      [received(web, 'Compliant', 10), received(gone, 'Error', 11), received(db, 'Error', 12)].map((report) =>
-        writer.submit(report),
-      ),
-    );
-    expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-    expect((settled[1] as PromiseRejectedResult).reason).to.include({ kind: 'unauthenticated' });
-    const rows = await database.read.selectFrom('reports').select('node_id').orderBy('seq').execute();
-    expect(rows.map(({ node_id }) => node_id)).to.deep.equal([web, db]);
-    expect(await events()).to.deep.equal([
-      [web, 'Compliant', 10],
-      [db, 'Error', 12],
-    ]);
-  });
-
-  it('writes a batch of nothing but reports of nodes that are gone', async () => {
-    const [only] = await Promise.allSettled([openReportWriter(database).submit(received(gone, 'Error', 1))]);
-    expect(only?.status).to.equal('rejected');
-    expect(await events()).to.deep.equal([]);
-  });
-
-  it('counts what there is, and forgets what is deleted, down to the last', async () => {
-    const writer = openReportWriter(database);
-    await Promise.all([1, 2, 3_600_000].map((time) => writer.submit(received(web, null, time))));
-    await writer.submit(received(db, null, 1));
-    const counts = async () =>
+    const received = (node_id: string, nodeStatus: NodeStatus | null, timestamp: number): ReceivedReport => ({
+      row: {
+        ...{ id: newId(), node_id, timestamp, operation: 'Test', in_desired_state: null, had_errors: 0 },
+        result: '{"hadErrors":false}',
+      },
+      nodeStatus,
+      ...{ checksum: null, servedChecksum: null },
+    });
+    const events = async () =>
+      (await database.read.selectFrom('status_events').selectAll().orderBy('id').execute()).map(
+        ({ node_id, status, timestamp }) => [node_id, status, timestamp],
+      );
+    const statusOf = async (id: string) =>
       (
         await database.read
-          .selectFrom('report_counts')
-          .select(['span', 'period', 'count'])
-          .orderBy('span')
-          .orderBy('period')
-          .execute()
-      ).map(({ span, period, count }) => [span, period, count]);
-    expect(await counts()).to.deep.equal([
-      [0, 0, 4],
-      [60_000, 0, 3],
-      [60_000, 60, 1],
-      [3_600_000, 0, 3],
-      [3_600_000, 1, 1],
-    ]);
-    await database.write.deleteFrom('nodes').where('id', '=', web).execute();
-    expect(await counts()).to.deep.equal([
-      [0, 0, 1],
-      [60_000, 0, 1],
-      [3_600_000, 0, 1],
-    ]);
-    await database.write.deleteFrom('reports').execute();
-    expect(await counts()).to.deep.equal([]);
+          .selectFrom('nodes')
+          .select('status')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      ).status;
+
+    it('tells every change of a node within one batch, in the order of the reports', async () => {
+      const writer = openReportWriter(database);
+      await Promise.all(
+        [
+          received(web, 'Compliant', 10),
+          received(db, 'Unknown', 11),
+          received(web, 'NonCompliant', 12),
+          received(web, null, 13),
+          received(web, 'NonCompliant', 14),
+          received(db, 'Error', 15),
+          received(web, 'Unknown', 16),
+        ].map((report) => writer.submit(report)),
+      );
+      expect(await events()).to.deep.equal([
+        [web, 'Compliant', 10],
+        [web, 'NonCompliant', 12],
+        [db, 'Error', 15],
+        [web, 'Unknown', 16],
+      ]);
+      expect(await statusOf(web)).to.equal('Unknown');
+      expect(await statusOf(db)).to.equal('Error');
+    });
+
+    it('refuses the report of a node that is gone, and of no other', async () => {
+      const writer = openReportWriter(database);
+      const settled = await Promise.allSettled(
+        [received(web, 'Compliant', 10), received(gone, 'Error', 11), received(db, 'Error', 12)].map(
+          (report) => writer.submit(report),
+        ),
+      );
+      expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+      expect((settled[1] as PromiseRejectedResult).reason).to.include({ kind: 'unauthenticated' });
+      const rows = await database.read.selectFrom('reports').select('node_id').orderBy('seq').execute();
+      expect(rows.map(({ node_id }) => node_id)).to.deep.equal([web, db]);
+      expect(await events()).to.deep.equal([
+        [web, 'Compliant', 10],
+        [db, 'Error', 12],
+      ]);
+    });
+
+    it('writes a batch of nothing but reports of nodes that are gone', async () => {
+      const [only] = await Promise.allSettled([
+        openReportWriter(database).submit(received(gone, 'Error', 1)),
+      ]);
+      expect(only?.status).to.equal('rejected');
+      expect(await events()).to.deep.equal([]);
+    });
+
+    it('counts what there is, and forgets what is deleted, down to the last', async () => {
+      const writer = openReportWriter(database);
+      await Promise.all([1, 2, 3_600_000].map((time) => writer.submit(received(web, null, time))));
+      await writer.submit(received(db, null, 1));
+      const counts = async () =>
+        (
+          await database.read
+            .selectFrom('report_counts')
+            .select(['span', 'period', 'count'])
+            .orderBy('span')
+            .orderBy('period')
+            .execute()
+        ).map(({ span, period, count }) => [span, period, count]);
+      expect(await counts()).to.deep.equal([
+        [0, 0, 4],
+        [60_000, 0, 3],
+        [60_000, 60, 1],
+        [3_600_000, 0, 3],
+        [3_600_000, 1, 1],
+      ]);
+      await database.write.deleteFrom('nodes').where('id', '=', web).execute();
+      expect(await counts()).to.deep.equal([
+        [0, 0, 1],
+        [60_000, 0, 1],
+        [3_600_000, 0, 1],
+      ]);
+      await database.write.deleteFrom('reports').execute();
+      expect(await counts()).to.deep.equal([]);
+    });
   });
-});

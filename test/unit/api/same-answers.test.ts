@@ -1,0 +1,189 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import { listVisible } from '../../../src/api/activity/queries.ts';
+import { allEntries, listEntries } from '../../../src/api/audit/queries.ts';
+import { AuditFilter } from '../../../src/api/audit/schemas.ts';
+import { summarize } from '../../../src/api/fleet/summary.ts';
+import { listRows, listStatusEvents } from '../../../src/api/nodes/queries.ts';
+import { StatusEventFilter } from '../../../src/api/nodes/schemas.ts';
+import { allReports, countVerdicts, listNodeReports, listReports } from '../../../src/api/reports/queries.ts';
+import { NodeReportFilter } from '../../../src/api/reports/schemas.ts';
+import { findBeginnings, findParts, type Named } from '../../../src/api/search/names.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts';
+import { type OpenedEngine, openOn } from '../../support/engines/open.ts';
+import { fillRandomly, NOW, type RandomFleet } from '../../support/engines/random-fleet.ts';
+
+const at = (time: number) => new Date(time).toISOString();
+const RULE = { now: NOW, stalenessMultiplier: 1.5 };
+const PERIODS = [
+  {},
+  { from: at(NOW - 2 * DAY) },
+  { to: at(NOW - DAY + 1) },
+  { from: at(NOW - 3 * DAY), to: at(NOW - 2 * DAY) },
+  { from: at(NOW - 90 * MINUTE), to: at(NOW - 7 * MINUTE) },
+];
+const PAGES = [{}, { take: '7', skip: '5' }, { take: '3', skip: '500' }];
+const REPORT_FILTERS = [
+  {},
+  { operation: 'Test' },
+  { inDesiredState: 'null' },
+  { inDesiredState: 'false', hadErrors: 'true' },
+  { operation: 'Export', inDesiredState: 'true', hadErrors: 'false' },
+];
+const NODES: Named = {
+  ...{ table: 'nodes', name: 'fqdn', key: 'fqdn', detail: sql`status` },
+  toKey: (text) => text.toLowerCase(),
+};
+const CONFIGURATIONS: Named = {
+  ...{ table: 'configurations', name: 'name', key: 'name_key', detail: sql`description` },
+  toKey: (text) => text.toLowerCase(),
+};
+
+describe('what is read of a random fleet is the same on both engines', function () {
+  this.timeout(60_000);
+  let engines: [OpenedEngine, OpenedEngine];
+  let fleet: RandomFleet;
+  before(async () => {
+    engines = [await openOn('SQLite'), await openOn('PostgreSQL')];
+    for (const { database } of engines) fleet = await fillRandomly(database.write, 21);
+  });
+  after(() => Promise.all(engines.map((each) => each.close())));
+
+  /** @param size how much an answer holds, because answers that are all empty would be equal too */
+  async function expectSame<T>(
+    asks: Iterable<(database: Database) => Promise<T>>,
+    size: (answer: T) => number,
+  ) {
+    let found = 0;
+    for (const ask of asks) {
+      const [onSqlite, onPostgres] = await Promise.all(engines.map(({ database }) => ask(database)));
+      expect(onPostgres).to.deep.equal(onSqlite);
+      found += size(onSqlite as T);
+    }
+    expect(found).to.be.greaterThan(0);
+  }
+
+  const ofPage = ({ rows }: { rows: unknown[] }) => rows.length;
+  const queries = (filters: readonly object[]) =>
+    filters.flatMap((filter) =>
+      PERIODS.flatMap((period) => PAGES.map((page) => ({ ...filter, ...period, ...page }))),
+    );
+  async function gather<T>(slices: AsyncIterable<T[]>): Promise<T[]> {
+    const all: T[] = [];
+    for await (const slice of slices) all.push(...slice);
+    return all;
+  }
+
+  it('reports, of all nodes and of one', async () => {
+    const filters = queries(REPORT_FILTERS).map((query) => NodeReportFilter.parse(query));
+    await expectSame(
+      filters.map(
+        (filter) =>
+          ({ read }: Database) =>
+            listReports(read, filter),
+      ),
+      ofPage,
+    );
+    await expectSame(
+      filters.map(
+        (filter, index) =>
+          ({ read }: Database) =>
+            listNodeReports(read, fleet.nodeIds[index % 5] ?? '', filter),
+      ),
+      ofPage,
+    );
+    await expectSame(
+      REPORT_FILTERS.map(
+        (query) =>
+          ({ read }: Database) =>
+            gather(allReports(read, NodeReportFilter.parse(query))),
+      ),
+      (rows) => rows.length,
+    );
+  });
+
+  it('verdicts over time', async () => {
+    const spans = (length: number) =>
+      Array.from({ length: 40 }, (_, index) => ({
+        start: NOW - 3 * DAY + index * length + 17,
+        end: NOW - 3 * DAY + (index + 1) * length + 17,
+      }));
+    await expectSame(
+      [5 * MINUTE, 40 * MINUTE, 3 * HOUR].map(
+        (length) =>
+          ({ read }: Database) =>
+            countVerdicts(read, spans(length)),
+      ),
+      (counts) => counts.reduce((sum, { errors, compliant }) => sum + errors + compliant, 0),
+    );
+  });
+
+  it('entries of the audit trail, by filter and by what a user may see', async () => {
+    const [configuration = ''] = fleet.configurationIds;
+    const filters = [
+      ...[{}, { action: 'node.tagged' }, { resourceType: 'Node' }, { resourceId: configuration }],
+      ...[{ resourceType: 'User', action: 'node.deleted' }],
+    ];
+    const asked = queries(filters).map((query) => AuditFilter.parse(query));
+    await expectSame(
+      asked.map(
+        (filter) =>
+          ({ read }: Database) =>
+            listEntries(read, filter),
+      ),
+      ofPage,
+    );
+    await expectSame(
+      filters.map(
+        (query) =>
+          ({ read }: Database) =>
+            gather(allEntries(read, AuditFilter.parse(query))),
+      ),
+      (rows) => rows.length,
+    );
+    const none = { Node: [], Configuration: [], Parameters: [], CompositeConfiguration: [] } as const;
+    const visible = [
+      { ...none, Node: 'all' as const },
+      { ...none, Configuration: fleet.configurationIds.slice(0, 3), Parameters: fleet.configurationIds },
+    ];
+    const places = [undefined, { timestamp: NOW - 30 * MINUTE, seq: 300 }];
+    await expectSame(
+      visible.flatMap((each) =>
+        places.map(
+          (before) =>
+            ({ read }: Database) =>
+              listVisible(read, each, { take: 12, before }),
+        ),
+      ),
+      (rows) => rows.length,
+    );
+  });
+
+  it('nodes, their events, the numbers of the fleet, and names', async () => {
+    const rowsOf = async ({ read }: Database) => {
+      const rows = await listRows(read, RULE, fleet.nodeIds);
+      // What SQLite compares is a number.
+      return rows.map((row) => ({ ...row, isStale: Boolean(row.isStale) }));
+    };
+    await expectSame([rowsOf], (rows) => rows.length);
+    await expectSame(
+      PERIODS.map(
+        (period, index) =>
+          ({ read }: Database) =>
+            listStatusEvents(read, fleet.nodeIds[index] ?? '', StatusEventFilter.parse(period)),
+      ),
+      ofPage,
+    );
+    await expectSame([({ read }) => summarize(read, RULE)], ({ nodes }) => nodes);
+    const texts = ['web', 'b-', 'a_b', '%', 'example.c', 'än', '1'];
+    for (const named of [NODES, CONFIGURATIONS])
+      await expectSame(
+        texts.flatMap((text) => [
+          ({ read }: Database) => findBeginnings(read, named, text, 15),
+          (database: Database) => findParts(database, named, text, 15),
+        ]),
+        (rows) => rows.length,
+      );
+  });
+});
