@@ -11,18 +11,18 @@ import {
 
 /**
  * Runs a write.
- * @param column is written as `table.column`
- * @throws the given conflict if the write breaks the uniqueness of the column, or any other error unchanged
+ * @param columns one or several, each written as `table.column`
+ * @throws the given conflict if the write breaks the uniqueness of one of the columns, or any other error unchanged
  */
 export async function orConflict<T>(
-  column: string,
+  columns: string | readonly string[],
   conflict: HawserError,
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (breaksUniqueness(error, column)) throw conflict;
+    if ([columns].flat().some((column) => breaksUniqueness(error, column))) throw conflict;
     throw error;
   }
 }

@@ -139,7 +139,7 @@ export async function registerResource(
   const { id, description, createdAt, createdBy } = settings;
   const { parts, insert, auditDetails } = KINDS[kind];
   const common = { id, name, name_key: name.toLowerCase(), description };
-  await orConflict(`${kind}.name_key`, nameTaken(kind), () =>
+  await orConflict([`${kind}.name`, `${kind}.name_key`], nameTaken(kind), () =>
     database.write.transaction().execute(async (trx) => {
       for (const part of parts) await clearPendingDeletion(trx, { kind: part, name });
       await insert(trx, { ...common, created_at: createdAt, updated_at: createdAt }, settings);

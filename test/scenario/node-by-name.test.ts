@@ -3,6 +3,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { setOutput, testedService, testOutput } from '../support/dsc-results.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
@@ -34,11 +35,18 @@ describe('a user names a node in a path by its fqdn', () => {
     await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'resources: []\n' } });
     await saveParameters(hawser, { configuration: 'web', content: 'parameters: {port: 80}' });
     await assign(hawser, node, 'web');
+    let lastCall = 0;
     for (const lcmStatus of ['Testing', 'Idle']) {
       await ok(204, node.client.put(`${byId}/lcm-status`, { lcmStatus }));
       const report = { operation: 'Test', result: testOutput([testedService(true)]) };
+      lastCall = hawser.clock.now();
       await ok(201, node.client.post(`${byId}/reports`, report));
     }
+    // When it called is written within a second, and must not change between two answers that are compared.
+    await eventually(async () => {
+      const { lastCheckIn } = await ok(200, admin.get(byId));
+      expect(Date.parse(lastCheckIn)).to.be.at.least(lastCall);
+    }, 20_000);
   });
   after(() => hawser.close());
 

@@ -57,6 +57,11 @@ export async function querySharedCluster<T extends object>(text: string, databas
   return queryAs(superUrl(await sharedCluster(), database), text);
 }
 
+/** The superuser's URL of a database of the shared cluster. */
+export async function superUrlOf(url: string): Promise<string> {
+  return superUrl(await sharedCluster(), databaseName(url));
+}
+
 /** A cluster for one test, which may kill and freeze it. */
 export interface OwnCluster {
   cluster: Cluster;

@@ -81,14 +81,15 @@ export class Work implements DatabaseConnection {
     this.waited = performance.now() - startedAt;
   }
 
-  /** A single statement that writes is a transaction of its own. */
+  /** A statement outside of a transaction is tried again once after a deadlock. */
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.transaction !== null || !this.isTransaction(query)) return this.run(query);
+    if (this.transaction !== null) return this.run(query);
+    const execute = () => (this.isTransaction(query) ? this.runAlone<R>(query) : this.run<R>(query));
     try {
-      return await this.runAlone(query);
+      return await execute();
     } catch (error) {
       if (!isDeadlock(error)) throw error;
-      return this.runAlone(query);
+      return execute();
     }
   }
 
@@ -135,6 +136,7 @@ export class Work implements DatabaseConnection {
     this.taken.giveBack(this.isLost);
   }
 
+  /** Whether the statement writes in a way that only a transaction of its own has. */
   private isTransaction(query: CompiledQuery): boolean {
     const { takesTurns, isFlushed } = this.options.lane;
     return (takesTurns || !isFlushed) && isWriting(query);

@@ -4,7 +4,14 @@ import { sql } from 'kysely';
 import { breaksReference, orConflict, translateDatabaseError } from '../../../../src/db/errors.ts';
 import { conflict, HawserError } from '../../../../src/lib/errors.ts';
 import { type Handles, openHandles } from '../../../support/postgres/handles.ts';
-import { newDatabase, type OwnCluster, ownCluster, type TestDatabase } from '../../../support/postgres.ts';
+import { otherProgram } from '../../../support/postgres/other-program.ts';
+import {
+  newDatabase,
+  type OwnCluster,
+  ownCluster,
+  querySharedCluster,
+  type TestDatabase,
+} from '../../../support/postgres.ts';
 
 describe('work on PostgreSQL', function () {
   this.timeout(60_000);
@@ -13,6 +20,8 @@ describe('work on PostgreSQL', function () {
 
   before(async () => {
     database = await newDatabase();
+    // So long a test has to close a circle of those who wait for each other.
+    await querySharedCluster(`alter database ${database.name} set deadlock_timeout = '3s'`);
     handles = await openHandles(database.url);
     await sql`create table items (id bigint primary key, text text not null)`.execute(handles.write);
   });
@@ -75,11 +84,33 @@ describe('work on PostgreSQL', function () {
     expect((await all()).map(({ text }) => text)).to.deep.equal(['set', 'set']);
   });
 
+  it('of one statement is done again likewise', async () => {
+    await add(1);
+    await add(2);
+    const other = await otherProgram(database.url);
+    try {
+      // PostgreSQL ends the statement, because the other program looks for a circle much later.
+      await other.query(`set deadlock_timeout = '20s'; begin; update items set text = 'other' where id = 2`);
+      const alone = sql`with found as materialized (select id from items order by id for update)
+        update items set text = 'alone' from found where items.id = found.id`.execute(handles.note);
+      await other.waitedFor();
+      await other.query(`update items set text = 'other' where id = 1; commit`);
+      await alone;
+    } finally {
+      await other.end();
+    }
+    expect((await all()).map(({ text }) => text)).to.deep.equal(['alone', 'alone']);
+  });
+
   it('says which column is not unique, and that a row is still named by another', async () => {
     await add(1);
     const taken = conflict('taken', 'It is taken');
     const error = await orConflict('items.id', taken, () => add(1)).catch((fault: unknown) => fault);
     expect(error).to.equal(taken);
+    const oneOf = await orConflict(['items.text', 'items.id'], taken, () => add(1)).catch(
+      (fault: unknown) => fault,
+    );
+    expect(oneOf).to.equal(taken);
     const other = await orConflict('items.text', taken, () => add(1)).catch((fault: unknown) => fault);
     expect(other).not.to.equal(taken);
     await sql`create table parts (item bigint references items (id))`.execute(handles.write);
