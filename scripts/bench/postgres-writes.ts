@@ -22,6 +22,8 @@ const CHECK_IN_TARGET = 5;
 const RESULT_BYTES = 5 * 1024;
 /** Milliseconds without a write after which all is written. */
 const QUIET = 300;
+/** SQLite, which is measured for comparison only, gets reports for a third of the time. */
+const SQLITE_SHARE = 3;
 /** The last report may be answered so many seconds after it was due. */
 const LATE = 1;
 const SIDES = ['SQLite', 'PostgreSQL'] as const;
@@ -148,6 +150,7 @@ export function measureIntake(
 ): Promise<IntakeResult[]> {
   return onBoth(folder, cluster, async (engine) => {
     const { databaseUrl } = engine;
+    const seconds = databaseUrl === null ? Math.ceil(reportSeconds / SQLITE_SHARE) : reportSeconds;
     const identities = await makeCrowdIdentities(reporters);
     const size = { ...SMALL, nodes: reporters };
     const fleet = await makeFleet(engine.folder, template, size, identities, databaseUrl);
@@ -157,7 +160,7 @@ export function measureIntake(
     const databaseCpu = cluster.countCpu();
     const cpu = cpuSecondsOf(server.pid);
     const { kind: _, ...outcome } = await processes.report({
-      ...{ endpoint: server.endpoint, nodes, perSecond: reportsPerSecond, seconds: reportSeconds },
+      ...{ endpoint: server.endpoint, nodes, perSecond: reportsPerSecond, seconds },
     });
     const used = { cpu: cpuSecondsOf(server.pid) - cpu, databaseCpu: databaseCpu() };
     await processes.end(server);
@@ -170,7 +173,7 @@ export function measureIntake(
       met:
         counts.kept === outcome.acknowledged &&
         counts.nodesKept === reporters &&
-        outcome.seconds <= reportSeconds + LATE,
+        outcome.seconds <= seconds + LATE,
     };
   });
 }

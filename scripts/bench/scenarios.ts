@@ -170,7 +170,7 @@ export const FULL: Effort = {
   console: { nodes: 100_000, idleMs: 60 * SECOND },
   // A node may report twice a second.
   postgres: {
-    ...{ checkIns: 100_000, checkInRounds: 5 },
+    ...{ checkIns: 100_000, checkInRounds: 3 },
     ...{ reporters: 600, reportsPerSecond: 1_000, reportSeconds: 60 },
   },
 };
