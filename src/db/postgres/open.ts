@@ -88,21 +88,22 @@ async function assemble(
   };
   const keeper = new Keeper(connections);
   const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper });
-  const shared = {
+  const sharedBy = (lane: Lane) => ({
+    lane,
     askOutcome: askOutcome(connections),
     onCommit: (isKnown: boolean) => {
-      changes.markStale();
+      // What goes by no turn changes nothing that a node gets, so polls need not wait until it is read.
+      if (lane.takesTurns) changes.markStale();
       if (!isKnown) changes.forget();
     },
     health,
-  };
+  });
   const takeToWrite = async () => (await locks.take()) ?? takeFrom(writes);
-  const writing = (lane: Lane) => new LaneHandle(writes, { ...shared, lane, watch, take: takeToWrite });
+  const writing = (lane: Lane) => new LaneHandle(writes, { ...sharedBy(lane), watch, take: takeToWrite });
   const write = writing(LANES.write);
   const writeNow = writing(LANES.writeNow);
   const read = new LaneHandle(reads, {
-    ...shared,
-    lane: LANES.writeNow,
+    ...sharedBy(LANES.writeNow),
     watch: null,
     take: () => takeFrom(reads),
   });
