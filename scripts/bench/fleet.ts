@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite } from '../../src/db/sqlite/open.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { DAY, HOUR } from '../../src/lib/clock.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -92,12 +92,16 @@ export function filesOf(minor: number): { path: string; content: Buffer }[] {
   });
 }
 
-/** Fills `folder` with a fleet. As many of its nodes can connect as there are identities. */
+/**
+ * Fills `folder` with a fleet. As many of its nodes can connect as there are identities.
+ * @param databaseUrl an empty database of PostgreSQL for the rows; null for SQLite
+ */
 export async function makeFleet(
   folder: string,
   template: string,
   size: FleetSize,
   identities: readonly ClientCertificate[],
+  databaseUrl: string | null = null,
 ): Promise<Fleet> {
   const configurations = Array.from({ length: size.configurations }, (_, at) => ({
     id: newId(),
@@ -106,7 +110,7 @@ export async function makeFleet(
   }));
   copyRepositories(template, join(folder, 'repos/configurations'), configurations);
   const nodes = planNodes(size.nodes, configurations, identities);
-  const database = await openSqlite(join(folder, 'data'));
+  const database = await openDatabase({ dataDir: join(folder, 'data'), databaseUrl });
   try {
     await insertRows(database, configurations, nodes);
   } finally {

@@ -14,6 +14,7 @@ import { formatConsole, measureConsole } from './console.ts';
 import { makeFleet, makeIdentities, makeTemplate } from './fleet.ts';
 import { type Contender, measure } from './measure.ts';
 import { formatParameters, measureParameters } from './parameters.ts';
+import { formatPostgres, measurePostgres } from './postgres.ts';
 import { formatPreviews, measurePreviews } from './previews.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
@@ -63,6 +64,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['workers', part(measureWorkers, formatWorkers)],
   ['previews', part(measurePreviews, formatPreviews)],
   ['console', part(measureConsole, formatConsole)],
+  ['postgres', part(measurePostgres, formatPostgres)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

@@ -68,6 +68,20 @@ export type CrowdResult =
   | ({ kind: 'done' } & Wave)
   | { kind: 'failed'; message: string };
 
+/** A message from the main process to the reporters: all nodes together send so many reports a second. */
+export interface ReportOrder {
+  endpoint: Endpoint;
+  /** Each node's request is its report. */
+  nodes: readonly CrowdNode[];
+  perSecond: number;
+  seconds: number;
+}
+
+/** What the reporters saw. A time lasts from when a report was due to its answer. */
+export type ReportOutcome =
+  | { kind: 'done'; acknowledged: number; seconds: number; p50: number; p99: number; longest: number }
+  | { kind: 'failed'; message: string };
+
 /** A message from the main process to the bare server: from now on, answer every request like this. */
 export interface CannedAnswer {
   status: number;

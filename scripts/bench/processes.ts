@@ -14,6 +14,8 @@ import type {
   Endpoint,
   LoadOrder,
   LoadResult,
+  ReportOrder,
+  ReportOutcome,
   Wave,
 } from './messages.ts';
 
@@ -141,6 +143,15 @@ export class Processes {
     };
   }
 
+  /** Lets nodes report in a process of its own. @throws Error if any answer was wrong */
+  async report(order: ReportOrder): Promise<Extract<ReportOutcome, { kind: 'done' }>> {
+    const child = this.fork('reporters.ts');
+    const result = await exchange<ReportOutcome>(child, order);
+    await end(child);
+    if (result.kind === 'failed') throw new Error(result.message);
+    return result;
+  }
+
   /** Ends one server, in the same way as `close` ends all. */
   async end({ pid }: ServerProcess): Promise<void> {
     await Promise.all(this.children.filter((child) => child.pid === pid).map(end));
@@ -202,7 +213,7 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
-type Message = BareSetup | CannedAnswer | LoadOrder | CrowdOrder;
+type Message = BareSetup | CannedAnswer | LoadOrder | CrowdOrder | ReportOrder;
 
 /** Sends one message and waits for one answer. */
 function exchange<T>(child: ChildProcess, message: Message): Promise<T> {

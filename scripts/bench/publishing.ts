@@ -36,12 +36,12 @@ const WARM_UP = 150;
 const COMPARED = `${VERSIONS} : ${MANY} versions`;
 
 /** The server and client with which versions are published. */
-interface Author {
+export interface Author {
   client: Client;
   name: string;
 }
 
-const ACTS = [
+export const ACTS = [
   { what: 'new draft of ten files', act: draft },
   { what: 'publish', act: publish },
 ];
@@ -159,7 +159,8 @@ async function commitsOf(client: Client): Promise<number> {
   return Number(/^hawser_database_write_duration_seconds_count (\d+)/m.exec(reply.text)?.[1]);
 }
 
-async function begin(author: Author): Promise<void> {
+/** Makes the configuration, and publishes its first version. */
+export async function begin(author: Author): Promise<void> {
   const first = { fields: { name: author.name, version: '1.0.0' }, files: contentOf(0) };
   const reply = await author.client.upload(CONFIGURATIONS, first);
   expect(reply.status === 201, 'a new configuration', reply);

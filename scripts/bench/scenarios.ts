@@ -80,6 +80,18 @@ export interface Effort {
   attacks: AttackAmounts;
   previews: PreviewAmounts;
   console: ConsoleAmounts;
+  postgres: PostgresAmounts;
+}
+
+/** The amounts of the part on PostgreSQL. */
+export interface PostgresAmounts {
+  /** The number of nodes that call within a second, and how often they do. */
+  checkIns: number;
+  checkInRounds: number;
+  /** The nodes that report, all together so often a second, and for how long. */
+  reporters: number;
+  reportsPerSecond: number;
+  reportSeconds: number;
 }
 
 /** The amounts of the part on the console. */
@@ -156,6 +168,11 @@ export const FULL: Effort = {
   // The nodes have 44 x 44 x 44 combinations of values, which are 85,184.
   previews: { nodes: 100_000, fewValues: 2, manyValues: 44, idleMs: 10 * SECOND },
   console: { nodes: 100_000, idleMs: 60 * SECOND },
+  // A node may report twice a second.
+  postgres: {
+    ...{ checkIns: 100_000, checkInRounds: 3 },
+    ...{ reporters: 600, reportsPerSecond: 1_000, reportSeconds: 60 },
+  },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -173,4 +190,8 @@ export const QUICK: Effort = {
   attacks: { isQuick: true, idleMs: SECOND, rows: () => true },
   previews: { nodes: 2_000, fewValues: 2, manyValues: 12, idleMs: SECOND },
   console: { nodes: 2_000, idleMs: 16 * SECOND },
+  postgres: {
+    ...{ checkIns: 5_000, checkInRounds: 2 },
+    ...{ reporters: 100, reportsPerSecond: 100, reportSeconds: 3 },
+  },
 };

@@ -45,17 +45,17 @@ export class AnswerReader {
 }
 
 /**
- * @returns the body of a complete answer with status 200; null while bytes are missing
+ * @returns the body of a complete answer with this status; null while bytes are missing
  * @throws Error for any other answer
  */
-export function readBody(bytes: Buffer): Buffer | null {
+export function readBody(bytes: Buffer, status = 200): Buffer | null {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return null;
   const head = bytes.toString('latin1', 0, headEnd);
   const bodyStart = headEnd + END_OF_HEAD.length;
   const length = lengthOf(head);
-  if (Number(head.slice(9, 12)) !== 200 || bytes.length > bodyStart + length)
-    throw new Error(`wrong answer to a poll:\n${bytes.toString('latin1', 0, 600)}`);
+  if (Number(head.slice(9, 12)) !== status || bytes.length > bodyStart + length)
+    throw new Error(`wrong answer; expected ${status}, got:\n${bytes.toString('latin1', 0, 600)}`);
   return bytes.length < bodyStart + length ? null : bytes.subarray(bodyStart);
 }
 

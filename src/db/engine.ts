@@ -39,6 +39,10 @@ export interface Engine {
    * turns anyway. @param told node, checksum that it says to run, and the checksum that it was answered with, as far as known
    */
   notesTurn: ((told: readonly (readonly (string | null)[])[]) => RawBuilder<unknown>) | null;
+  /** How many check-ins one statement should write. */
+  checkInsAtOnce: number;
+  /** How many rows one statement should insert while so many are left, where each value is a parameter. */
+  rowsAtOnce(left: number): number;
   /** The name of a parameter of a statement that is not made by the query builder. They are counted from 1. */
   parameter(number: number): string;
 }

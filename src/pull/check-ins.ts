@@ -10,8 +10,6 @@ import type { Log } from '../lib/log.ts';
 import { type NodeNote, NodeNotes } from './node-notes.ts';
 
 const FLUSH_INTERVAL = SECOND;
-/** With this many rows a statement holds the event loop for a few milliseconds at most. */
-const BATCH = 250;
 
 export class CheckIns {
   private readonly notes: NodeNotes<number>;
@@ -20,7 +18,7 @@ export class CheckIns {
   constructor(database: Pick<Database, 'write' | 'writeNow'>, log: Log) {
     this.notes = new NodeNotes(log, {
       onFailure: 'check-ins could not be written; they are kept until they can be',
-      batch: BATCH,
+      batch: engineOf(database.writeNow).checkInsAtOnce,
       join: (_before, then) => then,
       write: (rows, isLast) => writeCheckIns(isLast ? database.write : database.writeNow, rows),
     });

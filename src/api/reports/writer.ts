@@ -44,18 +44,13 @@ interface Reporter {
   served: string | null;
 }
 
-/**
- * So many rows are inserted by one statement, and those that are left by a statement each. Both are prepared once. A
- * statement for any number of rows would be prepared each time, which takes longer than to run it.
- */
-const ROWS_AT_ONCE = 16;
-
 /** @returns the number of each row, in their order */
 async function insertReports(trx: Db, rows: readonly ReceivedReport['row'][]): Promise<number[]> {
+  const engine = engineOf(trx);
   const numbers = new Map<string, number>();
   for (let at = 0; at < rows.length; ) {
-    const count = rows.length - at < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
-    const inserted = await trx.executeQuery(insertionOf(engineOf(trx), rows.slice(at, at + count)));
+    const count = engine.rowsAtOnce(rows.length - at);
+    const inserted = await trx.executeQuery(insertionOf(engine, rows.slice(at, at + count)));
     for (const { id, seq } of inserted.rows) numbers.set(id, seq);
     at += count;
   }

@@ -27,5 +27,8 @@ export const POSTGRES: Engine = {
     return order(from(union));
   },
   notesTurn: (told) => sql`select take_notes_turn(${JSON.stringify(told)}::jsonb)`,
+  // Each statement is a message and its answer, runs the triggers, and may be a commit. So a few large ones take less time.
+  checkInsAtOnce: 1_000,
+  rowsAtOnce: (left) => Math.min(left, 500),
   parameter: (number) => `$${number}`,
 };

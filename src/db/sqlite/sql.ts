@@ -17,6 +17,11 @@ export const SQLITE: Engine = {
   merged: (_db, [first, ...others], order) =>
     order(others.reduce((all, one) => all.unionAll(one) as typeof all, first)),
   notesTurn: null,
+  // A statement with this many rows holds the event loop for a few milliseconds at most.
+  checkInsAtOnce: 250,
+  // A statement for each of these numbers is prepared once. Another one would be prepared each time, which takes longer than
+  // to run it.
+  rowsAtOnce: (left) => (left < 16 ? 1 : 16),
   parameter: () => '?',
 };
 
