@@ -35,7 +35,9 @@ const disconnected: Outage = {
   what: 'all connections ended',
   away: 0,
   async take({ cluster }) {
-    await cluster.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'hawser'");
+    await cluster.query(
+      "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'hawser'",
+    );
   },
   bring: async () => undefined,
 };
@@ -73,7 +75,7 @@ describe('PostgreSQL', function () {
     play([0, SHORT, LONG, 0, SHORT, LONG].map(killed)));
 
   it('may stand still under a server, which loses nothing and goes on', () =>
-    play([SHORT, LONG, SHORT, LONG].map(frozen)));
+    play([SHORT, LONG, LONG, LONG, LONG, LONG].map(frozen)));
 
   it('may end all connections of a server, which loses nothing and goes on', () =>
     play(Array.from({ length: 6 }, () => disconnected)));

@@ -4,7 +4,7 @@
  * checks stay short.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,6 +65,9 @@ export class Lane {
         await this.play();
         await this.check(round === rounds);
       }
+    } catch (error) {
+      writeFileSync(join(this.folder, 'log'), this.server.log);
+      throw error;
     } finally {
       await this.server.kill();
     }
