@@ -58,6 +58,11 @@ export interface Database {
    * @throws what a read fails with
    */
   requireReadable(): Promise<void>;
+  /**
+   * Ends in the background what a write has left open when its answer was lost: as soon as the database answers again, and
+   * not before the lost connection has ended wherever `work` takes a lock that it held.
+   */
+  onceBack(work: () => Promise<void>): void;
   /** The code of the error that writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null>;
   close(): Promise<void>;

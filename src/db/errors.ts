@@ -6,6 +6,7 @@ import { HawserError, internal } from '../lib/errors.ts';
 import {
   breaksReferenceOnPostgres,
   breaksUniquenessOnPostgres,
+  OutcomeUnknown,
   translatePostgresError,
 } from './postgres/errors.ts';
 
@@ -38,6 +39,14 @@ function breaksUniqueness(error: unknown, column: string): boolean {
 export function breaksReference(error: unknown): boolean {
   if (!(error instanceof SqliteDatabase.SqliteError)) return breaksReferenceOnPostgres(error);
   return error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY';
+}
+
+/**
+ * Whether nobody knows yet if the write was committed. It must not be undone elsewhere then, because it may turn out to be
+ * there; `Database.onceBack` finds out.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof OutcomeUnknown;
 }
 
 /** Whether the statement did nothing because another process holds the database. */

@@ -5,6 +5,7 @@
  */
 
 import type { Database } from '../db/database.ts';
+import { isOutcomeUnknown } from '../db/errors.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';
@@ -95,7 +96,25 @@ export interface AuthorTools {
  * been deleted since, and somebody else may have made another of its name, which this caller must not touch.
  * @throws HawserError not_found where it was deleted; `repository_missing`; what `requireCurrent` or `work` throws
  */
-export function underLock<K extends RepositoryKind, T>(
+export async function underLock<K extends RepositoryKind, T>(
+  tools: Pick<AuthorTools, 'database' | 'store'>,
+  owner: Owner<K> & Pick<Target, 'requireCurrent'>,
+  work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await runUnderLock(tools, owner, work);
+  } catch (error) {
+    // The next holder of the lock records what has no entry.
+    const { kind, resource } = owner;
+    if (isOutcomeUnknown(error))
+      tools.database.onceBack(() => runUnderLock(tools, { kind, resource }, nothing));
+    throw error;
+  }
+}
+
+async function nothing(): Promise<void> {}
+
+function runUnderLock<K extends RepositoryKind, T>(
   { database, store }: Pick<AuthorTools, 'database' | 'store'>,
   { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Target, 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,

@@ -1,6 +1,7 @@
 /** The repositories in memory: a lock for each, a watch over their refs, and the work that is under way. */
 
 import pLimit from 'p-limit';
+import { isOutcomeUnknown } from '../db/errors.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { guardDisk } from '../git/disk-errors.ts';
@@ -133,6 +134,8 @@ export class RepositoryPool {
       await repository.tidy();
       return result;
     } catch (error) {
+      // Whether the work was recorded is found out by the next holder, who records it if it was not.
+      if (isOutcomeUnknown(error)) repository.moves.confirm();
       await repository.rollBack().catch((failure) => this.warn(failure, 'could not undo a change yet'));
       throw error;
     } finally {

@@ -4,7 +4,7 @@
  */
 
 import type { Database, Db } from '../db/database.ts';
-import { breaksReference, orConflict } from '../db/errors.ts';
+import { breaksReference, isOutcomeUnknown, orConflict } from '../db/errors.ts';
 import { clearPendingDeletion, finishPendingDeletions, notePendingDeletion } from '../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';
@@ -96,10 +96,11 @@ export interface NewResource
  *   which nobody has given to this one; `client_gone`
  */
 export async function createResource(
-  { database, store, locks }: ResourceTools,
+  tools: ResourceTools,
   { principal, actor, gone }: Omit<Target, keyof Owner>,
   { kind, name, draft: content, ...given }: NewResource,
 ): Promise<string> {
+  const { database, store, locks } = tools;
   const { at } = actor;
   const settings = { ...given, id: newId(), createdBy: principal.userId, createdAt: at };
   const author = { name: principal.username, email: principal.email };
@@ -117,12 +118,24 @@ export async function createResource(
       const first = draft && { version: draft.version, commit };
       await registerResource(database, { kind, name, settings }, { how: 'created', actor, first });
     } catch (error) {
-      // The caller was not told of it, as it has no row. If it cannot be removed now, the next start adopts it.
-      await store.remove({ kind, name }).catch(() => undefined);
+      const later = () => database.onceBack(() => undoCreation(tools, { kind, name }));
+      if (isOutcomeUnknown(error)) later();
+      // The caller was not told of it, as it has no row. If it cannot be removed at all, the next start adopts it.
+      else await store.remove({ kind, name }).catch(later);
       throw error;
     }
   });
   return settings.id;
+}
+
+/** Removes the repository if it turns out that it has no row. */
+function undoCreation(
+  { database, store, locks }: ResourceTools,
+  { kind, name }: Pick<NewResource, 'kind' | 'name'>,
+): Promise<void> {
+  return locks.run(nameLock(kind, name), async () => {
+    if (!(await isNameTaken(database.read, kind, name))) await store.remove({ kind, name });
+  });
 }
 
 interface FirstDraft {
@@ -156,24 +169,31 @@ export async function registerResource(
  * @param refuseChild throws where a composite has the configuration as a child; asked under the lock of its repository
  * @throws HawserError not_found when somebody else was faster; conflict `in_use` while a node or a composite has it
  */
-export function deleteResource(
+export async function deleteResource(
   tools: ResourceTools,
   kind: ResourceKind,
   { resource, actor }: { resource: GrantedResource; actor: Actor },
   refuseChild: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const { name } = resource;
-  return tools.locks.run(nameLock(kind, name), async () => {
+  const removeRest = () => removeNoted(tools, kind, name);
+  const later = () => tools.database.onceBack(() => tools.locks.run(nameLock(kind, name), removeRest));
+  const run = async () => {
     const drop = () => dropRow(tools.database, kind, resource, actor);
     if (kind === 'composites') await drop();
     else await underBothLocks(tools, resource, refuseChild, drop);
     try {
-      await removeNoted(tools, kind, name);
+      await removeRest();
     } catch (error) {
-      // Without its row the resource is gone. What is left on the disk is noted for the next start.
+      // Without its row the resource is gone. What is left on the disk is noted, at the latest for the next start.
+      later();
       const repository = { kind, name };
       tools.log.error({ err: error, repository }, `a ${NOUNS[kind]} that is gone is still on the disk`);
     }
+  };
+  await tools.locks.run(nameLock(kind, name), run).catch((error: unknown) => {
+    if (isOutcomeUnknown(error)) later();
+    throw error;
   });
 }
 

@@ -64,6 +64,14 @@ export function databaseAway(cause?: unknown): HawserError {
   return unavailableFor('The database cannot be reached at the moment', cause);
 }
 
+/** The error for a commit whose answer was lost, and of which nobody knows yet whether it was made. */
+export class OutcomeUnknown extends HawserError {
+  constructor(cause: unknown) {
+    const { kind, code, message, retryAfter = 1 } = databaseAway();
+    super(kind, code, message, { cause, retryAfter });
+  }
+}
+
 /** Gives faults that pass, and a full disk, kinds of their own. Any other error comes back unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   if (!isPostgresError(error)) return error;

@@ -13,6 +13,7 @@ import { NodeNames } from '../node-names.ts';
 import type { Schema } from '../schema.ts';
 import { raiseGeneration, WriteHealth } from '../write-health.ts';
 import { UNWATCHED, type WriteWatch } from '../write-watch.ts';
+import { Afterwards } from './afterwards.ts';
 import { PostgresChangeFeed } from './change-feed.ts';
 import { Connections } from './connections.ts';
 import { LaneHandle } from './dialect.ts';
@@ -87,6 +88,7 @@ async function assemble(
     return { client, giveBack: (isLost) => client.release(isLost) };
   };
   const keeper = new Keeper(connections);
+  const afterwards = new Afterwards(log);
   const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper });
   const sharedBy = (lane: Lane) => ({
     lane,
@@ -107,19 +109,7 @@ async function assemble(
     watch: null,
     take: () => takeFrom(reads),
   });
-  const query = async (text: string, values: unknown[]): Promise<unknown[][]> => {
-    const client = await connectTo(reads);
-    let lost = false;
-    try {
-      return (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows;
-    } catch (error) {
-      lost = isLost(error);
-      throw lost ? databaseAway(error) : error;
-    } finally {
-      client.release(lost);
-    }
-  };
-  const reader = new PostgresNodeReader(query);
+  const reader = new PostgresNodeReader(queryOn(() => connectTo(reads)));
   return {
     write,
     writeNow,
@@ -135,13 +125,31 @@ async function assemble(
     async requireReadable() {
       if (changes.silence > UNREADY) throw databaseAway();
     },
+    onceBack: (work) => void afterwards.run(work),
     writeFault: () => health.faultOf(writeNow),
     async close() {
+      afterwards.close();
       await changes.close();
       await keeper.close();
       // A pool may be ended only once, and a database may be closed again.
       await Promise.all([writes, reads].map((pool) => pool.ending || pool.end()));
     },
+  };
+}
+
+/** Reads over a connection that is taken for one query. */
+function queryOn(connect: () => Promise<PoolClient>) {
+  return async (text: string, values: unknown[]): Promise<unknown[][]> => {
+    const client = await connect();
+    let lost = false;
+    try {
+      return (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows;
+    } catch (error) {
+      lost = isLost(error);
+      throw lost ? databaseAway(error) : error;
+    } finally {
+      client.release(lost);
+    }
   };
 }
 

@@ -8,7 +8,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
 import { invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
-import { databaseAway, isDeadlock, isLost, isPostgresError } from './errors.ts';
+import { databaseAway, isDeadlock, isLost, isPostgresError, OutcomeUnknown } from './errors.ts';
 
 export interface Lane {
   /**
@@ -106,7 +106,7 @@ export class Work implements DatabaseConnection {
     this.waited = performance.now() - this.startedAt;
   }
 
-  /** @throws HawserError unavailable if nobody knows whether the commit was made, or if it was not */
+  /** @throws HawserError unavailable if the commit was not made; OutcomeUnknown if nobody knows whether it was */
   async commit(): Promise<void> {
     const number = this.transaction ?? '';
     this.transaction = null;
@@ -175,7 +175,9 @@ export class Work implements DatabaseConnection {
 
   private async requireCommitted(number: string, since: number, error: unknown): Promise<void> {
     const isCommitted = await this.options.askOutcome(number, since);
-    if (isCommitted === null) this.options.onCommit(false);
-    if (isCommitted !== true) throw databaseAway(error);
+    if (isCommitted === false) throw databaseAway(error);
+    if (isCommitted === true) return;
+    this.options.onCommit(false);
+    throw new OutcomeUnknown(error);
   }
 }

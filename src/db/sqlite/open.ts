@@ -92,6 +92,8 @@ export async function openSqlite(
         throw translateDatabaseError(error);
       }
     },
+    // Each commit here has an answer.
+    onceBack: () => undefined,
     writeFault: () => health.faultOf(writeNow),
     close: async () => {
       await checkpoints.close();

@@ -4,12 +4,13 @@
  * checks stay short.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, makeClient, type Target } from '../client.ts';
 import { ADMIN_PASSWORD, ALL_SCOPES, createKey, createToken, signIn } from '../hawser.ts';
+import type { TestDatabase } from '../postgres.ts';
 import type { Bench } from './acts/act.ts';
 import { checkAll, checkTouched, type Site } from './checks.ts';
 import type { Doom } from './failpoints.ts';
@@ -17,7 +18,7 @@ import { Model } from './model.ts';
 import type { Random } from './random.ts';
 import { ServerProcess } from './server-process.ts';
 import type { Tally } from './tally.ts';
-import { startWork } from './work.ts';
+import { startWork, type Work } from './work.ts';
 
 const CLIENTS = 4;
 /** The number of writes that are acknowledged in a round before a kill from outside. */
@@ -27,20 +28,25 @@ const PATIENT_WRITES = 30;
 /** The milliseconds within which a start is killed. */
 const START = 700;
 
+export type NewDatabase = () => Promise<TestDatabase>;
+
 export class Lane {
   folder = '';
-  private readonly random: Random;
-  private readonly tally: Tally;
-  private model = new Model();
-  private server!: ServerProcess;
-  private target: Target = { port: 0, ca: '' };
+  protected readonly random: Random;
+  protected readonly tally: Tally;
+  protected model = new Model();
+  protected server!: ServerProcess;
+  protected target: Target = { port: 0, ca: '' };
+  private readonly newDatabase: NewDatabase | null;
   private token = '';
   private registrationKey = '';
   /** Whether a death since the last check was a power cut. */
   private wasCut = false;
   private unaudited = new Set<string>();
 
-  constructor(random: Random, tally: Tally) {
+  /** @param newDatabase makes one for each life; null for SQLite */
+  constructor(random: Random, tally: Tally, newDatabase: NewDatabase | null = null) {
+    this.newDatabase = newDatabase;
     this.random = random;
     this.tally = tally;
   }
@@ -48,7 +54,8 @@ export class Lane {
   /** @param rounds how many rounds to play on a new folder; the last one checks everything */
   async live(rounds: number, playing: (round: number) => void): Promise<void> {
     this.folder = mkdtempSync(join(tmpdir(), 'hawser-crash-'));
-    this.server = new ServerProcess(this.folder);
+    const database = await this.newDatabase?.();
+    this.server = new ServerProcess(this.folder, database?.url ?? null);
     this.model = new Model();
     this.unaudited = new Set();
     try {
@@ -58,15 +65,23 @@ export class Lane {
         await this.play();
         await this.check(round === rounds);
       }
+    } catch (error) {
+      writeFileSync(join(this.folder, 'log'), this.server.log);
+      throw error;
     } finally {
       await this.server.kill();
     }
+    await database?.drop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** Kills the first start as well. */
-  private async begin(): Promise<void> {
+  protected async begin(): Promise<void> {
     await this.dieStarting();
+    await this.setUp();
+  }
+
+  protected async setUp(): Promise<void> {
     this.target = await this.server.start();
     const client = makeClient(this.target);
     const session = await signIn(client, 'admin', ADMIN_PASSWORD);
@@ -80,7 +95,7 @@ export class Lane {
   }
 
   /** The server runs before and after a round. In one of six rounds it is killed once more while it starts. */
-  private async play(): Promise<void> {
+  protected async play(): Promise<void> {
     const { random, tally } = this;
     // Three of four servers are killed at a failpoint.
     const doom = random.below(4) === 0 ? null : tally.chooseDoom(random, false);
@@ -94,30 +109,43 @@ export class Lane {
   private async check(isLast: boolean): Promise<void> {
     const { server, model, target, tally } = this;
     const client = this.connect();
-    const { dataDir, reposDir, errors } = server;
+    const { dataDir, reposDir, databaseUrl } = server;
     const { wasCut, unaudited } = this;
-    const site: Site = { client, target, model, dataDir, reposDir, wasCut, unaudited };
+    const site: Site = { client, target, model, dataDir, reposDir, databaseUrl, wasCut, unaudited };
     this.wasCut = false;
     tally.checks += await checkTouched(site);
     if (isLast) tally.checks += await checkAll(site);
     client.close();
-    if (errors.length > 0) throw new Error(`the server logged errors:\n${errors.join('\n')}`);
+    this.checkLog();
     tally.rounds += 1;
   }
 
-  private async work(doom: Doom | null): Promise<void> {
+  protected checkLog(): void {
+    const { errors } = this.server;
+    if (errors.length > 0) throw new Error(`the server logged errors:\n${errors.join('\n')}`);
+  }
+
+  protected startWork(isDying: boolean): Work & { close(): void } {
     const { model, random, registrationKey, target } = this;
-    const acknowledged = model.acknowledged;
     const clients = Array.from({ length: CLIENTS }, () => this.connect());
     const bench = (client: Client): Bench => ({ client, target, model, random, registrationKey });
-    const work = startWork(clients.map(bench), doom !== null);
+    const close = () => {
+      for (const client of clients) client.close();
+    };
+    return { ...startWork(clients.map(bench), isDying), close };
+  }
+
+  private async work(doom: Doom | null): Promise<void> {
+    const { model, random } = this;
+    const acknowledged = model.acknowledged;
+    const work = this.startWork(doom !== null);
     await work.reached(doom ? PATIENT_WRITES : 1 + random.below(MOST_WRITES));
     // A random pause, so that the kill comes at any moment of the clients' work.
     if (!doom) await sleep(random.below(20));
     work.stop();
     await this.server.kill();
     await work.done;
-    for (const client of clients) client.close();
+    work.close();
     this.tally.writes += model.acknowledged - acknowledged;
   }
 
@@ -140,7 +168,7 @@ export class Lane {
     tally.atStake += server.cutPower(random);
   }
 
-  private connect(): Client {
+  protected connect(): Client {
     return makeClient(this.target).with({ Authorization: `Bearer ${this.token}` });
   }
 }

@@ -1,6 +1,6 @@
 /** Plays many rounds in parallel lanes. */
 
-import { Lane } from './lane.ts';
+import { Lane, type NewDatabase } from './lane.ts';
 import { Random } from './random.ts';
 import { buildServer, removeServer } from './server-process.ts';
 import { Tally } from './tally.ts';
@@ -14,19 +14,27 @@ export interface RoundsOptions {
   seed: number;
   /** After this many minutes no new folder is begun, even if rounds are left. */
   minutes?: number;
+  /** Makes a database for each folder; null for SQLite. */
+  newDatabase?: NewDatabase | null;
   /** Is called after each folder. */
   onProgress?: (tally: Tally) => void;
 }
 
 /** @throws Error with the seed, the round and the folder that it left, at the first loss */
-export async function playRounds({ rounds, seed, minutes, onProgress }: RoundsOptions): Promise<Tally> {
+export async function playRounds({
+  rounds,
+  seed,
+  minutes,
+  newDatabase = null,
+  onProgress,
+}: RoundsOptions): Promise<Tally> {
   await buildServer();
   const end = minutes === undefined ? Number.POSITIVE_INFINITY : performance.now() + minutes * 60_000;
   const tally = new Tally();
   let left = rounds;
   let failed = false;
   const play = async (number: number): Promise<void> => {
-    const lane = new Lane(new Random(seed + number), tally);
+    const lane = new Lane(new Random(seed + number), tally, newDatabase);
     let played = 0;
     try {
       while (left > 0 && !failed && performance.now() < end) {

@@ -36,7 +36,7 @@ export async function buildServer(): Promise<void> {
     format: 'esm',
     target: 'node20',
     logLevel: 'error',
-    external: ['better-sqlite3', 'swagger-ui-dist'],
+    external: ['better-sqlite3', 'pg', 'swagger-ui-dist'],
     // The CommonJS packages that are bundled need this.
     banner: { js: `import { createRequire as forBundle } from 'node:module'; const require = ${REQUIRE};` },
   });
@@ -52,13 +52,18 @@ export type Passings = ReadonlyMap<string, number>;
 export class ServerProcess {
   readonly dataDir: string;
   readonly reposDir: string;
+  readonly databaseUrl: string | null;
   private readonly kept: string;
   private readonly journal: string;
   private readonly unflushed: Unflushed;
   private spawned: Spawned | undefined;
 
-  /** @param folder an empty folder */
-  constructor(folder: string) {
+  /**
+   * @param folder an empty folder
+   * @param databaseUrl of PostgreSQL; null for SQLite
+   */
+  constructor(folder: string, databaseUrl: string | null = null) {
+    this.databaseUrl = databaseUrl;
     this.dataDir = join(folder, 'data');
     this.reposDir = join(folder, 'repos');
     this.kept = join(folder, 'kept');
@@ -75,6 +80,7 @@ export class ServerProcess {
       HAWSER_DATA_DIR: this.dataDir,
       HAWSER_REPOS_DIR: this.reposDir,
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      HAWSER_DATABASE_URL: this.databaseUrl ?? '',
       ...CHEAP_HASHES,
       HAWSER_LOG_LEVEL: 'info',
     };
@@ -108,8 +114,13 @@ export class ServerProcess {
 
   /** Log lines of the level `error`, which mean that somebody must act. A crash alone must not cause any. */
   get errors(): string[] {
-    const lines = this.spawned?.stdout().split('\n') ?? [];
-    return lines.filter((line) => line.includes('"level":"error"'));
+    return this.log.split('\n').filter((line) => line.includes('"level":"error"'));
+  }
+
+  /** All that the last run of the server has written. */
+  get log(): string {
+    const { spawned } = this;
+    return spawned ? spawned.stdout() + spawned.stderr() : '';
   }
 
   /** Call this once after each run of the server. */

@@ -29,12 +29,28 @@ const config = readConfig(settings);
 const journal = new Journal(path);
 const failpoints = new Failpoints(journal, doom);
 watchCommits(failpoints);
+if (config.databaseUrl !== null) await watchCommitsOnPostgres(failpoints);
 const fs = new AtomicFs(new RecordingDisk({ journal, failpoints, root: config.reposDir, kept }));
 const log = createLog(config.logLevel);
 const server = await startServer({ config, clock: systemClock, log, fs, showFirstPassword: () => undefined });
 failpoints.up();
 process.stdin.on('data', (line) => failpoints.arm(JSON.parse(line.toString('utf8'))));
 log.info({ url: server.url, dataDir: join(config.dataDir) }, 'listening');
+
+/** Puts a failpoint before and after every commit that PostgreSQL is asked for. */
+async function watchCommitsOnPostgres(points: Failpoints): Promise<void> {
+  const { prototype } = (await import('pg')).default.Client;
+  const query = prototype.query as (...given: unknown[]) => unknown;
+  const commit = async (client: unknown) => {
+    points.pass('before commit');
+    const result = await query.call(client, 'commit');
+    points.pass('after commit');
+    return result;
+  };
+  prototype.query = function (this: unknown, ...given: unknown[]) {
+    return given[0] === 'commit' ? commit(this) : query.apply(this, given);
+  } as typeof prototype.query;
+}
 
 /** Puts a failpoint before and after every statement that ends a transaction, or is one by itself. */
 function watchCommits(points: Failpoints): void {

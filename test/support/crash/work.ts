@@ -1,6 +1,7 @@
 /** Clients that change everything that can be changed, without a pause, until the server dies. */
 
-import type { Act, Bench } from './acts/act.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Act, type Bench, UnexpectedAnswer } from './acts/act.ts';
 import * as composites from './acts/composites.ts';
 import * as configurations from './acts/configurations.ts';
 import * as nodes from './acts/nodes.ts';
@@ -48,11 +49,18 @@ const ACTS: readonly [Act, number][] = [
 ];
 const DECK = ACTS.flatMap(([act, times]) => Array.from({ length: times }, () => act));
 
+/** Milliseconds until a client tries something else after 503. */
+const PAUSE = 30;
+
 export interface Work {
   /** Resolves when this many writes have been acknowledged, the work has failed, or the server has died. */
   reached(writes: number): Promise<void>;
   /** Call this before a kill from outside. From then on a missing answer is not a fault. */
   stop(): void;
+  /** Call this before the database goes away, and once it is back. Meanwhile 503 is a right answer to everything. */
+  setAway(isAway: boolean): void;
+  /** Lets each client end what it is about, and then ends them all. */
+  finish(): Promise<void>;
   /**
    * Resolves when all clients have ended.
    * @throws Error for an answer that the server must not give
@@ -68,14 +76,22 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
   const before = model.acknowledged;
   let stopped = isDying;
   let ended = false;
+  let away = false;
   let awaited = { writes: Number.POSITIVE_INFINITY, tell: () => {} };
   const look = () => {
     if (ended || model.acknowledged - before >= awaited.writes) awaited.tell();
   };
-  const loop = async (bench: Bench): Promise<void> => {
+  const loop = async (given: Bench): Promise<void> => {
+    const bench = { ...given, isAway: () => away };
     try {
       while (!ended) {
-        if (!(await pickAct(bench)(bench))) await configurations.draftVersion(bench);
+        const wasAway = away;
+        try {
+          if (!(await pickAct(bench)(bench))) await configurations.draftVersion(bench);
+        } catch (error) {
+          if (!(wasAway || away) || !isUnavailable(error)) throw error;
+          await sleep(PAUSE);
+        }
         look();
       }
     } catch (error) {
@@ -97,8 +113,19 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
     stop: () => {
       stopped = true;
     },
+    setAway: (isAway) => {
+      away = isAway;
+    },
+    finish: () => {
+      ended = true;
+      return done;
+    },
     done,
   };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof UnexpectedAnswer && error.status === 503;
 }
 
 /** Whether the connection ended because the server died. */

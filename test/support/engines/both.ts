@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import type { DatabasePlace } from '../../../src/db/database.ts';
 import { migrate } from '../../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../../src/db/postgres/migrations.ts';
 import type { Schema } from '../../../src/db/schema.ts';
@@ -34,10 +35,7 @@ export async function openBoth(): Promise<BothEngines> {
   const { url, close } = await newMigratedDatabase();
   const client = await connect(url);
   return {
-    sqlite: {
-      all: async <T>(statement: string) => handle.prepare<[], T>(statement).all(),
-      run: async (statement) => void handle.exec(statement),
-    },
+    sqlite: onSqlite(handle),
     postgres: onPostgres(client),
     async close() {
       handle.close();
@@ -69,6 +67,34 @@ export async function connect(url: string): Promise<pg.Client> {
   await client.connect();
   return client;
 }
+
+/** An existing database, beside the server that uses it. */
+export interface OpenPlace extends EngineHandle {
+  /** What the engine finds wrong with the database itself. */
+  ownFaults(): Promise<unknown[]>;
+  close(): Promise<void>;
+}
+
+export async function openPlace({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenPlace> {
+  if (databaseUrl !== null) {
+    const client = await connect(databaseUrl);
+    return { ...onPostgres(client), ownFaults: async () => [], close: () => client.end() };
+  }
+  const handle = new SqliteDatabase(join(dataDir, 'hawser.db'), { readonly: true });
+  return {
+    ...onSqlite(handle),
+    ownFaults: async () => {
+      const [{ integrity_check: word }] = handle.pragma('integrity_check') as [{ integrity_check: string }];
+      return [...(word === 'ok' ? [] : [word]), ...(handle.pragma('foreign_key_check') as unknown[])];
+    },
+    close: async () => void handle.close(),
+  };
+}
+
+const onSqlite = (handle: SqliteDatabase.Database): EngineHandle => ({
+  all: async <T>(statement: string) => handle.prepare<[], T>(statement).all(),
+  run: async (statement) => void handle.exec(statement),
+});
 
 export const onPostgres = (client: pg.Client): EngineHandle => ({
   all: async <T>(statement: string) => (await client.query(statement)).rows as T[],

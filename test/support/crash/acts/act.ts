@@ -13,13 +13,23 @@ export interface Bench {
   model: Model;
   random: Random;
   registrationKey: string;
+  /** Whether the database may be away, so that polls are answered from memory. */
+  isAway?: () => boolean;
 }
 
 /** Does one thing, if there is something to do it to. Resolves to false otherwise. */
 export type Act = (bench: Bench) => Promise<boolean>;
 
 /** The server has answered what it must not answer. */
-export class UnexpectedAnswer extends Error {}
+export class UnexpectedAnswer extends Error {
+  readonly status: number | null;
+
+  /** @param status null if the answer was wrong in another way */
+  constructor(message: string, status: number | null = null) {
+    super(message);
+    this.status = status;
+  }
+}
 
 export interface Attempt {
   what: string;
@@ -32,7 +42,7 @@ export interface Attempt {
 
 /**
  * @returns the answer; null for a refusal
- * @throws without recording a result if no answer comes
+ * @throws without recording a result if no answer comes, or another one, such as that the database is away
  */
 export async function attempt(
   { model }: Bench,
@@ -50,7 +60,7 @@ export async function attempt(
 }
 
 export function unexpected(what: string, { status, text }: Reply): UnexpectedAnswer {
-  return new UnexpectedAnswer(`${what}: answered ${status} ${text.slice(0, 500)}`);
+  return new UnexpectedAnswer(`${what}: answered ${status} ${text.slice(0, 500)}`, status);
 }
 
 /** The parts of a key after its kind. */

@@ -1,0 +1,86 @@
+/** PostgreSQL is away for longer than polls are answered from memory, and it is away when a server starts. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { publishConfiguration, startHawser } from '../support/hawser.ts';
+import { type OwnCluster, ownCluster } from '../support/postgres.ts';
+import { runHawser, spawnHawser } from '../support/spawned.ts';
+
+describe('a PostgreSQL that is away', function () {
+  this.timeout(180_000);
+  let own: OwnCluster;
+  let url: string;
+
+  beforeEach(async () => {
+    own = await ownCluster({ fsync: false });
+    url = (await own.newDatabase()).url;
+  });
+  afterEach(() => own.cluster.remove());
+
+  it('for more than 30 s lets polls fail with 503, and all comes back with it', async () => {
+    const hawser = await startHawser({ HAWSER_DATABASE_URL: url });
+    try {
+      await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'one' } });
+      const { nodeId, client } = await hawser.registerNode('known.example.org');
+      const path = `/api/v1/nodes/${nodeId}/configuration`;
+      expect((await hawser.admin.put(path, { configurationName: 'web' })).status).to.equal(204);
+      const poll = () => client.get(`${path}/checksum`);
+      const before = await poll();
+      expect(before.status, before.text).to.equal(200);
+      await own.cluster.kill();
+      await sleep(15_000);
+      expect((await poll()).status, 'after 15 s').to.equal(200);
+      await sleep(17_000);
+      const refused = await poll();
+      expect(refused.status, refused.text).to.equal(503);
+      expect(refused.json.code).to.equal('unavailable');
+      expect(refused.headers['retry-after']).to.match(/^[1-9]\d*$/);
+      expect((await client.get('/health/')).status).to.equal(200);
+      await own.cluster.start();
+      await eventually(async () => {
+        const after = await poll();
+        expect(after.status, after.text).to.equal(200);
+        expect(after.headers['etag']).to.equal(before.headers['etag']);
+      }, 20_000);
+      await publishConfiguration(hawser.admin, 'db', { '1.0.0': { 'main.dsc.yaml': 'two' } });
+    } finally {
+      await hawser.close();
+    }
+  });
+
+  describe('at the start of a server', () => {
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'hawser-absent-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    it('is waited for', async () => {
+      await own.cluster.kill();
+      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      try {
+        await server.logged('PostgreSQL cannot be reached yet');
+        await sleep(5_000);
+        await own.cluster.start();
+        await server.listening();
+      } finally {
+        server.child.kill('SIGTERM');
+      }
+      expect((await server.ended).code).to.equal(0);
+    });
+
+    it('is waited for a minute, and then ends the start with one sentence', async () => {
+      await own.cluster.kill();
+      const { code, stdout, stderr } = await runHawser(folder, { HAWSER_DATABASE_URL: url }, ['serve']);
+      expect(stdout).to.include('trying again for 60 s');
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^hawser: [^\n]*database cannot be reached[^\n]*\n$/);
+      expect(stderr).not.to.include(new URL(url).password);
+    });
+  });
+});
