@@ -6,6 +6,7 @@ import { withDatabase } from '../support/database.ts';
 import { testedService, testOutput } from '../support/dsc-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import { lastCallWritten } from '../support/last-call.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { askWithoutReading } from '../support/unread-answer.ts';
@@ -24,19 +25,17 @@ describe('a list as CSV', () => {
     nodes = [];
     for (const name of ['web-02', 'web-01', 'db-01'])
       nodes.push(await hawser.registerNode(`${name}.example.org`));
+    const calls = new Map<string, number>();
+    const report = async ({ nodeId, client }: NodeUnderTest, body: object) => {
+      calls.set(nodeId, hawser.clock.now());
+      await ok(201, client.post(`${NODES}/${nodeId}/reports`, body));
+    };
     for (const node of nodes)
       for (const isGood of [true, false])
-        await ok(
-          201,
-          node.client.post(`${NODES}/${node.nodeId}/reports`, {
-            operation: 'Test',
-            result: testOutput([testedService(isGood)]),
-          }),
-        );
-    await ok(
-      201,
-      node0().client.post(`${NODES}/${node0().nodeId}/reports`, { operation: 'Get', result: testOutput([]) }),
-    );
+        await report(node, { operation: 'Test', result: testOutput([testedService(isGood)]) });
+    await report(node0(), { operation: 'Get', result: testOutput([]) });
+    // Else the list might change before it is read as CSV.
+    for (const [nodeId, at] of calls) await lastCallWritten(hawser.admin, nodeId, at);
   });
   after(() => hawser.close());
 

@@ -3,8 +3,8 @@ import { newId } from '../../src/lib/ids.ts';
 import { auditEntries } from '../support/audit.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { setOutput, testedService, testOutput } from '../support/dsc-results.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { lastCallWritten } from '../support/last-call.ts';
 import { assign, saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -43,10 +43,7 @@ describe('a user names a node in a path by its fqdn', () => {
       await ok(201, node.client.post(`${byId}/reports`, report));
     }
     // When it called is written within a second, and must not change between two answers that are compared.
-    await eventually(async () => {
-      const { lastCheckIn } = await ok(200, admin.get(byId));
-      expect(Date.parse(lastCheckIn)).to.be.at.least(lastCall);
-    }, 20_000);
+    await lastCallWritten(admin, node.nodeId, lastCall);
   });
   after(() => hawser.close());
 
