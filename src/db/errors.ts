@@ -6,7 +6,7 @@ import { HawserError, internal } from '../lib/errors.ts';
 import {
   breaksReferenceOnPostgres,
   breaksUniquenessOnPostgres,
-  OutcomeUnknown,
+  isOutcomeUnknownOnPostgres,
   translatePostgresError,
 } from './postgres/errors.ts';
 
@@ -46,7 +46,7 @@ export function breaksReference(error: unknown): boolean {
  * there; `Database.onceBack` finds out.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof OutcomeUnknown;
+  return isOutcomeUnknownOnPostgres(error);
 }
 
 /** Whether the statement did nothing because another process holds the database. */

@@ -64,12 +64,16 @@ export function databaseAway(cause?: unknown): HawserError {
   return unavailableFor('The database cannot be reached at the moment', cause);
 }
 
-/** The error for a commit whose answer was lost, and of which nobody knows yet whether it was made. */
-export class OutcomeUnknown extends HawserError {
-  constructor(cause: unknown) {
-    const { kind, code, message, retryAfter = 1 } = databaseAway();
-    super(kind, code, message, { cause, retryAfter });
-  }
+/** The cause of an error at a commit whose answer was lost, and of which nobody knows yet whether it was made. */
+class LostOutcome extends Error {}
+
+/** The error for such a commit. */
+export function outcomeUnknown(cause: unknown): HawserError {
+  return databaseAway(new LostOutcome('The answer to a commit was lost', { cause }));
+}
+
+export function isOutcomeUnknownOnPostgres(error: unknown): boolean {
+  return error instanceof HawserError && error.cause instanceof LostOutcome;
 }
 
 /** Gives faults that pass, and a full disk, kinds of their own. Any other error comes back unchanged. */

@@ -8,7 +8,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { ClientBase, QueryResult as PostgresResult } from 'pg';
 import { invalidField } from '../../lib/errors.ts';
 import { FEED_KEY } from './advisory-keys.ts';
-import { databaseAway, isDeadlock, isLost, isPostgresError, OutcomeUnknown } from './errors.ts';
+import { databaseAway, isDeadlock, isLost, isPostgresError, outcomeUnknown } from './errors.ts';
 
 export interface Lane {
   /**
@@ -106,7 +106,7 @@ export class Work implements DatabaseConnection {
     this.waited = performance.now() - this.startedAt;
   }
 
-  /** @throws HawserError unavailable if the commit was not made; OutcomeUnknown if nobody knows whether it was */
+  /** @throws HawserError unavailable if the commit was not made, or nobody knows whether it was (`isOutcomeUnknown`) */
   async commit(): Promise<void> {
     const number = this.transaction ?? '';
     this.transaction = null;
@@ -178,6 +178,6 @@ export class Work implements DatabaseConnection {
     if (isCommitted === false) throw databaseAway(error);
     if (isCommitted === true) return;
     this.options.onCommit(false);
-    throw new OutcomeUnknown(error);
+    throw outcomeUnknown(error);
   }
 }
