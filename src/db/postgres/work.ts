@@ -99,7 +99,11 @@ export class Work implements DatabaseConnection {
     const steps = ['begin', ...(isFlushed ? [] : ['set local synchronous_commit = off'])];
     const results = await this.send(
       `${steps.join('; ')}; select ${turn}pg_current_xact_id()::text as number`,
-    );
+    ).catch(async (error: unknown) => {
+      // The turn was not had in time, or waiting for it was a deadlock. Else the transaction would stay open.
+      await this.rollback();
+      throw error;
+    });
     // Several statements in one message have a result each.
     const last = (results as unknown as PostgresResult<{ number: string }>[])[steps.length];
     this.transaction = last?.rows[0]?.number ?? '';

@@ -26,6 +26,8 @@ export async function killProcesses(folder: string): Promise<void> {
   const pids = processesOf(folder);
   for (const pid of pids) send(pid, 'SIGKILL');
   while (pids.some(isRunning)) await sleep(PAUSE);
+  // A new server takes the old one for running until this process has asked for its exit code.
+  while (statusOf(postmaster)?.parent === process.pid) await sleep(PAUSE);
 }
 
 export function send(pid: number, signal: NodeJS.Signals): void {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { breaksReference, orConflict, translateDatabaseError } from '../../../../src/db/errors.ts';
+import { FEED_KEY } from '../../../../src/db/postgres/advisory-keys.ts';
 import { conflict, HawserError } from '../../../../src/lib/errors.ts';
 import { type Handles, openHandles } from '../../../support/postgres/handles.ts';
 import { otherProgram } from '../../../support/postgres/other-program.ts';
@@ -86,20 +87,38 @@ describe('work on PostgreSQL', function () {
 
   it('of one statement is done again likewise', async () => {
     await add(1);
-    await add(2);
     const other = await otherProgram(database.url);
     try {
       // PostgreSQL ends the statement, because the other program looks for a circle much later.
-      await other.query(`set deadlock_timeout = '20s'; begin; update items set text = 'other' where id = 2`);
-      const alone = sql`with found as materialized (select id from items order by id for update)
-        update items set text = 'alone' from found where items.id = found.id`.execute(handles.note);
+      await other.query(`set deadlock_timeout = '20s'; begin; select pg_advisory_xact_lock(2)`);
+      const alone = sql`with one as materialized (select pg_advisory_xact_lock(1)),
+          locks as materialized (select pg_advisory_xact_lock(2) from one)
+        update items set text = 'alone' from locks`.execute(handles.note);
       await other.waitedFor();
-      await other.query(`update items set text = 'other' where id = 1; commit`);
+      // Who waits for such a lock has it before those who come later, so the second try meets no circle.
+      await other.query(`select pg_advisory_xact_lock(1); commit`);
       await alone;
     } finally {
       await other.end();
     }
-    expect((await all()).map(({ text }) => text)).to.deep.equal(['alone', 'alone']);
+    expect((await all()).map(({ text }) => text)).to.deep.equal(['alone']);
+  });
+
+  it('that does not get its turn leaves nothing open on its connection', async () => {
+    const other = await otherProgram(database.url);
+    try {
+      await other.query(`select pg_advisory_lock(${FEED_KEY})`);
+      const refused = add(1).catch((fault: unknown) => fault);
+      await other.waitedFor();
+      await other.query(`select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event = 'advisory'`);
+      expect(await refused).to.be.instanceOf(Error);
+    } finally {
+      await other.end();
+    }
+    expect(await all()).to.deep.equal([]);
+    await add(1);
+    expect(await all()).to.have.length(1);
   });
 
   it('says which column is not unique, and that a row is still named by another', async () => {
