@@ -31,7 +31,8 @@ export class RecordingDisk implements Disk {
     const { journal } = this.options;
     const open = () => DISK.open(path, flags);
     const isThere = existsSync(path);
-    if (isThere) journal.write({ do: 'write', path });
+    // A lock that exists is not opened. After a power cut in a rename it may be a second name of the ref's own file.
+    if (isThere && !flags.includes('x')) journal.write({ do: 'write', path });
     const file = isThere ? await open() : await this.changing('create', path, open);
     const write = (data: Uint8Array | string) => {
       journal.write({ do: 'write', path });
