@@ -205,7 +205,10 @@ describe('a draft that is a copy of another version', () => {
     outside.tag('1.2.0', flat('a', 'b', 'c'));
     outside.tag('1.3.0', [outside.file(MAIN, 'x'.repeat(20_001))]);
     outside.tag('1.4.0', [outside.file(MAIN), outside.file('.gitattributes', 'x'.repeat(3_000))]);
-    await eventually(() => ok(200, hawser.admin.get(versionOf('loose', '1.4.0'))));
+    // The branch follows the tags a moment later.
+    const commitAt = (name: string) =>
+      hawser.git('configurations/loose.git', 'rev-parse', `${name}^{commit}`);
+    await eventually(async () => expect(commitAt('main')).to.equal(commitAt('v1.4.0')));
     const before = refsOf(hawser, 'loose');
     const cases: [object, number, string][] = [
       [{ from: '9.0.0' }, 404, 'not_found'],
