@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { PREVIEW_PLACES } from '../../src/domain/lock-names.ts';
@@ -10,13 +9,12 @@ import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
-import { itOnPostgres, itOnSqlite } from '../support/engine.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { type Holder, holdDatabase } from '../support/held-database.ts';
 import { assign } from '../support/parameter-files.ts';
 import { grant, makeUser } from '../support/people.ts';
-import { databaseName, querySharedCluster } from '../support/postgres.ts';
 import { askFor, groupsOf, nodesOf, PREVIEWS, preview, publishing } from '../support/previews.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
@@ -200,29 +198,6 @@ describe('the life of a preview, and who may read it', function () {
       const failed = await ok(200, read(admin, id));
       expect(failed.state).to.equal('Failed');
       expect(failed.error).to.match(/\.$/);
-    },
-  );
-
-  itOnPostgres(
-    'is Failed, and says why, where the connection is lost by which the fleet is read',
-    async () => {
-      const id = await database.writeNow.transaction().execute(async (trx) => {
-        await sql`lock table node_tags in access exclusive mode`.execute(trx);
-        const asked = askFor(admin, [publishing('web', '1.1.0')]);
-        // The thread may have to start first.
-        await eventually(async () => {
-          const ended = await querySharedCluster(
-            `select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = '${databaseName(hawser.databaseUrl ?? '')}' and query like 'declare%'
-              and wait_event_type = 'Lock'`,
-          );
-          expect(ended).to.have.length(1);
-        }, 20_000);
-        return (await asked).json.id;
-      });
-      const { state, error } = await ended(id);
-      expect(`${state}: ${error}`).to.equal('Failed: The database cannot be reached at the moment.');
-      expect(await preview(admin, [publishing('web', '1.1.0')])).to.include({ state: 'Done' });
     },
   );
 
