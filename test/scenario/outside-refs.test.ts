@@ -133,7 +133,10 @@ describe('an administrator moves refs with stock git beside the running server',
     await eventually(async () => {
       expect(await listed('light')).to.deep.equal(['1.0.1 Published', '1.0.0 Published']);
     });
-    expect((await ok(200, node.client.get(`${path}/checksum`))).version).to.equal('1.0.1');
+    // On PostgreSQL a poll may be answered for a second by what was there before.
+    await eventually(async () => {
+      expect((await ok(200, node.client.get(`${path}/checksum`))).version).to.equal('1.0.1');
+    });
     for (const version of ['2.0.0', '3.0.0']) {
       await expectProblem(hawser.admin.get(`${versionsOf('light')}/${version}`), 404, 'not_found');
       expect(warnings(`refs/tags/v${version}`)).to.equal(0);

@@ -154,6 +154,12 @@ export function urlOf({ port, password }: ClusterAddress, database: string): str
   return `postgres://hawser:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }
 
+/** Many databases share a cluster, and with the default of 5,000 statements the oldest would be forgotten. */
+const STATEMENT_STATISTICS = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.max': '100000',
+};
+
 /** The URL for the superuser. The statistics of all statements are in the view `pg_stat_statements` of `postgres`. */
 export function superUrl({ port, superPassword }: ClusterAddress, database = 'postgres'): string {
   return `postgres://postgres:${encodeURIComponent(superPassword)}@127.0.0.1:${port}/${database}`;
@@ -182,7 +188,7 @@ function baseSettings(programs: string, fsync: boolean): Record<string, string> 
     wal_level: 'minimal',
     max_wal_senders: '0',
     ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
-    ...(hasStatementStatistics(programs) ? { shared_preload_libraries: 'pg_stat_statements' } : {}),
+    ...(hasStatementStatistics(programs) ? STATEMENT_STATISTICS : {}),
   };
 }
 
