@@ -257,6 +257,12 @@ export interface Schema extends NodeTables, PreviewTables {
   changes: { seq: Generated<number>; kind: string; key: string };
   /** The one row's value rises with every change that can alter what a node gets. */
   generation: { id: number; value: number };
+  /** On PostgreSQL: what all servers share besides the registry, such as the key of the authority. */
+  secrets: { name: string; value: Buffer };
+  /** On PostgreSQL: the servers that use the database. */
+  servers: { id: string; version: string; seen_at: Date };
+  /** The one row names the oldest release that may use the database. */
+  oldest_release: { id: number; version: string };
   /** The one row's value rises with every change that can alter what a user may do. */
   access_generation: { id: number; value: number };
 }

@@ -2,7 +2,9 @@
 
 import type { Migration } from 'kysely';
 import { baselineMigration } from './migrations/0019-baseline.ts';
+import { severalServersMigration } from './migrations/0020-several-servers.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
+  '0020-several-servers': severalServersMigration,
 };

@@ -20,6 +20,7 @@ import { nodeListsMigration } from './migrations/0016-node-lists.ts';
 import { previewsMigration } from './migrations/0017-previews.ts';
 import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
 import { runningChangesMigration } from './migrations/0019-running-changes.ts';
+import { severalServersMigration } from './migrations/0020-several-servers.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -41,6 +42,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0017-previews': previewsMigration,
   '0018-activity-and-search': activityAndSearchMigration,
   '0019-running-changes': runningChangesMigration,
+  '0020-several-servers': severalServersMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

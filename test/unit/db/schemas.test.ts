@@ -10,6 +10,11 @@ const ON_SQLITE_ONLY = ['node_cells_empty'];
 /** See its comment in the baseline. */
 const ON_POSTGRES_ONLY = ['reports_by_outcome_not_said'];
 
+/** SQLite belongs to one server, and its repositories and secrets are files. */
+const TABLES_ON_POSTGRES_ONLY = [
+  ...['git_object_parts', 'git_objects', 'git_refs', 'git_repositories', 'secrets', 'servers'],
+];
+
 describe('the schemas of both engines', () => {
   let both: BothEngines;
 
@@ -22,7 +27,7 @@ describe('the schemas of both engines', () => {
     const sqlite = await sqliteTables(both.sqlite, ON_SQLITE_ONLY);
     const postgres = await postgresTables(both.postgres, ON_POSTGRES_ONLY);
     expect(Object.keys(sqlite)).to.have.length.above(40);
-    expect(Object.keys(postgres)).to.deep.equal(Object.keys(sqlite));
+    expect(Object.keys(postgres)).to.deep.equal([...Object.keys(sqlite), ...TABLES_ON_POSTGRES_ONLY].sort());
     for (const [name, table] of Object.entries(sqlite)) expect(postgres[name], name).to.deep.equal(table);
   });
 
@@ -41,7 +46,7 @@ describe('the schemas of both engines', () => {
   it('have the same migrations after the baseline', () => {
     const [baseline, ...later] = Object.keys(MIGRATIONS);
     expect(baseline).to.equal('0019-baseline');
-    expect(later).to.deep.equal(MIGRATION_NAMES.filter((name) => name > '0020'));
+    expect(later).to.deep.equal(MIGRATION_NAMES.filter((name) => name >= '0020'));
   });
 
   it('order texts by their bytes on PostgreSQL', async () => {
