@@ -3,6 +3,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Locks } from '../lib/locks.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { GitTables } from './git-tables.ts';
 import type { NodeLookup } from './node-lookup.ts';
 import type { NodeNames } from './node-names.ts';
 import type { Schema } from './schema.ts';
@@ -44,6 +45,8 @@ export interface Database {
   nodeNames: NodeNames;
   /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
+  /** The repositories in PostgreSQL; null where they are folders. */
+  repositories: GitTables | null;
   /** The locks that all processes on this database share. */
   locks: Locks;
   /**
