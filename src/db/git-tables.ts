@@ -1,7 +1,6 @@
 /** Repositories in PostgreSQL: what is asked of their tables. Object ids are 40 hexadecimal digits. */
 
-import type { Db } from './database.ts';
-import type { RepositoryRemovalsTable } from './schema.ts';
+import type { Db, RepositoryRemovalsTable } from './schema.ts';
 
 /** Which repository a configuration, a composite or a set of parameters has. */
 export type RepositoryName = RepositoryRemovalsTable;
