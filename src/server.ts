@@ -20,6 +20,7 @@ import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
+import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
 import {
   closeStores,
@@ -60,7 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     if (options.part === undefined) await prepareStores(options, stores);
     stores.store.open();
-    return await listen(options, stores, await loadTls(options, stores.locks));
+    return await listen(options, stores, await loadTls(options, stores));
   } catch (error) {
     await closeStores(stores);
     throw error;
@@ -104,8 +105,9 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
     evidence,
   });
-  const ticketKeys = part && { ticketKeys: part.ticketKeys };
-  const listeners = await openListeners(config, { material, ...ticketKeys, handler, log, clock });
+  const ticketKeys = (await sharedTicketKeys(database, material)) ?? part?.ticketKeys;
+  const tls = { material, ...(ticketKeys && { ticketKeys }) };
+  const listeners = await openListeners(config, { ...tls, handler, log, clock });
   showTlsTerms(metrics, material);
   const reloadTls = (keys?: Buffer) => reload(options, stores, listeners, keys);
   const schedules = isLeader ? startSchedules(options, stores, { retention, reloadTls }) : null;
@@ -192,14 +194,14 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
 
 async function reload(
   options: ServerOptions,
-  { locks, metrics }: Stores,
+  stores: Stores,
   listeners: Listeners,
   ticketKeys?: Buffer,
 ): Promise<void> {
   try {
-    const material = await loadTls(options, locks);
-    listeners.reload(material, ticketKeys);
-    showTlsTerms(metrics, material);
+    const material = await loadTls(options, stores);
+    listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
+    showTlsTerms(stores.metrics, material);
     options.log.info('TLS files loaded anew');
   } catch (error) {
     options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');
