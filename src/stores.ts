@@ -47,9 +47,9 @@ export interface ServerOptions {
 /** The part of one process in a server of several (workers/). */
 export interface Part {
   locks: Locks;
-  /** Whether it does what only one must: the schedules, and the renewal of the made certificate. */
+  /** Whether it does what one process of a server must: it competes for the lead, and renews the made certificate. */
   isLeader: boolean;
-  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. */
+  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. PostgreSQL has its own. */
   ticketKeys: Buffer;
   /** When the last of the others ended unexpectedly, in epoch milliseconds. */
   leftBefore(): number;
