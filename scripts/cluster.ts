@@ -76,7 +76,7 @@ async function main({ servers, fleet }: Wish, signal: Promise<void>): Promise<vo
   const password = randomBytes(18).toString('base64url');
   const own = await ownCluster();
   const settings = { HAWSER_ADMIN_PASSWORD: password, ...REAL_HASHES };
-  const cluster = await ServerCluster.make(own, { servers, settings });
+  const cluster = await ServerCluster.make(await own.newDatabase(), { servers, settings });
   try {
     await Promise.race([signal, cluster.start()]);
     if (fleet !== null) return await Promise.race([signal, simulate(cluster, password, fleet)]);

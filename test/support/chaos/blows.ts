@@ -3,6 +3,7 @@
 import type { ServerCluster } from '../cluster/cluster.ts';
 import type { ClusterServer } from '../cluster/server.ts';
 import type { Random } from '../crash/random.ts';
+import type { Cluster } from '../postgres.ts';
 
 /** A blow kills some servers and perhaps PostgreSQL. */
 export interface Blow {
@@ -38,7 +39,7 @@ export function chooseBlow({ servers }: ServerCluster, random: Random): Blow {
 }
 
 /** Kills all that the blow hits at the same moment. */
-export async function strike({ postgres }: ServerCluster, { servers, hitsPostgres }: Blow): Promise<void> {
+export async function strike({ servers, hitsPostgres }: Blow, postgres: Cluster): Promise<void> {
   const kills = servers.map((server) => server.kill());
   if (hitsPostgres) await postgres.kill();
   await Promise.all(kills);

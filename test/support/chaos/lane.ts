@@ -56,7 +56,7 @@ export class ChaosLane {
    * @throws Error with the folder that it left, at the first fault
    */
   async live(rounds: number, onRound: (blow: Blow['kind'], seconds: number) => void): Promise<void> {
-    this.cluster = await ServerCluster.make(this.own, { servers: this.count });
+    this.cluster = await ServerCluster.make(await this.own.newDatabase(), { servers: this.count });
     let isWhole = false;
     try {
       await this.begin();
@@ -96,7 +96,7 @@ export class ChaosLane {
       await sleep(random.below(20));
       work.stop();
       work.setAway(blow.hitsPostgres);
-      await strike(cluster, blow);
+      await strike(blow, this.own.cluster);
       if (blow.hitsPostgres) await this.own.cluster.start();
       if (cluster.living.length > 0) await this.goOn(work);
       await work.done;

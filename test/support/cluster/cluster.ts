@@ -7,7 +7,7 @@ import type { Target } from '../client.ts';
 import { ADMIN_PASSWORD, CHEAP_HASHES } from '../hawser.ts';
 import { canBalance, type Nginx, startBalancer } from '../nginx.ts';
 import { steadyPort } from '../ports.ts';
-import type { OwnCluster, TestDatabase } from '../postgres.ts';
+import type { TestDatabase } from '../postgres.ts';
 import { ClusterServer } from './server.ts';
 
 export interface ServerClusterOptions {
@@ -20,26 +20,21 @@ export interface ServerClusterOptions {
 export class ServerCluster {
   readonly folder: string;
   readonly servers: readonly ClusterServer[];
-  readonly postgres: OwnCluster['cluster'];
   readonly database: TestDatabase;
   private balancer: Nginx | null = null;
 
-  private constructor(
-    folder: string,
-    servers: readonly ClusterServer[],
-    postgres: OwnCluster['cluster'],
-    database: TestDatabase,
-  ) {
+  private constructor(folder: string, servers: readonly ClusterServer[], database: TestDatabase) {
     this.folder = folder;
     this.servers = servers;
-    this.postgres = postgres;
     this.database = database;
   }
 
-  /** Prepares the servers on a new database, and starts none of them. */
-  static async make(own: OwnCluster, { servers: count, settings }: ServerClusterOptions) {
+  /**
+   * Prepares the servers, and starts none of them.
+   * @param database an empty one, which goes with the servers
+   */
+  static async make(database: TestDatabase, { servers: count, settings }: ServerClusterOptions) {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-cluster-'));
-    const database = await own.newDatabase();
     const common = {
       HAWSER_ADMIN_PASSWORD: ADMIN_PASSWORD,
       HAWSER_DATABASE_URL: database.url,
@@ -49,7 +44,7 @@ export class ServerCluster {
     const servers: ClusterServer[] = [];
     for (let number = 1; number <= count; number += 1)
       servers.push(new ClusterServer(number, await steadyPort(), join(folder, `server-${number}`), common));
-    return new ServerCluster(folder, servers, own.cluster, database);
+    return new ServerCluster(folder, servers, database);
   }
 
   /** Starts all servers at the same time, and then nginx where it is installed. */
