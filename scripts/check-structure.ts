@@ -15,7 +15,8 @@ const RANKS: Record<string, number> = {
   'config.ts': 0,
   domain: 1,
   db: 2,
-  git: 2,
+  // Refs and objects are in the database or in folders.
+  git: 2.5,
   agent: 2,
   security: 3,
   versions: 4,

@@ -25,6 +25,7 @@ import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { setPasswordCost } from './security/passwords.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
+import { followFeed } from './versions/follow-feed.ts';
 import { reconcile } from './versions/reconcile.ts';
 import { GitStore } from './versions/store.ts';
 
@@ -114,6 +115,9 @@ export async function openStores({
     log,
     cacheBytes: config.cacheBytes / 2,
     ...(fs && { fs }),
+    ...(database.repositories && {
+      shared: { reader: database.repositories, tables: database.repositories },
+    }),
     locks,
     ...(part && { leftBefore: part.leftBefore }),
     onRefsMoved: (repository, isAwaited, trx = isAwaited ? database.write : database.writeNow) =>
@@ -122,14 +126,7 @@ export async function openStores({
     onOperation: metrics.work.onGitOperation,
   });
   // A process that has the stores to itself knows of its own moves.
-  if (part !== undefined)
-    database.changes.subscribe({
-      onChange: (kind, name) => {
-        if (kind === 'configurations' || kind === 'composites' || kind === 'parameters')
-          store.invalidate({ kind, name });
-      },
-      onLost: () => store.invalidate(),
-    });
+  if (part !== undefined || database.repositories !== null) followFeed(store, database);
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
   return { database, store, locks, metrics };
@@ -190,7 +187,8 @@ async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
     now: clock.now(),
   });
   if (password !== null) options.showFirstPassword(password);
-  await reconcile({ database, store, log, now: clock.now() });
+  // In PostgreSQL a row and its repository are made and removed by one commit.
+  if (database.repositories === null) await reconcile({ database, store, log, now: clock.now() });
 }
 
 function checkAdminPassword(password: string | null): void {

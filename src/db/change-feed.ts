@@ -5,12 +5,19 @@
 
 import type { Awaitable } from '../lib/awaitable.ts';
 
-export type ChangeKind = 'certificates' | 'scopes' | 'configurations' | 'composites' | 'parameters' | 'nodes';
+export type ChangeKind =
+  | 'certificates'
+  | 'scopes'
+  | 'configurations'
+  | 'composites'
+  | 'parameters'
+  | 'nodes'
+  | 'refs';
 
 export interface ChangeListener {
   /**
    * @param key is a certificate's thumbprint, the id of a scope type or value, or the name of a configuration or composite
-   *   whose refs have moved, or the number of a node that was deleted
+   *   whose refs have moved, or the number of a node that was deleted, or a `RefsChange` as JSON
    */
   onChange(kind: ChangeKind, key: string): void;
   /** Everything may have changed, because some changes are no longer listed. */

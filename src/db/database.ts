@@ -1,14 +1,14 @@
 /** What the rest of the server knows of the database: handles for queries, and what is looked up for polls. */
 
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Locks } from '../lib/locks.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { GitTables } from './git-tables.ts';
 import type { NodeLookup } from './node-lookup.ts';
 import type { NodeNames } from './node-names.ts';
 import type { Schema } from './schema.ts';
 
-/** A handle or a transaction: the first argument of every query function. */
-export type Db = Kysely<Schema> | Transaction<Schema>;
+export type { Db } from './schema.ts';
 
 /** Where the database is: `hawser.db` in the data folder, or a PostgreSQL server. */
 export interface DatabasePlace {
@@ -44,6 +44,8 @@ export interface Database {
   nodeNames: NodeNames;
   /** `catchUp` must be called before anything is answered from memory. */
   changes: ChangeFeed;
+  /** The repositories in PostgreSQL; null where they are folders. */
+  repositories: GitTables | null;
   /** The locks that all processes on this database share. */
   locks: Locks;
   /**

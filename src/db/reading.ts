@@ -5,6 +5,7 @@
 
 import type { Awaitable } from '../lib/awaitable.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { GitReader } from './git-tables.ts';
 
 /** A query that both engines understand. */
 export interface RowQuery {
@@ -21,6 +22,8 @@ export type Reading<T> = Generator<RowQuery, T, void>;
 export interface ReadingDatabase {
   /** Tells of changes when `catchUp` is called, and never by itself. */
   changes: ChangeFeed;
+  /** The repositories in PostgreSQL; null where they are folders. */
+  repositories: GitReader | null;
   /**
    * Carries out a reading. All of its queries see the state of one moment, which is not older than the call.
    * @throws HawserError unavailable if PostgreSQL is away; the driver's error for a fault of SQLite

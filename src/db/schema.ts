@@ -3,7 +3,7 @@
  * `*_key` columns hold a name in one case, so that uniqueness does not depend on case.
  */
 
-import type { Generated } from 'kysely';
+import type { Generated, Kysely, Transaction } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
 
@@ -266,3 +266,6 @@ export interface Schema extends NodeTables, PreviewTables {
   /** The one row's value rises with every change that can alter what a user may do. */
   access_generation: { id: number; value: number };
 }
+
+/** A handle or a transaction: the first argument of every query function. */
+export type Db = Kysely<Schema> | Transaction<Schema>;

@@ -57,6 +57,20 @@ export const DISK: Disk = {
   rmdir: promisify<string>(rmdir),
 };
 
+/** For a cache, which a power cut may spoil: nothing is flushed. */
+export const UNFLUSHED_DISK: Disk = {
+  ...DISK,
+  async open(path, flags) {
+    const file = await DISK.open(path, flags);
+    return {
+      writeFile: (data) => file.writeFile(data),
+      sync: async () => undefined,
+      utimes: (accessed, modified) => file.utimes(accessed, modified),
+      close: () => file.close(),
+    };
+  },
+};
+
 class OpenFile implements DiskFile {
   private readonly descriptor: number;
 

@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createDeflate, createInflate, deflateSync, inflateSync } from 'node:zlib';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
@@ -82,7 +82,7 @@ export async function readLooseObject(
   return { type: bytes.toString('latin1', 0, bytes.indexOf(0x20)), content: bytes.subarray(start) };
 }
 
-interface Inflated {
+export interface Inflated {
   /** The whole object, its header included. */
   bytes: Buffer;
   /** The offset at which the content starts. */
@@ -97,6 +97,16 @@ async function inflateFile(
   const file = isSmall ? ((isNow ? fs.readNow(path) : null) ?? (await fs.readFile(path))) : null;
   const small = file && inflateSmall(file);
   return small ?? inflateAside(fs.readStream(path));
+}
+
+/**
+ * The object in a file's bytes, which are given in pieces.
+ * @throws Error when they are not those of an object
+ */
+export async function inflateObject(pieces: readonly Buffer[]): Promise<Inflated> {
+  const [first] = pieces;
+  const small = pieces.length === 1 && first && first.length <= SMALL ? inflateSmall(first) : null;
+  return small ?? inflateAside(Readable.from(pieces));
 }
 
 /** Null when the result would be large. */

@@ -68,6 +68,11 @@ export interface RefSnapshot {
   packed: PackedFile;
 }
 
+/** A snapshot of refs that do not lie in a folder. */
+export function snapshotOf(refs: ReadonlyMap<string, string>): RefSnapshot {
+  return { folders: new Map(), loose: new Map(), packed: { stamp: null, digest: '', refs } };
+}
+
 /** The oid of one ref; null when the ref does not exist. */
 export function readRef(fs: AtomicFs, gitdir: string, name: string): string | null {
   return readLooseRef(fs, gitdir, name) ?? findPackedRef(readPackedRefs(fs, gitdir), name);

@@ -3,6 +3,10 @@
 export const REPOSITORY_KINDS = ['configurations', 'composites', 'parameters'] as const;
 export type RepositoryKind = (typeof REPOSITORY_KINDS)[number];
 
+export function isRepositoryKind(text: string): text is RepositoryKind {
+  return (REPOSITORY_KINDS as readonly string[]).includes(text);
+}
+
 export interface RepositoryRef {
   kind: RepositoryKind;
   name: string;

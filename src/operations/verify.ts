@@ -48,7 +48,7 @@ export async function verifyChecksum(
   text: string,
 ): Promise<readonly string[]> {
   const kept = await readKept(place, text.toLowerCase());
-  const store = readOnlyStore(place.reposDir);
+  const store = readOnlyStore(place.reposDir, null);
   try {
     const parameters = new ParameterReader(store, new DocumentsInThread(), () => undefined);
     const maker = new ManifestMaker(store, parameters);

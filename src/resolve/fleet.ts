@@ -6,6 +6,7 @@ import { openForReading } from '../db/open-reading.ts';
 import { readingFleet } from '../db/read-fleet.ts';
 import type { ReadingDatabase } from '../db/reading.ts';
 import { HawserError } from '../lib/errors.ts';
+import { followFeed } from '../versions/follow-feed.ts';
 import { readOnlyStore } from '../versions/inspection.ts';
 import type { GitStore } from '../versions/store.ts';
 import type { VersionSource } from '../versions/version-source.ts';
@@ -39,17 +40,10 @@ export class Fleet {
   /** @throws the driver's error if the file of SQLite cannot be opened */
   constructor({ reposDir, cacheBytes, ...place }: FleetPlace) {
     this.database = openForReading(place);
-    this.store = readOnlyStore(reposDir, cacheBytes);
-    this.database.changes.subscribe({
-      onChange: (kind, name) => {
-        if (kind !== 'configurations' && kind !== 'composites' && kind !== 'parameters') return;
-        this.store.invalidate({ kind, name });
-        this.moved?.add(`${kind}/${name}`);
-      },
-      onLost: () => {
-        this.store.invalidate();
-        this.moved = null;
-      },
+    this.store = readOnlyStore(reposDir, this.database.repositories, cacheBytes);
+    followFeed(this.store, this.database, (ref) => {
+      if (ref === null) this.moved = null;
+      else this.moved?.add(`${ref.kind}/${ref.name}`);
     });
   }
 

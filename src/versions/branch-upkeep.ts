@@ -3,7 +3,9 @@
 import type { LRUCache } from 'lru-cache';
 import type { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
+import type { RefBackend } from '../git/ref-backend.ts';
 import type { RefSnapshot } from '../git/ref-reader.ts';
+import type { VersionKind } from './kinds.ts';
 import type { LeftOver, RepositoryIndex } from './repository-index.ts';
 import type { VersionRef } from './types.ts';
 import type { VersionObjects } from './version-objects.ts';
@@ -15,6 +17,13 @@ export interface BranchTools {
   objects: ObjectStore;
   versions: VersionObjects;
   trees: TreeCache;
+}
+
+/** The repository that a branch is in. */
+export interface BranchSite {
+  gitdir: string;
+  refs: RefBackend;
+  kind: VersionKind;
 }
 
 export interface BranchState {

@@ -18,6 +18,11 @@ export class CorruptionTracker {
     this.repository = repository;
   }
 
+  /** What is told of each of them. */
+  get faults(): { ref: string; reason: string }[] {
+    return [...this.names].map((ref) => ({ ref, reason: 'repository_damaged' }));
+  }
+
   /** Whether it is time for another attempt. */
   get isDue(): boolean {
     return this.names.size > 0 && performance.now() - this.attemptedAt > ROUND;

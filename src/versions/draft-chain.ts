@@ -4,8 +4,7 @@
  */
 
 import { type CommitObject, type Signature, sign } from '../git/commits.ts';
-import { History, readShallow } from '../git/history.ts';
-import type { GitFolder } from '../git/lock-file.ts';
+import { History } from '../git/history.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { preciseTime, readTrailers } from '../git/trailers.ts';
 import type { Person } from '../git/types.ts';
@@ -17,6 +16,13 @@ const MAX_CHAIN = 1_000;
 const CREATED_AT = 'Created-At';
 /** As git names people: `alice <alice@example.org>`. Only commits of edits have it. */
 const CREATED_BY = 'Created-By';
+
+/** The repository that a draft is in. */
+export interface DraftSite {
+  gitdir: string;
+  /** The commits at which history ends. */
+  shallow(): Promise<ReadonlySet<string>>;
+}
 
 /** Who made a draft, and when in epoch milliseconds. */
 export interface DraftOrigin {
@@ -59,11 +65,11 @@ export function editTrailers({ createdAt, creator }: DraftOrigin): Record<string
  */
 export async function placeDraft(
   objects: ObjectStore,
-  { fs, gitdir }: Pick<GitFolder, 'fs' | 'gitdir'>,
+  { gitdir, shallow }: DraftSite,
   tip: string,
   { parent, published }: { parent: string | null; published: ReadonlySet<string> },
 ): Promise<string> {
-  const history = new History(objects, gitdir, await readShallow(fs, gitdir));
+  const history = new History(objects, gitdir, await shallow());
   const chain: CommitObject[] = [];
   for await (const { oid, commit } of history.firstParents(tip)) {
     if (chain.length > 0 && published.has(oid)) break;

@@ -4,9 +4,11 @@
  */
 
 import { join } from 'node:path';
+import type { GitReader } from '../db/git-tables.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, type Disk } from '../git/disk.ts';
 import { guardDisk, isCorruption, missingRepository, unlessAbsent } from '../git/disk-errors.ts';
+import { FolderObjects } from '../git/folder-objects.ts';
 import { readShallow } from '../git/history.ts';
 import type { ObjectContent } from '../git/loose-objects.ts';
 import { PackCaches } from '../git/object-caches.ts';
@@ -79,14 +81,20 @@ async function refuse(): Promise<never> {
 /**
  * A store for reading. It must not be opened, which would make folders and sweep. Where the index would tidy or remember
  * something on the disk, it fails silently, as it may on any full disk.
+ * @param reader reads repositories in PostgreSQL, of which the folder is a cache; null where they are in the folder
  */
-export function readOnlyStore(root: string, cacheBytes = STORE_CACHE_BYTES): GitStore {
+export function readOnlyStore(
+  root: string,
+  reader: GitReader | null,
+  cacheBytes = STORE_CACHE_BYTES,
+): GitStore {
   return new GitStore({
     root,
     log: createLog('silent'),
     cacheBytes,
     onRefsMoved: async () => undefined,
     fs: new AtomicFs(READ_ONLY),
+    ...(reader && { shared: { reader, tables: null } }),
   });
 }
 
@@ -99,7 +107,7 @@ export function inspectRepository(root: string, ref: RepositoryRef): Promise<Ins
   return guardDisk(async () => {
     const fs = new AtomicFs(READ_ONLY);
     const gitdir = gitdirOf(root, ref);
-    const objects = new ObjectStore(fs, new PackCaches(fs, PACK_BYTES));
+    const objects = new ObjectStore(new FolderObjects(fs, new PackCaches(fs, PACK_BYTES)));
     const { refs } = await listRefs(fs, gitdir);
     const shallow = await readShallow(fs, gitdir);
     const { seen, faults } = await walkObjects({ objects, gitdir, shallow }, refs);
@@ -174,7 +182,7 @@ async function inspectUnreachable(
 
 /** The tags and drafts that the server does not take for versions, with its reasons where it has one. */
 async function listIgnoredRefs(root: string, ref: RepositoryRef, names: readonly string[]): Promise<Fault[]> {
-  const store = readOnlyStore(root);
+  const store = readOnlyStore(root, null);
   try {
     const counted = new Set<string>();
     const index = await store.index(ref);

@@ -5,21 +5,20 @@
 
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
-import type { GitFolder } from '../git/lock-file.ts';
-import { MAIN, oidOf, type RefSnapshot, readRef } from '../git/ref-reader.ts';
-import { deleteRefs, moveRef } from '../git/refs.ts';
+import type { RefBackend } from '../git/ref-backend.ts';
+import { MAIN, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
 import type { LeftOver } from './repository-index.ts';
 import { ONLY_SERIES, type VersionRef } from './types.ts';
 
 export class MainBranch implements BranchUpkeep {
-  private readonly folder: GitFolder;
+  private readonly refs: RefBackend;
   /** Where we have moved `main` to since the refs were read. */
   private moved: { snapshot: RefSnapshot | undefined; oid: string | null } | undefined;
 
-  constructor(folder: GitFolder) {
-    this.folder = folder;
+  constructor(refs: RefBackend) {
+    this.refs = refs;
   }
 
   isBehind(state: BranchState): boolean {
@@ -42,7 +41,7 @@ export class MainBranch implements BranchUpkeep {
     };
     const dropWithdrawals = async () => {
       for (const left of state.index.leftWithdrawals) {
-        await deleteRefs(this.folder, [left]);
+        await this.refs.moveForGood({ name: left.name, from: left.oid, to: null });
         state.index.removeWithdrawal(left);
       }
     };
@@ -50,9 +49,9 @@ export class MainBranch implements BranchUpkeep {
       const known = this.mainOf(state);
       if (placeOf(state, known) === known) return;
       // The branch may have moved since the refs were read, because a write of our own reads only what it wrote.
-      const from = readRef(this.folder.fs, this.folder.gitdir, MAIN);
+      const from = this.refs.get(MAIN);
       const to = placeOf(state, from);
-      if (to !== from) await moveRef(this.folder, { name: MAIN, from, to });
+      if (to !== from) await this.refs.moveForGood({ name: MAIN, from, to });
       this.moved = { snapshot: state.snapshot, oid: to };
     };
     try {

@@ -3,12 +3,12 @@
  * its name says.
  */
 
-import { dirname } from 'node:path';
 import { isVersion } from '../domain/version-order.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import { damagedRepository, isCorruption, missingRepository } from '../git/disk-errors.ts';
+import { isCorruption } from '../git/disk-errors.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { changedRefs, followRef, oidOf, type RefSnapshot, readSnapshot } from '../git/ref-reader.ts';
+import type { RefBackend } from '../git/ref-backend.ts';
+import { changedRefs, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
@@ -176,29 +176,21 @@ function keyOf({ name, oid }: NamedRef): string {
 
 export class RefReader {
   readonly checks: RefChecks;
-  private readonly fs: AtomicFs;
+  private readonly refs: RefBackend;
   private readonly log: Log;
   private readonly kind: VersionKind;
-  private readonly gitdir: string;
   /** The ids of refs that are named like versions and are none, and that the log has been told of. */
   private readonly warned = new Set<string>();
 
   constructor(
     tools: CheckTools & { log: Log },
-    kind: VersionKind,
-    gitdir: string,
+    { kind, gitdir, refs }: { kind: VersionKind; gitdir: string; refs: RefBackend },
     corruption: CorruptionTracker,
   ) {
-    this.fs = tools.fs;
+    this.refs = refs;
     this.log = tools.log;
     this.kind = kind;
-    this.gitdir = gitdir;
     this.checks = new RefChecks(tools, kind, gitdir, corruption);
-  }
-
-  /** Whether the folder of the repository is on the disk. */
-  get isThere(): boolean {
-    return this.fs.lstatNow(this.gitdir) !== undefined;
   }
 
   /**
@@ -208,16 +200,14 @@ export class RefReader {
    * @throws HawserError `repository_missing`, `repository_damaged`
    */
   async readRefs(previous: RefSnapshot | undefined, moved?: string): Promise<RefSnapshot | undefined> {
-    const followed = previous && moved !== undefined && followRef(this.fs, this.gitdir, previous, moved);
+    const followed = previous && moved !== undefined && this.refs.follow(previous, moved);
     if (followed) return followed;
     try {
-      return await readSnapshot(this.fs, this.gitdir, previous);
+      return await this.refs.read(previous);
     } catch (error) {
       const isMissing = error instanceof HawserError && error.code === 'repository_missing';
       if (!isMissing || !this.kind.isMadeOnDemand) throw error;
-      if (this.isThere) throw damagedRepository(error);
-      // Only the folder of all repositories of this kind tells for certain that this one was never made.
-      if (this.fs.lstatNow(dirname(this.gitdir)) === undefined) throw missingRepository(error);
+      this.refs.requireAbsent(error);
       return undefined;
     }
   }

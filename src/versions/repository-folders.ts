@@ -5,8 +5,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, parse } from 'node:path';
+import type { Db } from '../db/database.ts';
+import { notePendingDeletion } from '../db/repository-rows.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { errnoOf, guardDisk, unlessAbsent } from '../git/disk-errors.ts';
+import { FolderRefs } from '../git/folder-refs.ts';
 import { gitdirOf, makeSkeleton, nameOfFolder, readSettings } from '../git/repository-layout.ts';
 import {
   REPOSITORY_KINDS,
@@ -16,22 +19,29 @@ import {
 } from '../git/types.ts';
 import { conflict } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import type { FillRepository, PlacedRepository, RepositoryPlace } from './repository-place.ts';
 
 /** The folder in which repositories are built, and to which they are moved to be removed. Each start empties it. */
 const TEMPORARY = '.tmp';
 
-export class RepositoryFolders {
-  readonly root: string;
-  private readonly fs: AtomicFs;
-  private readonly log: Log;
+export interface FolderTools {
+  fs: AtomicFs;
+  log: Log;
+  /** Epoch milliseconds. A process of this server that has ended left the lock files that are older. */
+  leftBefore(): number;
+}
 
-  constructor(root: string, fs: AtomicFs, log: Log) {
+export class RepositoryFolders implements RepositoryPlace {
+  private readonly root: string;
+  private readonly tools: FolderTools;
+  private readonly fs: AtomicFs;
+
+  constructor(root: string, tools: FolderTools) {
     this.root = root;
-    this.fs = fs;
-    this.log = log;
+    this.tools = tools;
+    this.fs = tools.fs;
   }
 
-  /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
   async prepare(): Promise<void> {
     await guardDisk(async () => {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
@@ -46,7 +56,6 @@ export class RepositoryFolders {
     });
   }
 
-  /** The names of the repositories on the disk, sorted. */
   async list(kind: RepositoryKind): Promise<string[]> {
     const entries = await guardDisk(() => this.fs.readdir(join(this.root, kind)));
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => nameOfFolder(entry.name));
@@ -59,27 +68,25 @@ export class RepositoryFolders {
     return stats?.isDirectory() ?? false;
   }
 
-  /** The settings as written at creation; null for a repository that Hawser did not make. */
   settings(ref: RepositoryRef): Promise<RepositorySettings | null> {
     return guardDisk(() => readSettings(this.fs, gitdirOf(this.root, ref)));
   }
 
-  /**
-   * Makes a repository.
-   * @param settings null for parameters, which have no row of their own
-   * @param fill called with the folder in which the repository is built
-   * @throws HawserError conflict `name_taken`
-   */
+  refsOf(_ref: RepositoryRef, gitdir: string): FolderRefs {
+    return new FolderRefs({ ...this.tools, gitdir });
+  }
+
   async make(
-    gitdir: string,
+    { gitdir }: PlacedRepository,
     settings: RepositorySettings | null,
-    fill: (site: string) => Promise<void> = async () => undefined,
+    fill: FillRepository,
   ): Promise<void> {
     const site = this.temporary();
     let place = site;
     try {
       await makeSkeleton(this.fs, site, settings);
-      await fill(site);
+      const first = await fill(site);
+      if (first !== null) await this.fs.writeFile(join(site, first.name), `${first.oid}\n`);
       await this.fs.rename(site, gitdir, () => {
         place = gitdir;
       });
@@ -90,8 +97,11 @@ export class RepositoryFolders {
     }
   }
 
-  /** Removes a repository, at once for all who look. It need not exist. */
-  async remove(gitdir: string, removed: () => Promise<void>): Promise<void> {
+  unmake(repository: PlacedRepository): Promise<void> {
+    return this.fs.discard(repository.gitdir);
+  }
+
+  async remove({ gitdir }: PlacedRepository, removed: () => Promise<void>): Promise<void> {
     const site = this.temporary();
     try {
       await guardDisk(() => unlessAbsent(this.fs.rename(gitdir, site), undefined));
@@ -100,11 +110,15 @@ export class RepositoryFolders {
       // If this fails it is done later. The repository itself is gone either way.
       await this.fs
         .discard(site)
-        .catch((error) => this.log.warn({ err: error }, 'could not empty a removed repository'));
+        .catch((error) => this.tools.log.warn({ err: error }, 'could not empty a removed repository'));
     }
   }
 
-  /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
+  /** The folder is moved away once the row is gone. */
+  noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
+    return notePendingDeletion(trx, ref);
+  }
+
   async writeFault(): Promise<string | null> {
     if (this.fs.writeFault === null) return null;
     const probe = this.temporary();

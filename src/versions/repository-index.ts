@@ -5,8 +5,10 @@
 
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { isVersion } from '../domain/version-order.ts';
+import { damagedRepository } from '../git/disk-errors.ts';
 import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { PackedRef } from '../git/refs.ts';
+import { notFound } from '../lib/errors.ts';
 import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
 import { isSameWithdrawal, SortedVersions } from './sorted-versions.ts';
@@ -80,9 +82,14 @@ export class RepositoryIndex implements SeriesIndex {
     return this.checks.values();
   }
 
-  /** The entry point that a version takes from another one. */
-  inheritedEntryPoint(version: string): string | undefined {
-    return this.inheritance.inherited.get(version);
+  /**
+   * The entry point that a version takes from another one.
+   * @throws HawserError not_found if there is no such version any more; `repository_damaged` if the other one cannot be read
+   */
+  requireInheritedEntryPoint(version: string): string {
+    const entryPoint = this.inheritance.inherited.get(version);
+    if (entryPoint !== undefined) return entryPoint;
+    throw this.of(ONLY_SERIES).get(version) ? damagedRepository() : notFound('There is no such version.');
   }
 
   /** Maps each version that names no entry point to the published version from which it takes one. */

@@ -6,7 +6,7 @@ import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { guardDisk } from '../git/disk-errors.ts';
 import type { PackCaches } from '../git/object-caches.ts';
-import { gitdirOf, sweepLeftOvers } from '../git/repository-layout.ts';
+import { gitdirOf } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { Watch } from '../git/watch.ts';
 import { HawserError } from '../lib/errors.ts';
@@ -72,6 +72,14 @@ export class RepositoryPool {
     else for (const repository of this.repositories.values()) repository.invalidate();
   }
 
+  /** Drops a repository that somebody else has removed. */
+  drop(ref: RepositoryRef): void {
+    const repository = this.peek(ref);
+    if (repository === undefined) return;
+    repository.drop();
+    this.dropIfIdle(repository);
+  }
+
   async reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
     const repository = this.repositoryOf(ref);
     try {
@@ -99,7 +107,7 @@ export class RepositoryPool {
    * it took the lock. To wait for it while holding another repository's lock could last for ever.
    */
   async tidyInTurn(repository: Repository): Promise<void> {
-    if ((!repository.untidy && !repository.moves.isHalfway) || this.closed) return;
+    if ((!repository.untidy && !repository.refs.isHalfway) || this.closed) return;
     const { ref } = repository;
     const tidy = () => this.holding(ref, (held) => this.tidied(held, async () => undefined));
     await this.track(this.tools.locks.runIfFree(repositoryLock(ref), tidy)).catch((error) =>
@@ -130,12 +138,12 @@ export class RepositoryPool {
     await this.prepare(repository);
     try {
       const result = await work(repository);
-      repository.moves.confirm();
-      await repository.tidy();
+      repository.refs.confirm();
+      if (!repository.refs.isTransactional) await repository.tidy();
       return result;
     } catch (error) {
       // Whether the work was recorded is found out by the next holder, who records it if it was not.
-      if (isOutcomeUnknown(error)) repository.moves.confirm();
+      if (isOutcomeUnknown(error)) repository.refs.confirm();
       await repository.rollBack().catch((failure) => this.warn(failure, 'could not undo a change yet'));
       throw error;
     } finally {
@@ -153,7 +161,7 @@ export class RepositoryPool {
   }
 
   private dropIfIdle(repository: Repository): void {
-    const { gitdir } = repository.folder;
+    const { gitdir } = repository;
     if (!repository.idle || this.repositories.get(gitdir) !== repository) return;
     this.repositories.delete(gitdir);
     this.tools.packs.drop(gitdir);
@@ -174,9 +182,7 @@ export class RepositoryPool {
     await repository.rollBack();
     if (!repository.swept && !repository.absent) {
       repository.swept = true;
-      await sweepLeftOvers(this.tools.fs, repository.folder.gitdir).catch((error) =>
-        this.warn(error, 'could not sweep a repository'),
-      );
+      await repository.refs.sweep().catch((error) => this.warn(error, 'could not sweep a repository'));
     }
     if (!(await repository.tidy())) return;
     repository.notifier.isDue = true;
@@ -204,6 +210,8 @@ export class RepositoryPool {
       await repository.lookAgain();
       await this.tidyInTurn(repository);
     } catch (error) {
+      // What is known holds until PostgreSQL answers again.
+      if (error instanceof HawserError && error.kind === 'unavailable') return;
       this.warn(error, 'cannot read the refs of a repository any more');
       await repository.forget().catch((failure) => this.warn(failure, 'could not pass on that refs moved'));
       this.dropIfIdle(repository);

@@ -2,7 +2,6 @@
 
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
-import { readRef } from '../git/ref-reader.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
@@ -38,7 +37,8 @@ export class RepositoryWriter implements LockedRepository {
   private readonly objects: VersionWriter;
   private readonly onOperation: OnOperation;
   private held = true;
-  private readonly unrecordedNote: UnrecordedNote;
+  /** Null where a move and its entry are written in one transaction. */
+  private readonly unrecordedNote: UnrecordedNote | null;
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
   private planned: PlannedEntry | undefined;
@@ -46,9 +46,10 @@ export class RepositoryWriter implements LockedRepository {
   constructor(repository: Repository, tools: WriterTools) {
     this.repository = repository;
     this.tools = tools;
-    this.objects = new VersionWriter(tools, repository, repository.folder.gitdir);
+    const { ref, kind, gitdir, refs } = repository;
+    this.objects = new VersionWriter(tools, { ref, kind, gitdir, shallow: () => refs.shallow() });
     this.onOperation = tools.onOperation;
-    this.unrecordedNote = new UnrecordedNote(tools.fs, repository.folder.gitdir);
+    this.unrecordedNote = refs.isTransactional ? null : new UnrecordedNote(tools.fs, gitdir);
   }
 
   get index(): RepositoryIndex {
@@ -100,14 +101,14 @@ export class RepositoryWriter implements LockedRepository {
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
   async publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails> {
     const draft = this.draftNamed(series, version, 'already_published');
-    const { folder, upkeep } = this.repository;
+    const { refs, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
       const others = this.index.of(series).versions;
       const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
       const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
-      if (readRef(folder.fs, folder.gitdir, draft.name) !== draft.oid) throw draftMoved();
+      if (refs.get(draft.name) !== draft.oid) throw draftMoved();
       upkeep.announce(series, oid);
       const name = refNameOf({ series, version, status: 'Published' });
       if (!(await this.move(name, null, oid))) throw published('already_published');
@@ -120,11 +121,11 @@ export class RepositoryWriter implements LockedRepository {
     const name = { series, version, status: 'Published' as const };
     await checkDraft(this.repository.kind, name, input);
     const before = this.index.of(series).get(version)?.oid;
-    const { folder } = this.repository;
+    const { refs } = this.repository;
     return this.write('publish', name, async () => {
       const parent = this.parentOf(series, { version, createdAt: input.at });
       // A tag of this name that is no version is replaced too, because nobody else could have meant the name.
-      const from = before ?? readRef(folder.fs, folder.gitdir, refNameOf(name));
+      const from = before ?? refs.get(refNameOf(name));
       const oid = await this.objects.writeSchema(parent, input);
       if (await this.move(refNameOf(name), from, oid)) return;
       throw conflict('schema_changed', 'The schema was changed by another program meanwhile; try again.');
@@ -144,17 +145,17 @@ export class RepositoryWriter implements LockedRepository {
   async withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
     const ref = this.publishedNamed(version);
     if (ref.withdrawn !== null) return this.repository.details(ref);
-    const { folder } = this.repository;
+    const { refs } = this.repository;
     const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
       const name = refNameOf({ ...ref, status: 'Withdrawn' });
-      if (readRef(folder.fs, folder.gitdir, WITHDRAWALS_REF) !== null) throw withdrawalsBlocked();
+      if (refs.get(WITHDRAWALS_REF) !== null) throw withdrawalsBlocked();
       // A tag of this name that withdraws nothing is replaced, because nobody else could have meant the name.
-      const from = readRef(folder.fs, folder.gitdir, name);
+      const from = refs.get(name);
       const oid = await this.objects.writeWithdrawal(ref, by);
       if (!(await this.move(name, from, oid))) throw versionsMoved();
     });
     // Stock git may have given the version another tag meanwhile, on which the withdrawal does not stand.
-    const isMoved = readRef(folder.fs, folder.gitdir, ref.name) !== ref.oid;
+    const isMoved = refs.get(ref.name) !== ref.oid;
     if (isMoved || made.withdrawn === null) throw versionsMoved();
     return made;
   }
@@ -186,21 +187,23 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   unrecorded(): { entry: PlannedEntry; commit: string | null }[] {
-    const { fs, gitdir } = this.repository.folder;
-    const made = this.unrecordedNote
-      .read()
-      .filter(({ move: { name, to } }) => readRef(fs, gitdir, name) === to);
+    const { refs } = this.repository;
+    const noted = this.unrecordedNote?.read() ?? [];
+    const made = noted.filter(({ move: { name, to } }) => refs.get(name) === to);
     return made.map(({ move: { name }, entry }) => {
       return { entry, commit: this.index.check(name)?.facts?.commit ?? null };
     });
   }
 
   dropUnrecorded(): Promise<void> {
-    return this.unrecordedNote.isThere ? this.unrecordedNote.drop() : Promise.resolve();
+    return this.unrecordedNote?.isThere ? this.unrecordedNote.drop() : Promise.resolve();
   }
 
   async note(write: NotingWrite): Promise<void> {
-    await this.repository.notifier.notifyWith(write);
+    const { refs, notifier } = this.repository;
+    // What follows from the moves belongs into their transaction.
+    if (refs.isTransactional) await this.repository.tidy();
+    await notifier.notifyWith(write);
     this.isNoteDue = false;
     this.planned = undefined;
     // A note that stays is found again, and so is the entry that it asks for.
@@ -209,7 +212,9 @@ export class RepositoryWriter implements LockedRepository {
 
   /** Notes the moves that the holder has not noted together with something of its own. */
   async noteRest(): Promise<void> {
-    if (this.isNoteDue) await this.repository.notifier.notify();
+    if (!this.isNoteDue) return;
+    if (this.repository.refs.isTransactional) await this.repository.tidy();
+    await this.repository.notifier.notify();
   }
 
   /** @param moved the only ref that was made or moved; default: read them all */
@@ -236,8 +241,8 @@ export class RepositoryWriter implements LockedRepository {
 
   private async move(name: string, from: string | null, to: string | null): Promise<boolean> {
     await this.tools.beforeWrite();
-    if (this.planned) await this.unrecordedNote.write({ move: { name, from, to }, entry: this.planned });
-    return this.repository.moves.move({ name, from, to });
+    if (this.planned) await this.unrecordedNote?.write({ move: { name, from, to }, entry: this.planned });
+    return this.repository.refs.move({ name, from, to });
   }
 
   private parentOf(series: string, placed: Placed): string | null {

@@ -1,10 +1,9 @@
 /** One repository in memory: the versions that were read from its refs, and how they follow the disk. */
 
-import { damagedRepository, guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
-import { History, readShallow, removeRefs } from '../git/history.ts';
-import type { GitFolder } from '../git/lock-file.ts';
-import { isCurrent } from '../git/ref-reader.ts';
-import { deleteRef, packRefs } from '../git/refs.ts';
+import type { RefsChange } from '../db/git-tables.ts';
+import { guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
+import { History } from '../git/history.ts';
+import type { RefBackend } from '../git/ref-backend.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
@@ -12,17 +11,10 @@ import { CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
 import { type CheckTools, RefReader } from './ref-checks.ts';
-import { RefMoves } from './ref-moves.ts';
 import { RefNotifier } from './ref-notifier.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
-import {
-  type GitStoreOptions,
-  ONLY_SERIES,
-  type RepositoryProblem,
-  type VersionDetails,
-  type VersionRef,
-} from './types.ts';
+import type { GitStoreOptions, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
 import { isContent } from './version-objects.ts';
 
 export type RepositoryTools = CheckTools &
@@ -36,9 +28,10 @@ const BLOB = 'blob ';
 export class Repository {
   readonly ref: RepositoryRef;
   readonly kind: VersionKind;
-  readonly folder: GitFolder;
-  /** The moves of the lock's holder. They must be used under the lock only. */
-  readonly moves: RefMoves;
+  /** Its folder, which names it wherever its refs and objects are. */
+  readonly gitdir: string;
+  /** Must be used under the lock only, apart from reading. */
+  readonly refs: RefBackend;
   readonly notifier: RefNotifier;
   readonly upkeep: BranchUpkeep;
   /** Whether somebody holds the lock. The holder looks at the disk itself and notifies of changes. */
@@ -57,19 +50,20 @@ export class Repository {
   private invalidations = 0;
   private seenInvalidations = 0;
 
-  constructor(tools: RepositoryTools, ref: RepositoryRef, gitdir: string) {
+  constructor(
+    tools: RepositoryTools,
+    ref: RepositoryRef,
+    { gitdir, refs }: { gitdir: string; refs: RefBackend },
+  ) {
     this.tools = tools;
     this.ref = ref;
     this.kind = KINDS[ref.kind];
-    const { fs, log, leftBefore } = tools;
-    this.folder = { fs, log, gitdir, leftBefore };
-    this.corruption = new CorruptionTracker(log, ref);
-    this.reader = new RefReader(tools, this.kind, gitdir, this.corruption);
-    this.moves = new RefMoves(this.folder);
-    this.notifier = new RefNotifier(ref, tools);
-    this.upkeep = this.kind.hasSeries
-      ? new ScopeTypeBranches(tools, this.folder, this.kind)
-      : new MainBranch(this.folder);
+    this.gitdir = gitdir;
+    this.refs = refs;
+    this.corruption = new CorruptionTracker(tools.log, ref);
+    this.reader = new RefReader(tools, this, this.corruption);
+    this.notifier = new RefNotifier(ref, refs, tools);
+    this.upkeep = this.kind.hasSeries ? new ScopeTypeBranches(tools, this) : new MainBranch(refs);
   }
 
   /** The versions as last read, without a look at the disk. */
@@ -94,7 +88,7 @@ export class Repository {
 
   /** Whether nothing requires it to stay in memory. */
   get idle(): boolean {
-    return this.state === undefined && !this.notifier.isDue && !this.busy && !this.moves.isHalfway;
+    return this.state === undefined && !this.notifier.isDue && !this.busy && !this.refs.isHalfway;
   }
 
   /** Whether so many refs are loose that looking at them takes a while. */
@@ -105,17 +99,23 @@ export class Repository {
   /** Whether the watch must read the refs again or repeat a notification. Looks at the disk. */
   get stale(): boolean {
     if (this.busy || this.idle) return false;
-    return this.notifier.isDue || this.moves.isHalfway || this.corruption.isDue || !this.isCurrent;
+    return this.notifier.isDue || this.refs.isHalfway || this.corruption.isDue || !this.isCurrent;
   }
 
   get problems(): RepositoryProblem[] {
     const faults = [...(this.known?.faults ?? [])].map(([ref, reason]) => ({ ref, reason }));
-    const corrupted = [...this.corruption.names].map((ref) => ({ ref, reason: 'repository_damaged' }));
-    return [...faults, ...corrupted].map((problem) => ({ repository: this.ref, ...problem }));
+    return [...faults, ...this.corruption.faults].map((fault) => ({ repository: this.ref, ...fault }));
   }
 
-  /** Makes the next reader look at the disk, because another process has moved refs. */
+  /** Makes the next reader look at all refs, because another process has moved some. */
   invalidate(): void {
+    this.refs.doubt();
+    this.invalidations += 1;
+  }
+
+  /** Makes the next reader take in a change that the feed tells of. */
+  learn(change: RefsChange): void {
+    this.refs.learn(change);
     this.invalidations += 1;
   }
 
@@ -134,7 +134,8 @@ export class Repository {
 
   /** Gives the versions that are on the disk now. */
   async fresh(): Promise<RepositoryIndex> {
-    return this.current && this.isCurrent ? this.current : this.reload();
+    const isFresh = await this.refs.isFresh(this.state?.snapshot);
+    return this.current && isFresh ? this.current : this.reload();
   }
 
   /** Reads the refs again and notifies if they have moved. */
@@ -160,19 +161,24 @@ export class Repository {
 
   /** Undoes the moves of a holder whose work has failed. */
   async rollBack(): Promise<void> {
-    if (!this.moves.isHalfway) return;
-    await this.moves.rollBack();
+    if (!this.refs.isHalfway) return;
+    await this.refs.rollBack();
     await this.refreshAfterWrite();
     await this.notifier.notifyIfDue();
   }
 
-  /** Drops all that was read, when the repository is gone or cannot be read any more. */
+  /** Drops all that was read, when the repository is gone or cannot be read any more, and notifies. */
   async forget(): Promise<void> {
+    this.drop();
+    await this.notifier.notify();
+  }
+
+  /** Drops all that was read, when somebody else has removed the repository and has notified. */
+  drop(): void {
     this.state = undefined;
     this.drops += 1;
     this.upkeep.forget();
     this.corruption.names.clear();
-    await this.notifier.notify();
   }
 
   /**
@@ -184,7 +190,7 @@ export class Repository {
     const { state } = this;
     if (!state || !this.upkeep.isBehind(state)) return false;
     const dropDraft = async (left: LeftOver) => {
-      await deleteRef(this.folder, left.draft.name, left.draft.oid);
+      await this.refs.moveForGood({ name: left.draft.name, from: left.draft.oid, to: null });
       state.index.removeLeftOver(left);
     };
     return this.upkeep.tidy(state, dropDraft, (err) =>
@@ -196,7 +202,7 @@ export class Repository {
   async pack(): Promise<void> {
     const { index, snapshot } = this.state ?? {};
     const refs = (snapshot && index?.packableRefs(snapshot.loose)) ?? [];
-    if (refs.length > MAX_LOOSE / 2) await packRefs(this.folder, refs);
+    if (refs.length > MAX_LOOSE / 2) await this.refs.pack(refs);
   }
 
   /**
@@ -204,21 +210,21 @@ export class Repository {
    * removed version would follow.
    */
   async removeVersions(versions: readonly VersionRef[]): Promise<void> {
-    const { state, folder, tools } = this;
+    const { state, gitdir, tools } = this;
     if (!state?.snapshot) throw missingRepository();
-    const history = new History(tools.objects, folder.gitdir, await readShallow(folder.fs, folder.gitdir));
+    const history = new History(tools.objects, gitdir, await this.refs.shallow());
     const ends = await this.upkeep.endsOfHistory(state, versions, history);
-    await removeRefs(folder, ends, versions, state.index.withdrawalsOf(versions));
+    await this.refs.removeForGood(ends, versions, state.index.withdrawalsOf(versions));
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
     const { version, status, name, withdrawn } = ref;
-    const { gitdir } = this.folder;
+    const { gitdir } = this;
     const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
-    const entryPoint = own ?? (await this.inheritedEntryPoint(version));
+    const entryPoint = own ?? (await this.load()).requireInheritedEntryPoint(version);
     return { version, status, ...details, entryPoint, withdrawn };
   }
 
@@ -226,18 +232,8 @@ export class Repository {
     return this.tracking(BLOB + oid, () => this.readBlob(oid));
   }
 
-  private async inheritedEntryPoint(version: string): Promise<string> {
-    const index = await this.load();
-    const entryPoint = index.inheritedEntryPoint(version);
-    if (entryPoint !== undefined) return entryPoint;
-    // Either the ref has gone meanwhile, or the version that has the entry point cannot be read.
-    throw index.of(ONLY_SERIES).get(version) ? damagedRepository() : notFound('There is no such version.');
-  }
-
   private get isCurrent(): boolean {
-    if (this.absent) return !this.reader.isThere;
-    const snapshot = this.state?.snapshot;
-    return snapshot !== undefined && isCurrent(this.folder.fs, this.folder.gitdir, snapshot);
+    return this.state !== undefined && this.refs.isCurrent(this.state.snapshot);
   }
 
   /** Reads what changed on the disk, and also what the refs in `doubted` lead to. */
@@ -263,7 +259,8 @@ export class Repository {
     if (snapshot && checks.size > 0) await this.reader.checks.save(() => index.allChecks());
     if (snapshot) this.reader.warnOfFaults(this.ref, index.faults, snapshot);
     if (!before || (!hasMoved && base !== undefined)) return index;
-    this.notifier.isDue = true;
+    // Whoever moves refs in PostgreSQL has notified already.
+    if (!this.refs.isTransactional) this.notifier.isDue = true;
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
     if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;
@@ -295,6 +292,6 @@ export class Repository {
   }
 
   private readBlob(oid: string): Promise<Buffer> {
-    return this.tools.objects.readBytes(this.folder.gitdir, oid, 'blob');
+    return this.tools.objects.readBytes(this.gitdir, oid, 'blob');
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Database, Db } from '../db/database.ts';
 import { breaksReference, isOutcomeUnknown, orConflict } from '../db/errors.ts';
-import { clearPendingDeletion, finishPendingDeletions, notePendingDeletion } from '../db/repository-rows.ts';
+import { clearPendingDeletion, finishPendingDeletions } from '../db/repository-rows.ts';
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { nameLock } from '../domain/lock-names.ts';
 import type { RepositoryKind, RepositorySettings } from '../git/types.ts';
@@ -112,30 +112,13 @@ export async function createResource(
     const hasParameters = kind === 'configurations' && (await store.has({ kind: 'parameters', name }));
     if (hasParameters)
       throw conflict('name_taken', 'Parameters of an earlier configuration of this name are still there');
-    const commit = await store.create({ kind, name }, settings, draft);
-    try {
+    await store.create({ kind, name }, settings, draft, (commit) => (note) => {
       refuseGone(gone);
       const first = draft && { version: draft.version, commit };
-      await registerResource(database, { kind, name, settings }, { how: 'created', actor, first });
-    } catch (error) {
-      const later = () => database.onceBack(() => undoCreation(tools, { kind, name }));
-      if (isOutcomeUnknown(error)) later();
-      // The caller was not told of it, as it has no row. If it cannot be removed at all, the next start adopts it.
-      else await store.remove({ kind, name }).catch(later);
-      throw error;
-    }
+      return registerResource(database, { kind, name, settings }, { how: 'created', actor, first, note });
+    });
   });
   return settings.id;
-}
-
-/** Removes the repository if it turns out that it has no row. */
-function undoCreation(
-  { database, store, locks }: ResourceTools,
-  { kind, name }: Pick<NewResource, 'kind' | 'name'>,
-): Promise<void> {
-  return locks.run(nameLock(kind, name), async () => {
-    if (!(await isNameTaken(database.read, kind, name))) await store.remove({ kind, name });
-  });
 }
 
 interface FirstDraft {
@@ -143,17 +126,27 @@ interface FirstDraft {
   commit: string | null;
 }
 
+/** How a resource comes to its row. */
+interface Registration {
+  how: 'created' | 'adopted';
+  actor: Actor;
+  first?: FirstDraft | null;
+  /** Notes in the same transaction what belongs to it. */
+  note?: (trx: Db) => Promise<void>;
+}
+
 /** Makes the row and the creator's grant from the settings of the repository. */
 export async function registerResource(
   database: Database,
   { kind, name, settings }: { kind: ResourceKind; name: string; settings: RepositorySettings },
-  { how, actor, first }: { how: 'created' | 'adopted'; actor: Actor; first?: FirstDraft | null },
+  { how, actor, first, note = async () => undefined }: Registration,
 ): Promise<void> {
   const { id, description, createdAt, createdBy } = settings;
   const { parts, insert, auditDetails } = KINDS[kind];
   const common = { id, name, name_key: name.toLowerCase(), description };
   await orConflict([`${kind}.name`, `${kind}.name_key`], nameTaken(kind), () =>
     database.write.transaction().execute(async (trx) => {
+      await note(trx);
       for (const part of parts) await clearPendingDeletion(trx, { kind: part, name });
       await insert(trx, { ...common, created_at: createdAt, updated_at: createdAt }, settings);
       const on = GRANT_KINDS[kind];
@@ -179,7 +172,7 @@ export async function deleteResource(
   const removeRest = () => removeNoted(tools, kind, name);
   const later = () => tools.database.onceBack(() => tools.locks.run(nameLock(kind, name), removeRest));
   const run = async () => {
-    const drop = () => dropRow(tools.database, kind, resource, actor);
+    const drop = () => dropRow(tools, kind, resource, actor);
     if (kind === 'composites') await drop();
     else await underBothLocks(tools, resource, refuseChild, drop);
     try {
@@ -216,14 +209,14 @@ async function underBothLocks(
 }
 
 async function dropRow(
-  database: Database,
+  { database, store }: ResourceTools,
   kind: ResourceKind,
   { id, name }: GrantedResource,
   actor: Actor,
 ): Promise<void> {
   try {
     await database.write.transaction().execute(async (trx) => {
-      for (const part of KINDS[kind].parts) await notePendingDeletion(trx, { kind: part, name });
+      for (const part of KINDS[kind].parts) await store.noteRemoval(trx, { kind: part, name });
       const gone = await trx.deleteFrom(kind).where('id', '=', id).executeTakeFirst();
       // Somebody else was faster. Another resource may have the name by now, which must not be removed.
       if (gone.numDeletedRows === 0n) throw noResource(kind);

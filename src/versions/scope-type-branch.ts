@@ -6,15 +6,12 @@
 import { type CommitObject, readCommit } from '../git/commits.ts';
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
-import { readShallow } from '../git/history.ts';
-import type { GitFolder } from '../git/lock-file.ts';
 import type { ObjectStore } from '../git/objects.ts';
-import { readRef } from '../git/ref-reader.ts';
-import { updateRef } from '../git/refs.ts';
+import type { RefBackend } from '../git/ref-backend.ts';
 import { readTrailers, writeMessage } from '../git/trailers.ts';
 import { findEntry, type TreeEntry, withEntry } from '../git/tree.ts';
 import { DAY, SECOND } from '../lib/clock.ts';
-import type { BranchState, BranchTools, BranchUpkeep, TreeCache } from './branch-upkeep.ts';
+import type { BranchSite, BranchState, BranchTools, BranchUpkeep, TreeCache } from './branch-upkeep.ts';
 import { labelOf, PASSTHROUGH_TRAILER, SCHEMA_SERIES, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
 import type { LeftOver } from './repository-index.ts';
 import type { VersionRef } from './types.ts';
@@ -45,18 +42,20 @@ interface Publication {
 export class ScopeTypeBranches implements BranchUpkeep {
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
-  private readonly folder: GitFolder;
+  private readonly gitdir: string;
+  private readonly refs: RefBackend;
   private readonly kind: VersionKind;
   /** Folders of the branches. The one that was written last is wanted next, and may be large. */
   private readonly trees: TreeCache;
   /** Tags made here that their branch has not recorded yet, and where the branch stood before each. */
   private readonly unrecorded = new Map<string, string | null>();
 
-  constructor({ objects, versions, trees }: BranchTools, folder: GitFolder, kind: VersionKind) {
+  constructor({ objects, versions, trees }: BranchTools, { gitdir, refs, kind }: BranchSite) {
     this.objects = objects;
     this.versions = versions;
     this.trees = trees;
-    this.folder = folder;
+    this.gitdir = gitdir;
+    this.refs = refs;
     this.kind = kind;
   }
 
@@ -128,7 +127,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
 
   /** Where the branch stands; null where there is none yet. */
   private tip(scopeType: string): string | null {
-    return readRef(this.folder.fs, this.folder.gitdir, branchOf(scopeType));
+    return this.refs.get(branchOf(scopeType));
   }
 
   private async inOrder(leftOvers: readonly LeftOver[]): Promise<readonly LeftOver[]> {
@@ -142,7 +141,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
 
   private contentOf({ series, tag }: LeftOver) {
     const ref = { series, status: 'Published', oid: tag.oid } as const;
-    return this.versions.read(this.folder.gitdir, this.kind, ref);
+    return this.versions.read(this.gitdir, this.kind, ref);
   }
 
   /**
@@ -156,7 +155,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
       const tip = this.tip(scopeTypeOf(left.series));
       if (await this.holds(tip, since, publication)) return;
       const commit = await this.write(publication, tip);
-      if (await updateRef(this.folder, branch, tip, commit)) return;
+      if (await this.refs.moveForGood({ name: branch, from: tip, to: commit })) return;
       // Another program moved the branch meanwhile.
       if (attempt === ATTEMPTS) throw new Error(`the branch ${branch} does not hold still`);
     }
@@ -164,7 +163,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
 
   private async read(left: LeftOver): Promise<Publication> {
     const { series, version, tag } = left;
-    const { gitdir } = this.folder;
+    const { gitdir } = this;
     const content = await this.contentOf(left);
     const object = await this.objects.readParsed(gitdir, tag.oid, 'tag');
     if (!isContent(content) || object === null) throw damagedRepository();
@@ -187,10 +186,10 @@ export class ScopeTypeBranches implements BranchUpkeep {
     since: string | null | undefined,
     { tag, committer }: Publication,
   ): Promise<boolean> {
-    const shallow = await readShallow(this.folder.fs, this.folder.gitdir);
+    const shallow = await this.refs.shallow();
     let next: string | null = tip;
     for (let seen = 0; next !== null && next !== since; seen += 1) {
-      const commit: CommitObject = await readCommit(this.objects, this.folder.gitdir, next);
+      const commit: CommitObject = await readCommit(this.objects, this.gitdir, next);
       if (readTrailers(commit.message).get(TAG_TRAILER.toLowerCase()) === tag) return true;
       if (seen >= MIN_COMMITS && commit.committer.timestamp < committer.timestamp - SLACK) return false;
       next = shallow.has(next) ? null : (commit.parent[0] ?? null);
@@ -228,7 +227,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
 
   private async write(publication: Publication, tip: string | null) {
     const { series, tag, subject, text, file, author, committer } = publication;
-    const { gitdir } = this.folder;
+    const { gitdir } = this;
     const before = tip === null ? null : (await readCommit(this.objects, gitdir, tip)).tree;
     const tree = await this.writeRoot(before, scopeValueOf(series), file);
     const trailers = {
@@ -258,11 +257,11 @@ export class ScopeTypeBranches implements BranchUpkeep {
 
   private async readTree(oid: string | null): Promise<Buffer> {
     if (oid === null) return Buffer.alloc(0);
-    return this.trees.get(oid) ?? this.objects.readBytes(this.folder.gitdir, oid, 'tree');
+    return this.trees.get(oid) ?? this.objects.readBytes(this.gitdir, oid, 'tree');
   }
 
   private async writeTree(content: Buffer): Promise<string> {
-    const oid = await this.objects.write(this.folder.gitdir, 'tree', content);
+    const oid = await this.objects.write(this.gitdir, 'tree', content);
     this.trees.set(oid, content);
     return oid;
   }

@@ -1,10 +1,12 @@
 /** The store of versions: one bare repository for each configuration, composite and set of parameters. */
 
 import { resolve } from 'node:path';
+import type { Db } from '../db/database.ts';
+import type { RefsChange } from '../db/git-tables.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
+import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
 import { BlobInfos, PackCaches } from '../git/object-caches.ts';
-import { ObjectStore } from '../git/objects.ts';
 import { timed } from '../git/operations.ts';
 import type {
   BlobInfo,
@@ -15,15 +17,17 @@ import type {
 } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
-import { HawserError } from '../lib/errors.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import { Pace } from '../lib/pace.ts';
+import { Absences } from './absences.ts';
 import { checkDraft, KINDS, refNameOf } from './kinds.ts';
 import { ParameterFiles } from './parameter-files.ts';
+import { type OpenPlace, openPlace } from './places.ts';
 import { Repository, type RepositoryTools } from './repository.ts';
-import { RepositoryFolders, repositoryExists } from './repository-folders.ts';
+import { repositoryExists } from './repository-folders.ts';
 import type { RepositoryIndex } from './repository-index.ts';
+import type { FillRepository } from './repository-place.ts';
 import { RepositoryPool } from './repository-pool.ts';
 import { RepositoryWriter } from './repository-writer.ts';
 import type { SortedVersions } from './sorted-versions.ts';
@@ -31,6 +35,7 @@ import {
   type DraftInput,
   type GitStoreOptions,
   type LockedRepository,
+  type NotingWrite,
   ONLY_SERIES,
   type RepositoryProblem,
   type VersionDetails,
@@ -49,27 +54,26 @@ const BLOBS_AT_ONCE = 8;
 const SHARES = { packs: 0.65, versions: 0.2, contents: 0.1, blobs: 0.05 };
 
 export class GitStore {
+  /** The absolute path of the folder of all repositories. */
+  readonly root: string;
   /** The parameter files and schemas of configurations. */
   readonly parameters: ParameterFiles;
   private readonly fs: AtomicFs;
-  private readonly folders: RepositoryFolders;
+  private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
   private readonly beforeWrite: () => Promise<void>;
   private readonly blobInfos: BlobInfos;
   private readonly contents: CountedCache<Buffer>;
   private readonly pool: RepositoryPool;
-  /** The repositories that somebody asked for in vain, by kind and name: a row of the registry leads to nothing. */
-  private readonly missing = new Map<string, RepositoryRef>();
-  /** Those that this store has removed. A reader who comes too late is no sign of a fault. */
-  private readonly removed = new Set<string>();
+  private readonly absences = new Absences();
 
   constructor(options: GitStoreOptions) {
     const { root, log, onRefsMoved, cacheBytes, beforeWrite = async () => undefined } = options;
     const { onOperation = () => undefined, leftBefore = () => performance.timeOrigin } = options;
-    const fs = options.fs ?? new AtomicFs();
+    const { shared, fs = new AtomicFs(shared ? UNFLUSHED_DISK : DISK) } = options;
     this.fs = fs;
-    this.folders = new RepositoryFolders(resolve(root), fs, log);
+    this.root = resolve(root);
     this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
     this.contents = new CountedCache({
       maxSize: Math.max(1, Math.floor(cacheBytes * SHARES.contents)),
@@ -77,24 +81,22 @@ export class GitStore {
     });
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
     this.beforeWrite = beforeWrite;
-    const objects = new ObjectStore(fs, this.packs);
+    const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log, leftBefore });
+    this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     const trees = this.contents;
     this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore };
     const locks = options.locks ?? new LocalLocks();
-    const poolTools = { root: this.folders.root, fs, log, packs: this.packs, locks, beforeWrite };
-    this.pool = new RepositoryPool(poolTools, (ref, gitdir) => new Repository(this.tools, ref, gitdir));
+    const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
+    this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
+      return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
+    });
     this.parameters = new ParameterFiles(this, this.blobInfos, this.contents);
   }
 
   /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
   prepare(): Promise<void> {
-    return this.folders.prepare();
-  }
-
-  /** The absolute path of the folder of all repositories. */
-  get root(): string {
-    return this.folders.root;
+    return this.place.prepare();
   }
 
   /** Begins to watch the refs. */
@@ -112,54 +114,72 @@ export class GitStore {
     this.pool.invalidate(ref);
   }
 
-  /** The names of the repositories on the disk, sorted. */
+  /** Takes in what the feed tells of a repository in PostgreSQL. */
+  learn(change: RefsChange): void {
+    this.pool.peek(change)?.learn(change);
+    if (change.after === null) {
+      this.absences.noteRemoved(change);
+      this.pool.drop(change);
+    } else this.absences.noteMade(change);
+  }
+
+  /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
+  noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
+    return this.place.noteRemoval(trx, ref);
+  }
+
+  /** The names of the repositories, sorted. */
   list(kind: RepositoryKind): Promise<string[]> {
-    return this.folders.list(kind);
+    return this.place.list(kind);
   }
 
   has(ref: RepositoryRef): Promise<boolean> {
-    return this.folders.has(ref);
+    return this.place.has(ref);
   }
 
   /** The settings as written at creation; null for a repository that Hawser did not make. */
   settings(ref: RepositoryRef): Promise<RepositorySettings | null> {
-    return this.folders.settings(ref);
+    return this.place.settings(ref);
   }
 
   /**
    * Makes a repository, with a first draft if there is one, whole or not at all. Conflict `name_taken`.
+   * @param register makes the transaction that belongs to it, such as that of its row, given the commit of the draft
    * @returns the commit of the draft
    */
   async create(
     ref: RepositoryRef,
     settings: RepositorySettings,
     draft: DraftInput | null,
+    register?: (commit: string | null) => NotingWrite,
   ): Promise<string | null> {
     const kind = KINDS[ref.kind];
     const named = draft && { series: ONLY_SERIES, version: draft.version, status: 'Draft' as const };
     if (draft && named) await checkDraft(kind, named, draft);
-    return this.tracking(ref, () =>
+    return this.absences.tracking(ref, () =>
       this.pool.locked(ref, async (repository) => {
         // What is there may be the rest of a creation that failed.
         await this.fs.discardAgain();
         if (await this.has(ref)) throw repositoryExists();
         await this.make(repository, settings, async (site) => {
-          if (!draft || !named) return;
-          const writer = new VersionWriter(this.tools, { ref, kind }, site);
-          const commit = await writer.writeDraft({ ...named, parent: null }, draft);
-          await this.fs.writeFile(`${site}/${refNameOf(named)}`, `${commit}\n`);
+          if (!draft || !named) return null;
+          const shallow = async () => new Set<string>();
+          const writer = new VersionWriter(this.tools, { ref, kind, gitdir: site, shallow });
+          const oid = await writer.writeDraft({ ...named, parent: null }, draft);
           refuseGone(draft.gone);
           this.packs.drop(site);
+          return { name: refNameOf(named), oid };
         });
         try {
           const index = await repository.reload();
           // A version that cannot be read back has not been made.
           const made = draft && index.of(ONLY_SERIES).get(draft.version);
           if (made === undefined) throw damagedRepository();
-          await repository.notifier.notify();
-          return made?.oid ?? null;
+          const commit = made?.oid ?? null;
+          await (register ? repository.notifier.notifyWith(register(commit)) : repository.notifier.notify());
+          return commit;
         } catch (error) {
-          await this.fs.discard(repository.folder.gitdir).catch(() => undefined);
+          await this.place.unmake(repository).catch(() => undefined);
           await repository.forget().catch(() => undefined);
           throw error;
         }
@@ -171,9 +191,8 @@ export class GitStore {
   async remove(ref: RepositoryRef): Promise<void> {
     await this.pool.locked(ref, (repository) =>
       timed(this.tools.onOperation, 'delete', () =>
-        this.folders.remove(repository.folder.gitdir, async () => {
-          this.removed.add(keyOf(ref));
-          this.missing.delete(keyOf(ref));
+        this.place.remove(repository, async () => {
+          this.absences.noteRemoved(ref);
           await repository.forget();
         }),
       ),
@@ -186,7 +205,7 @@ export class GitStore {
    * exists: its end removes the repository under the same lock.
    */
   async exclusive<T>(ref: RepositoryRef, work: (repository: LockedRepository) => Promise<T>): Promise<T> {
-    return this.tracking(ref, () =>
+    return this.absences.tracking(ref, () =>
       this.pool.exclusive(ref, async (repository) => {
         const create = () => this.make(repository, null);
         const writer = new RepositoryWriter(repository, {
@@ -244,15 +263,12 @@ export class GitStore {
 
   /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null> {
-    return this.folders.writeFault();
+    return this.place.writeFault();
   }
 
   /** The known faults: of repositories in memory, and of those that are not there when they are asked for. */
   problems(): readonly RepositoryProblem[] {
-    const missing = [...this.missing.values()].map((repository) => {
-      return { repository, ref: '', reason: 'repository_missing' };
-    });
-    return [...this.pool.problems, ...missing];
+    return [...this.pool.problems, ...this.absences.problems];
   }
 
   /** What is in memory, by name. */
@@ -268,33 +284,16 @@ export class GitStore {
   private async make(
     repository: Repository,
     settings: RepositorySettings | null,
-    fill?: (site: string) => Promise<void>,
+    fill: FillRepository = async () => null,
   ): Promise<void> {
     await timed(this.tools.onOperation, 'create', () =>
-      guardDisk(() => this.folders.make(repository.folder.gitdir, settings, fill)),
+      guardDisk(() => this.place.make(repository, settings, fill)),
     );
     repository.swept = true;
-    this.removed.delete(keyOf(repository.ref));
+    this.absences.noteMade(repository.ref);
   }
 
   private reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {
-    return this.tracking(ref, () => this.pool.reading(ref, work));
+    return this.absences.tracking(ref, () => this.pool.reading(ref, work));
   }
-
-  /** Keeps in mind whether the repository is there. */
-  private async tracking<T>(ref: RepositoryRef, work: () => Promise<T>): Promise<T> {
-    try {
-      const result = await work();
-      if (this.missing.size > 0) this.missing.delete(keyOf(ref));
-      return result;
-    } catch (error) {
-      const isMissing = error instanceof HawserError && error.code === 'repository_missing';
-      if (isMissing && !this.removed.has(keyOf(ref))) this.missing.set(keyOf(ref), { ...ref });
-      throw error;
-    }
-  }
-}
-
-function keyOf({ kind, name }: RepositoryRef): string {
-  return `${kind}/${name}`;
 }

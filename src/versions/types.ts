@@ -7,6 +7,7 @@
  */
 
 import type { Db } from '../db/database.ts';
+import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import type { OnOperation } from '../git/operations.ts';
@@ -221,6 +222,8 @@ export interface GitStoreOptions {
   beforeWrite?: () => Promise<void>;
   onOperation?: OnOperation;
   fs?: AtomicFs;
+  /** The tables in which the repositories are; `tables` is null where nothing is written. By default they are in folders. */
+  shared?: { reader: GitReader; tables: GitTables | null } | undefined;
   /** One lock for each repository that is written to. By default the locks hold in this process alone. */
   locks?: Locks;
   /** Epoch milliseconds of the end of the last process that may have left lock files. Default: this start. */

@@ -1,6 +1,5 @@
 /** Writes versions of one repository as Git objects: files, commits and tags. No ref is moved here. */
 
-import type { AtomicFs } from '../git/atomic-fs.ts';
 import { readCommit, type Signature, sign } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { readText, readTrailers, tidyText, writeMessage } from '../git/trailers.ts';
@@ -9,7 +8,7 @@ import { editTree } from '../git/tree-edit.ts';
 import type { RepositoryRef, StoredFile } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import { editTrailers, firstTrailers, originOf, placeDraft } from './draft-chain.ts';
+import { type DraftSite, editTrailers, firstTrailers, originOf, placeDraft } from './draft-chain.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
 import type {
   DraftChange,
@@ -51,32 +50,32 @@ interface CommitFrom {
   parent: string | null;
 }
 
+/** The repository that is written to. Its folder is another one while it is being made. */
+interface WriterSite extends DraftSite {
+  ref: RepositoryRef;
+  kind: VersionKind;
+}
+
 interface WriterTools {
-  fs: AtomicFs;
   objects: ObjectStore;
   versions: VersionObjects;
 }
 
 export class VersionWriter {
-  private readonly fs: AtomicFs;
   private readonly objects: ObjectStore;
   private readonly versions: VersionObjects;
   private readonly kind: VersionKind;
   private readonly name: string;
   private readonly gitdir: string;
+  private readonly shallow: WriterSite['shallow'];
 
-  /** @param gitdir where the repository is, which is another folder while it is being made */
-  constructor(
-    { fs, objects, versions }: WriterTools,
-    { ref, kind }: { ref: RepositoryRef; kind: VersionKind },
-    gitdir: string,
-  ) {
-    this.fs = fs;
+  constructor({ objects, versions }: WriterTools, { ref, kind, gitdir, shallow }: WriterSite) {
     this.objects = objects;
     this.versions = versions;
     this.kind = kind;
     this.name = ref.name;
     this.gitdir = gitdir;
+    this.shallow = shallow;
   }
 
   /** Writes the files, trees and commit of a draft and flushes them. Gives the id of the commit. */
@@ -179,8 +178,8 @@ export class VersionWriter {
 
   private place(draft: string, parent: string | null, others: readonly VersionRef[]): Promise<string> {
     const published = others.flatMap(({ status, commit }) => (status === 'Published' && commit) || []);
-    const { fs, gitdir } = this;
-    return placeDraft(this.objects, { fs, gitdir }, draft, { parent, published: new Set(published) });
+    const { gitdir, shallow } = this;
+    return placeDraft(this.objects, { gitdir, shallow }, draft, { parent, published: new Set(published) });
   }
 
   private tag(tag: string, object: string, message: string, tagger: Signature) {

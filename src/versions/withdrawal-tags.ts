@@ -6,7 +6,8 @@
 
 import { showText } from '../domain/safe-path.ts';
 import { type Signature, sign } from '../git/commits.ts';
-import type { NewTag, ObjectStore } from '../git/objects.ts';
+import type { ObjectStore } from '../git/objects.ts';
+import type { NewTag } from '../git/printed-objects.ts';
 import { tidyText, withoutSignature } from '../git/trailers.ts';
 import { tagNameOf, withdrawalNameOf } from './kinds.ts';
 import type { VersionRef, Withdrawal, Withdrawing } from './types.ts';

@@ -18,6 +18,7 @@ import { PostgresChangeFeed } from './change-feed.ts';
 import { Connections } from './connections.ts';
 import { LaneHandle } from './dialect.ts';
 import { databaseAway, isLost, isPostgresError } from './errors.ts';
+import { PostgresGitTables } from './git-tables.ts';
 import { Keeper } from './keeper.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { PostgresNodeReader } from './node-reader.ts';
@@ -109,17 +110,20 @@ async function assemble(
     watch: null,
     take: () => takeFrom(reads),
   });
-  const reader = new PostgresNodeReader(queryOn(() => connectTo(reads)));
+  const noteUnflushed = writing(LANES.noteUnflushed);
+  const query = queryOn(() => connectTo(reads));
+  const reader = new PostgresNodeReader(query);
   return {
     write,
     writeNow,
     writeUnflushed: writing(LANES.writeUnflushed),
-    noteUnflushed: writing(LANES.noteUnflushed),
+    noteUnflushed,
     flush: async () => void (await raiseGeneration(write)),
     read,
     nodeLookup: new NodeLookup(reader, changes, true),
     nodeNames: new NodeNames(reader, changes),
     changes,
+    repositories: new PostgresGitTables(query, { write, noteUnflushed }),
     locks,
     requireWritable: async () => changes.requireHere(),
     async requireReadable() {

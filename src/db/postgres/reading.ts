@@ -11,6 +11,7 @@ import type { Reading, ReadingDatabase, RowQuery } from '../reading.ts';
 import { type ChangesRow, SELECT_CHANGES } from './change-feed.ts';
 import { Connections } from './connections.ts';
 import { databaseAway, isLost, translatePostgresError } from './errors.ts';
+import { PostgresGitReader } from './git-reader.ts';
 
 /** Milliseconds in which PostgreSQL must tell what was changed, with a connection that may have to be made first. */
 const ANSWER = 4 * SECOND;
@@ -26,6 +27,10 @@ export function openPostgresForReading(url: string): ReadingDatabase {
   const connection = new OwnConnection(url);
   return {
     changes: new AskedFeed(connection),
+    repositories: new PostgresGitReader(async (text, values) => {
+      const query = { text, values, rowMode: 'array' } as const;
+      return (await connection.use(WHOLE_READING, (client) => client.query<unknown[]>(query))).rows;
+    }),
     read: (reading) => connection.use(WHOLE_READING, (client) => carryOut(reading, client)),
     close: () => connection.close(),
   };

@@ -80,6 +80,7 @@ export async function openSqlite(
     nodeLookup,
     nodeNames,
     changes,
+    repositories: null,
     locks: writer.locks,
     async requireReadable() {
       await read.selectFrom('generation').select('value').executeTakeFirstOrThrow();

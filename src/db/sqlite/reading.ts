@@ -12,6 +12,7 @@ export function openSqliteForReading(dataDir: string): ReadingDatabase {
   const statements = new PreparedStatements(handle);
   return {
     changes: new SqliteChangeFeed(handle),
+    repositories: null,
     read(reading) {
       handle.exec('begin');
       try {

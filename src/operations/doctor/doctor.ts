@@ -42,7 +42,7 @@ export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
   const [database, checkOfDatabase] = await openDatabase(config);
-  const store = readOnlyStore(reposDir);
+  const store = readOnlyStore(reposDir, null);
   const db = database?.read ?? null;
   try {
     return [

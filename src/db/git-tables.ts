@@ -1,0 +1,91 @@
+/** Repositories in PostgreSQL: what is asked of their tables. Object ids are 40 hexadecimal digits. */
+
+import type { Db, RepositoryRemovalsTable } from './schema.ts';
+
+/** Which repository a configuration, a composite or a set of parameters has. */
+export type RepositoryName = RepositoryRemovalsTable;
+
+export interface StoredRepository extends RepositoryName {
+  id: string;
+  /** What the repository remembers of its row in the registry, as it was given at its creation. */
+  settings: object | null;
+  /** The commits at which history ends. */
+  shallow: readonly string[];
+  /** Changes at random with every change of the refs, so that a database restored to an older moment is noticed too. */
+  state: string;
+}
+
+/** The refs of a repository at one moment: object ids by full names. */
+export interface StoredRefs {
+  repository: StoredRepository;
+  refs: Map<string, string>;
+}
+
+export interface StoredObject {
+  oid: string;
+  type: string;
+  /** The bytes of the content. */
+  size: number;
+  /** What the file of a loose object holds: the header and the content, deflated. */
+  deflated: readonly Buffer[];
+}
+
+/** The value of a ref before and after a move; null where it does not exist. */
+export interface MovedRef {
+  name: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** A change of a repository's refs, as the feed tells it. */
+export interface RefsChange extends RepositoryName {
+  /** The state before and after; null where there is no repository. */
+  before: string | null;
+  after: string | null;
+  /** Null if they are too many to be told. */
+  moves: readonly MovedRef[] | null;
+}
+
+/** Moves of refs that belong together. */
+export interface RefsMove extends RefsChange {
+  /** The id of the repository. */
+  id: string;
+  before: string;
+  after: string;
+  moves: readonly MovedRef[];
+  /** The commits at which history ends from now on; null leaves them as they are. */
+  shallow: readonly string[] | null;
+}
+
+/** Reads what was committed before the call. Each throws HawserError unavailable while PostgreSQL is away. */
+export interface GitReader {
+  find(name: RepositoryName): Promise<StoredRepository | undefined>;
+  /** All repositories that are there, by kind and name. */
+  list(): Promise<StoredRepository[]>;
+  refs(name: RepositoryName): Promise<StoredRefs | undefined>;
+  readObject(repositoryId: string, oid: string): Promise<StoredObject | null>;
+  /** Those of these objects that are there, in no order. Some MiB are in memory at a time, or one object that is larger. */
+  readObjects(repositoryId: string, oids: readonly string[]): AsyncIterable<StoredObject>;
+  /** The ids of all objects of a repository. */
+  objectIds(repositoryId: string): Promise<string[]>;
+}
+
+export interface GitTables extends GitReader {
+  /**
+   * Writes an object that may be there already, and marks it as needed from now on. It is acknowledged by the commit of
+   * the refs that lead to it, which flushes it too.
+   */
+  writeObject(repositoryId: string, object: StoredObject): Promise<void>;
+  /** Carries out work in a transaction that takes its turn in the feed. */
+  transaction(work: (trx: Db) => Promise<void>): Promise<void>;
+  /** Makes a repository without refs. @throws the driver's error if there is one of this name */
+  create(trx: Db, repository: StoredRepository): Promise<void>;
+  /**
+   * Moves refs and tells the feed of it. Each one has the value that its move begins at, if the repository has the state
+   * `before`.
+   * @returns false, with nothing changed, if it has another state
+   */
+  moveRefs(trx: Db, change: RefsMove): Promise<boolean>;
+  /** Takes a repository away for all who look. Its objects are removed later, in slices. */
+  remove(trx: Db, name: RepositoryName): Promise<void>;
+}

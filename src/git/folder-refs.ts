@@ -1,0 +1,130 @@
+/** The refs of a repository in its folder. Other programs may move them too. */
+
+import { dirname } from 'node:path';
+import { internal } from '../lib/errors.ts';
+import { damagedRepository, guardDisk, missingRepository } from './disk-errors.ts';
+import { readShallow, removeRefs } from './history.ts';
+import type { GitFolder } from './lock-file.ts';
+import type { RefBackend } from './ref-backend.ts';
+import {
+  followRef,
+  isCurrent,
+  type RefSnapshot,
+  type RefValue,
+  readRef,
+  readSnapshot,
+} from './ref-reader.ts';
+import { moveRef, type PackedRef, packRefs, type RefMove } from './refs.ts';
+import { noteRemoval } from './removals.ts';
+import { sweepLeftOvers } from './repository-layout.ts';
+
+export class FolderRefs implements RefBackend {
+  readonly isTransactional = false;
+  private readonly folder: GitFolder;
+  /** The refs that the lock's holder has moved. */
+  private moves: RefMove[] = [];
+
+  constructor(folder: GitFolder) {
+    this.folder = folder;
+  }
+
+  get isThere(): boolean {
+    return this.folder.fs.lstatNow(this.folder.gitdir) !== undefined;
+  }
+
+  get isHalfway(): boolean {
+    return this.moves.length > 0;
+  }
+
+  isCurrent(snapshot: RefSnapshot | undefined): boolean {
+    return snapshot ? isCurrent(this.folder.fs, this.folder.gitdir, snapshot) : !this.isThere;
+  }
+
+  isFresh(snapshot: RefSnapshot | undefined): boolean {
+    return this.isCurrent(snapshot);
+  }
+
+  read(previous: RefSnapshot | undefined): Promise<RefSnapshot> {
+    return readSnapshot(this.folder.fs, this.folder.gitdir, previous);
+  }
+
+  requireAbsent(error: unknown): void {
+    const { fs, gitdir } = this.folder;
+    if (this.isThere) throw damagedRepository(error);
+    // Only the folder of all repositories of this kind tells for certain that this one was never made.
+    if (fs.lstatNow(dirname(gitdir)) === undefined) throw missingRepository(error);
+  }
+
+  follow(known: RefSnapshot, name: string): RefSnapshot | null {
+    return followRef(this.folder.fs, this.folder.gitdir, known, name);
+  }
+
+  get(name: string): string | null {
+    return readRef(this.folder.fs, this.folder.gitdir, name);
+  }
+
+  async move(move: RefMove): Promise<boolean> {
+    if (move.from !== null) await noteRemoval(this.folder);
+    // It is noted first: where the disk fails, the ref may have moved all the same.
+    this.moves.push(move);
+    return moveRef(this.folder, move);
+  }
+
+  moveForGood(move: RefMove): Promise<boolean> {
+    return moveRef(this.folder, move);
+  }
+
+  removeForGood(
+    ends: readonly string[],
+    refs: readonly RefValue[],
+    withdrawals: readonly RefValue[],
+  ): Promise<void> {
+    return removeRefs(this.folder, ends, refs, withdrawals);
+  }
+
+  async commit(): Promise<void> {
+    // Each move was made before.
+  }
+
+  async transaction(): Promise<void> {
+    throw internal('internal_error', 'Refs in a folder are moved without a transaction');
+  }
+
+  settle(): void {
+    // Each move was made before.
+  }
+
+  confirm(): void {
+    this.moves = [];
+  }
+
+  /** The latest move is taken back first. */
+  async rollBack(): Promise<void> {
+    for (let move = this.moves.at(-1); move !== undefined; move = this.moves.at(-1)) {
+      const { name, from, to } = move;
+      // The result is false when the ref never moved, or when another program has moved it on.
+      await guardDisk(() => moveRef(this.folder, { name, from: to, to: from }));
+      this.moves.pop();
+    }
+  }
+
+  shallow(): Promise<Set<string>> {
+    return readShallow(this.folder.fs, this.folder.gitdir);
+  }
+
+  pack(refs: readonly PackedRef[]): Promise<void> {
+    return packRefs(this.folder, refs);
+  }
+
+  learn(): void {
+    // The feed of PostgreSQL tells nothing of a folder.
+  }
+
+  doubt(): void {
+    // Each look at a folder shows what has changed in it.
+  }
+
+  sweep(): Promise<void> {
+    return sweepLeftOvers(this.folder.fs, this.folder.gitdir);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Objects in PostgreSQL. What was read or written lies in the cache of this server too, in the files of loose objects, so
+ * that it is fetched once. The cache may be deleted at any time, and nothing of it is believed without its hash.
+ */
+
+import { Errors, type PromiseFsClient, readObject } from 'isomorphic-git';
+import type { StoredObject } from '../db/git-tables.ts';
+import { hashInBlocks } from '../lib/hash.ts';
+import type { AtomicFs } from './atomic-fs.ts';
+import { damagedRepository } from './disk-errors.ts';
+import {
+  deflateObject,
+  inflateObject,
+  loosePath,
+  readLooseObject,
+  type WrappedObject,
+} from './loose-objects.ts';
+import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
+import type { SharedRepositories } from './shared-repositories.ts';
+
+export class TableObjects implements ObjectBackend {
+  private readonly shared: SharedRepositories;
+  private readonly cache: AtomicFs;
+  private readonly root: string;
+
+  /** @param cache need not flush. In a process that only reads, it refuses to write, and nothing is cached. */
+  constructor(shared: SharedRepositories, { cache, root }: { cache: AtomicFs; root: string }) {
+    this.shared = shared;
+    this.cache = cache;
+    this.root = root;
+  }
+
+  async read(gitdir: string, oid: string): Promise<ReadContent> {
+    const cached = await readLooseObject(this.cache, gitdir, oid).catch(() => null);
+    if (cached !== null) return { ...cached, isProven: true };
+    const stored = await this.fetch(gitdir, oid);
+    const inflated = await inflateObject(stored.deflated).catch((error: unknown) => {
+      throw damagedRepository(error);
+    });
+    if ((await hashInBlocks('sha1', inflated.bytes)) !== oid) throw damagedRepository();
+    await this.keep(gitdir, stored);
+    const { bytes, start } = inflated;
+    return { type: stored.type, content: bytes.subarray(start), isProven: true };
+  }
+
+  async readParsed<T extends keyof ParsedTypes>(
+    gitdir: string,
+    oid: string,
+    type: T,
+  ): Promise<ParsedTypes[T] | null> {
+    const object = await this.read(gitdir, oid);
+    if (object.type !== type) return null;
+    const file = await deflateObject({ oid, ...headed(object) });
+    const fs = onlyFile(loosePath(gitdir, oid), file as Buffer);
+    const read = await readObject({ fs, gitdir, oid, format: 'parsed', cache: {} }).catch(() => null);
+    return read?.type === type ? (read.object as ParsedTypes[T]) : null;
+  }
+
+  /** PostgreSQL itself looks whether the object is there: what the cache holds says nothing of it. */
+  async writeIfAbsent(gitdir: string, object: WrappedObject): Promise<void> {
+    await this.write(gitdir, object);
+  }
+
+  async write(gitdir: string, object: WrappedObject): Promise<void> {
+    const { oid, header, content } = object;
+    const deflated = [await deflateObject(object)].flat();
+    const type = header.toString('latin1', 0, header.indexOf(0x20));
+    const stored = { oid, type, size: content.byteLength, deflated };
+    await this.shared.tables.writeObject(await this.shared.idOf(gitdir), stored);
+    await this.keep(gitdir, stored);
+  }
+
+  private async fetch(gitdir: string, oid: string): Promise<StoredObject> {
+    const { shared } = this;
+    const known = await shared.idOf(gitdir);
+    const stored = await shared.reader.readObject(known, oid);
+    if (stored !== null) return stored;
+    const id = await shared.readIdOf(gitdir);
+    const found = id === known ? null : await shared.reader.readObject(id, oid);
+    if (found === null) throw damagedRepository(new Errors.NotFoundError(oid));
+    return found;
+  }
+
+  /** A cache that cannot be written costs time alone. */
+  private async keep(gitdir: string, { oid, deflated }: StoredObject): Promise<void> {
+    const path = loosePath(gitdir, oid);
+    try {
+      if (this.cache.lstatNow(path) !== undefined) return;
+      await this.cache.makeFoldersBelow(this.root, `${gitdir}/objects`);
+      await this.cache.writeFile(path, deflated);
+    } catch {
+      // The next reader asks PostgreSQL again.
+    }
+  }
+}
+
+function headed({ type, content }: ReadContent): Pick<WrappedObject, 'header' | 'content'> {
+  return { header: Buffer.from(`${type} ${content.byteLength}\0`), content };
+}
+
+/** A file system that has one file. isomorphic-git reads an object from it, to take it apart. */
+function onlyFile(path: string, content: Buffer): PromiseFsClient {
+  const absent = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
+  const promises = {
+    // It calls this without arguments to see whether the methods make promises.
+    readFile: async (wanted?: string) => (wanted === undefined ? null : wanted === path ? content : absent()),
+    writeFile: absent,
+    mkdir: absent,
+    readdir: async () => [],
+    stat: absent,
+    lstat: absent,
+    unlink: absent,
+    rmdir: absent,
+    readlink: absent,
+    symlink: absent,
+  };
+  return { promises };
+}

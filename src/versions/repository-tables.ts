@@ -1,0 +1,76 @@
+/** Repositories in PostgreSQL. Their folders are a cache, which may be deleted at any time. */
+
+import { parse } from 'node:path';
+import type { Db } from '../db/database.ts';
+import type { AtomicFs } from '../git/atomic-fs.ts';
+import { guardDisk } from '../git/disk-errors.ts';
+import type { SharedRepositories } from '../git/shared-repositories.ts';
+import { TableRefs } from '../git/table-refs.ts';
+import type { RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
+import { internal } from '../lib/errors.ts';
+import { repositoryExists } from './repository-folders.ts';
+import type { FillRepository, PlacedRepository, RepositoryPlace } from './repository-place.ts';
+
+export class RepositoryTables implements RepositoryPlace {
+  private readonly shared: SharedRepositories;
+  private readonly cache: AtomicFs;
+  private readonly root: string;
+
+  constructor(shared: SharedRepositories, { cache, root }: { cache: AtomicFs; root: string }) {
+    this.shared = shared;
+    this.cache = cache;
+    this.root = root;
+  }
+
+  prepare(): Promise<void> {
+    return guardDisk(() => this.cache.makeFoldersBelow(parse(this.root).root, this.root, 0o700));
+  }
+
+  async list(kind: RepositoryKind): Promise<string[]> {
+    const stored = await this.shared.reader.list();
+    return stored.filter((one) => one.kind === kind).map(({ name }) => name);
+  }
+
+  async has(ref: RepositoryRef): Promise<boolean> {
+    return (await this.shared.reader.find(ref)) !== undefined;
+  }
+
+  async settings(ref: RepositoryRef): Promise<RepositorySettings | null> {
+    const stored = await this.shared.reader.find(ref);
+    return (stored?.settings ?? null) as RepositorySettings | null;
+  }
+
+  refsOf(ref: RepositoryRef, gitdir: string): TableRefs {
+    return new TableRefs(ref, gitdir, this.shared);
+  }
+
+  async make(
+    { ref, gitdir, refs }: PlacedRepository,
+    settings: RepositorySettings | null,
+    fill: FillRepository,
+  ): Promise<void> {
+    if (!(refs instanceof TableRefs)) throw internal('internal_error', 'These refs are in a folder');
+    if (await this.has(ref)) throw repositoryExists();
+    refs.create(settings);
+    const first = await fill(gitdir);
+    if (first !== null) await refs.move({ name: first.name, from: null, to: first.oid });
+  }
+
+  unmake({ refs }: PlacedRepository): Promise<void> {
+    return refs.rollBack();
+  }
+
+  async remove({ ref }: PlacedRepository, removed: () => Promise<void>): Promise<void> {
+    await this.shared.tables.transaction((trx) => this.noteRemoval(trx, ref));
+    await removed();
+  }
+
+  noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
+    return this.shared.tables.remove(trx, ref);
+  }
+
+  /** Writes that matter fail as those of the database do. */
+  async writeFault(): Promise<string | null> {
+    return null;
+  }
+}
