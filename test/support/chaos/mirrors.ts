@@ -63,7 +63,9 @@ export async function checkMirrors(
       expect(code, `a clone of ${repository} from server ${server.number}: ${output}`).to.equal(0);
       await checkRepository(model, { kind, name, folder: join(client.folder, target) });
     };
-    await Promise.all(repositories.map((repository) => limit(check, repository)));
+    // All end before the folder is removed.
+    const checks = await Promise.allSettled(repositories.map((repository) => limit(check, repository)));
+    for (const each of checks) if (each.status === 'rejected') throw each.reason;
     return repositories.length;
   } finally {
     client.close();
