@@ -264,8 +264,12 @@ async function visit(walk: Walk, { oid, type }: Link): Promise<Link[] | string> 
   }
 }
 
-/** Null when the object is malformed. */
-function linksOf(oid: string, { type, content }: ObjectContent, shallow: ReadonlySet<string>): Link[] | null {
+/** The objects that an object leads to; null when it is malformed. @param shallow the commits at which history ends */
+export function linksOf(
+  oid: string,
+  { type, content }: ObjectContent,
+  shallow: ReadonlySet<string>,
+): Link[] | null {
   if (type === 'tree') {
     const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
     return (
