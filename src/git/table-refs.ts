@@ -178,7 +178,7 @@ export class TableRefs implements RefBackend {
 
   learn({ before, after, moves }: RefsChange): void {
     this.told += 1;
-    if (after === null) this.shared.noteId(this.gitdir, null);
+    if (after === null) this.noteId(null);
     if (after !== null && this.own.delete(after)) return;
     const { known } = this;
     if (known === undefined) return;
@@ -211,9 +211,15 @@ export class TableRefs implements RefBackend {
   }
 
   private unstage(): void {
-    if (this.staged?.isNew) this.shared.noteId(this.gitdir, null);
+    const wasNew = this.staged?.isNew === true;
     this.staged = null;
     this.sent = null;
+    if (wasNew) this.noteId(this.known?.repository.id ?? null);
+  }
+
+  /** What is told of an earlier repository of the name must not hide the one that is being made. */
+  private noteId(id: string | null): void {
+    if (this.staged?.isNew !== true) this.shared.noteId(this.gitdir, id);
   }
 
   /** Reads all refs, unless the state says that they are known. */
@@ -222,7 +228,7 @@ export class TableRefs implements RefBackend {
     const found = known === undefined ? undefined : await this.shared.reader.find(this.ref);
     if (known === undefined || found?.state !== known?.repository.state) {
       this.known = (await this.shared.reader.refs(this.ref)) ?? null;
-      this.shared.noteId(this.gitdir, this.known?.repository.id ?? null);
+      this.noteId(this.known?.repository.id ?? null);
     }
     // What was told meanwhile may be older or newer than what was read.
     this.isDoubted = told !== this.told;

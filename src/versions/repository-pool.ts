@@ -77,7 +77,8 @@ export class RepositoryPool {
   learn(change: RefsChange): void {
     const repository = this.peek(change);
     repository?.learn(change);
-    if (repository === undefined || change.after !== null) return;
+    // The holder of the lock may be making another one of the name, of which the feed tells later.
+    if (repository === undefined || repository.busy || change.after !== null) return;
     repository.drop();
     this.dropIfIdle(repository);
   }

@@ -176,7 +176,7 @@ export class Repository {
     try {
       await (write ? notifier.notifyWith(write) : notifier.notify());
     } catch (error) {
-      if (refs.isTransactional && !isOutcomeUnknown(error)) await this.rollBack();
+      if (refs.isTransactional && !isOutcomeUnknown(error)) await this.rollBack().catch(() => undefined);
       throw error;
     }
   }
@@ -185,6 +185,8 @@ export class Repository {
   async rollBack(): Promise<void> {
     if (!this.refs.isHalfway) return;
     await this.refs.rollBack();
+    // The repository itself was to be made.
+    if (!this.refs.isThere) return this.drop();
     await this.refreshAfterWrite();
     await this.notifier.notifyIfDue();
   }
@@ -192,7 +194,8 @@ export class Repository {
   /** Drops all that was read, when the repository is gone or cannot be read any more, and notifies. */
   async forget(): Promise<void> {
     this.drop();
-    await this.notifier.notify();
+    // The feed of PostgreSQL tells of it.
+    if (!this.refs.isTransactional) await this.notifier.notify();
   }
 
   /** Drops all that was read, when somebody else has removed the repository and has notified. */

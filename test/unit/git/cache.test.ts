@@ -10,7 +10,18 @@ import { refuseOtherUse } from '../../../src/git/cache-root.ts';
 import { followFeed } from '../../../src/versions/follow-feed.ts';
 import type { GitStore } from '../../../src/versions/store.ts';
 import { newDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { addVersion, makeStore, makeWeb, publish, summary, WEB } from './support.ts';
+import {
+  AT,
+  addVersion,
+  BOB,
+  draftOf,
+  makeStore,
+  makeWeb,
+  publish,
+  settingsOf,
+  summary,
+  WEB,
+} from './support.ts';
 
 /** A server, as far as repositories go. */
 interface Server {
@@ -95,6 +106,44 @@ describe('repositories in PostgreSQL', () => {
     expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
     await store.folders.materialise(WEB);
     expect(git(root, 'tag')).to.equal('v1.0.0');
+  });
+
+  it('can be made anew on one server as soon as another has deleted them', async () => {
+    const [one, other] = [await newServer(), await newServer()];
+    for (let round = 0; round < 5; round += 1) {
+      await makeWeb(one.store);
+      await other.database.changes.catchUp('now');
+      expect(await summary(other.store)).to.deep.equal(['1.0.0 Draft']);
+      await other.store.remove(WEB);
+      // The feed tells of the removal while the repository is being made.
+      await Promise.all([makeWeb(one.store, '2.0.0'), one.database.changes.catchUp('now')]);
+      for (const { database, store } of [one, other]) {
+        await database.changes.catchUp('now');
+        expect(await summary(store)).to.deep.equal(['2.0.0 Draft']);
+      }
+      await one.store.remove(WEB);
+    }
+  });
+
+  it('are as before after a failure of the commit, and can be made then', async () => {
+    const { store, database } = await newServer();
+    const failing = () => async () => {
+      throw new Error('not now');
+    };
+    const settings = settingsOf();
+    const making = store.create(WEB, settings, draftOf('1.0.0'), failing);
+    expect(await making.catch((error: Error) => error.message)).to.equal('not now');
+    expect(await store.has(WEB)).to.equal(false);
+    await makeWeb(store);
+    const publishing = store.exclusive(WEB, async (repository) => {
+      await repository.publish('', '1.0.0', { tagger: BOB, at: AT });
+      await repository.note(failing());
+    });
+    expect(await publishing.catch((error: Error) => error.message)).to.equal('not now');
+    expect(await summary(store)).to.deep.equal(['1.0.0 Draft']);
+    await publish(store, '1.0.0');
+    await database.changes.catchUp('now');
+    expect(await summary(store)).to.deep.equal(['1.0.0 Published']);
   });
 
   it('outlast their folders, which may be deleted at any time', async () => {
