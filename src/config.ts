@@ -266,11 +266,7 @@ function refuseHalves(config: Config): void {
   }
 }
 
-function refuseContradictions({ host, port, ui, tls, proxies, workers, databaseUrl }: Config): void {
-  if (workers > 1 && databaseUrl !== null) {
-    const fault = 'several processes cannot serve from PostgreSQL yet';
-    throw new ConfigError('HAWSER_WORKERS', fault, '1 together with HAWSER_DATABASE_URL');
-  }
+function refuseContradictions({ host, port, ui, tls, proxies }: Config): void {
   if (ui.port !== null && !ui.isOn)
     throw new ConfigError('HAWSER_UI_PORT', 'has no meaning with HAWSER_UI=off', 'one of the two');
   if (ui.port !== null && ui.port !== 0 && ui.port === port)

@@ -1,12 +1,10 @@
 /** The composition root: opens and prepares the stores, makes all that works on them, and listens. */
 
 import { X509Certificate } from 'node:crypto';
-import { AuditRetention } from './api/audit/retention.ts';
 import { readConsole } from './api/console/files.ts';
 import { previewEngine } from './api/previews/engine.ts';
 import { openPreviews } from './api/previews/open.ts';
-import { RetentionRuns } from './api/retention/runs.ts';
-import { RetentionSchedule } from './api/retention/schedule.ts';
+import { type CleanupTools, RetentionRuns } from './api/retention/runs.ts';
 import { createApp } from './app.ts';
 import { BundleFiles, bundleFolder } from './bundles/bundle-files.ts';
 import type { Config } from './config.ts';
@@ -14,12 +12,13 @@ import { GitBlame } from './git/blame.ts';
 import { Maintenance } from './git/maintenance.ts';
 import { UploadPack } from './git/upload-pack.ts';
 import { type Listeners, openListeners, type Place } from './http/listeners.ts';
-import { HOUR, SECOND } from './lib/clock.ts';
+import { SECOND } from './lib/clock.ts';
 import type { Metrics, MetricsOfProcess } from './lib/metrics/metrics.ts';
 import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
+import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
 import {
   closeStores,
@@ -30,6 +29,7 @@ import {
   type Stores,
 } from './stores.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from './threads/open.ts';
+import { startTimers } from './timers.ts';
 
 export interface RunningServer extends Place {
   /** The second listener, which asks for no certificates; null where there is none. */
@@ -48,8 +48,6 @@ export interface RunningServer extends Place {
 /** Bundles in files may take so many times the cache's bytes on the disk. */
 const BUNDLE_FILES = 4;
 const CLOSE_GRACE = 30 * SECOND;
-/** The certificate that the server made is checked so often, and renewed 30 days before its end. */
-const TLS_CHECK_INTERVAL = 12 * HOUR;
 
 /**
  * Starts a server. After a fault everything opened so far is closed again.
@@ -60,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     if (options.part === undefined) await prepareStores(options, stores);
     stores.store.open();
-    return await listen(options, stores, await loadTls(options, stores.locks));
+    return await listen(options, stores, await loadTls(options, stores));
   } catch (error) {
     await closeStores(stores);
     throw error;
@@ -70,7 +68,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function listen(options: ServerOptions, stores: Stores, material: TlsMaterial): Promise<RunningServer> {
   const { database, metrics } = stores;
   const { config, clock, log, part } = options;
-  const isLeader = part?.isLeader ?? true;
   const checkIns = new CheckIns(database, log);
   const evidence = new EvidenceNotes({ ...stores, clock, log });
   const { reposDir: root, searchPath } = config;
@@ -82,7 +79,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
   const fleetThreads = openFleetThreads(config);
   const engine = previewEngine(fleetThreads.previews);
-  const previews = await openPreviews({ ...stores, clock, log, engine }, isLeader);
+  const previews = await openPreviews({ ...stores, clock, log, engine });
   const bundleFiles = openBundleFiles(config);
   const handler = createApp({
     ...stores,
@@ -104,11 +101,12 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
     evidence,
   });
-  const ticketKeys = part && { ticketKeys: part.ticketKeys };
-  const listeners = await openListeners(config, { material, ...ticketKeys, handler, log, clock });
+  const ticketKeys = (await sharedTicketKeys(database, material)) ?? part?.ticketKeys;
+  const tls = { material, ...(ticketKeys && { ticketKeys }) };
+  const listeners = await openListeners(config, { ...tls, handler, log, clock });
   showTlsTerms(metrics, material);
   const reloadTls = (keys?: Buffer) => reload(options, stores, listeners, keys);
-  const schedules = isLeader ? startSchedules(options, stores, { retention, reloadTls }) : null;
+  const endTimers = await startTimers(options, { ...retention, reloadTls });
   return {
     url: listeners.url,
     port: listeners.port,
@@ -116,15 +114,14 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     reloadTls,
     readMetrics: () => metrics.values(),
     async close() {
-      schedules?.stop();
+      const timers = endTimers();
       await listeners.close(CLOSE_GRACE);
       // The previews that are under way end with their threads.
       const all = [threads, comparingThreads, previews, fleetThreads.previews, fleetThreads.questions];
       await Promise.all(all.map((each) => each.close()));
       await uploadPack.close();
       await blame.close();
-      await retention.close();
-      await schedules?.ended();
+      await Promise.all([retention.close(), timers]);
       await evidence.close();
       await checkIns.close();
       await bundleFiles.close();
@@ -137,33 +134,15 @@ function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {
   return new BundleFiles({ folder: bundleFolder(dataDir), maxBytes: BUNDLE_FILES * cacheBytes });
 }
 
-interface Schedules {
-  stop(): void;
-  ended(): Promise<void>;
-}
-
-/** Starts what nobody asks for. Only one process of a server does it. */
-function startSchedules(
-  { config, clock, log, part }: ServerOptions,
-  { database }: Stores,
-  { retention, reloadTls }: { retention: Retention; reloadTls(): Promise<void> },
-): Schedules {
-  retention.start();
-  const renew = () => (part ? part.onRenewed() : void reloadTls());
-  const timer = setInterval(renew, TLS_CHECK_INTERVAL).unref();
-  const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
-  return { stop: () => clearInterval(timer), ended: () => audit.close() };
-}
-
 interface Retention {
+  tools: CleanupTools;
   runs: RetentionRuns;
-  start(): void;
   close(): Promise<void>;
 }
 
-/** Opens cleanups by request and by schedule, and the maintenance that follows them. */
+/** Opens cleanups, and the maintenance that follows them. */
 async function openRetention(
-  { config, clock, log, part }: ServerOptions,
+  { config, clock, log }: ServerOptions,
   { database, store, locks }: Stores,
 ): Promise<Retention> {
   const maintenance = new Maintenance({ root: config.reposDir, searchPath: config.searchPath, log });
@@ -171,14 +150,12 @@ async function openRetention(
   const composites = new CompositeReader(store);
   const tools = { database, store, composites, maintenance, locks, clock, log };
   const runs = new RetentionRuns(tools);
-  // The runs of other processes go on.
-  if (part === undefined || part.isLeader) await runs.open();
-  const schedule = new RetentionSchedule(tools, runs);
+  await runs.endInterrupted();
   return {
+    tools,
     runs,
-    start: () => schedule.start(),
     async close() {
-      await Promise.all([schedule.close(), runs.close()]);
+      await runs.close();
       await maintenance.close();
     },
   };
@@ -192,14 +169,14 @@ function showTlsTerms(metrics: Metrics, { server, ca }: TlsMaterial): void {
 
 async function reload(
   options: ServerOptions,
-  { locks, metrics }: Stores,
+  stores: Stores,
   listeners: Listeners,
   ticketKeys?: Buffer,
 ): Promise<void> {
   try {
-    const material = await loadTls(options, locks);
-    listeners.reload(material, ticketKeys);
-    showTlsTerms(metrics, material);
+    const material = await loadTls(options, stores);
+    listeners.reload(material, (await sharedTicketKeys(stores.database, material)) ?? ticketKeys);
+    showTlsTerms(stores.metrics, material);
     options.log.info('TLS files loaded anew');
   } catch (error) {
     options.log.error({ err: error }, 'TLS files could not be loaded; the old ones stay');

@@ -1,7 +1,6 @@
 /** Opens and prepares what a server works on: both stores, its locks and its metrics. */
 
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepBundleFiles } from './bundles/bundle-files.ts';
 import { type Config, ConfigError, SCRYPT_COST } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -9,11 +8,10 @@ import { describeFault } from './db/errors.ts';
 import { openDatabase } from './db/open.ts';
 import { noteRefsMoved } from './db/repository-rows.ts';
 import { DATABASE_FILE } from './db/sqlite/open.ts';
-import { SERVER, TLS_FILES } from './domain/lock-names.ts';
+import { FIRST_START, TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
-import { type Clock, SECOND } from './lib/clock.ts';
-import { HawserError } from './lib/errors.ts';
+import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
 import type { Locks } from './lib/locks.ts';
@@ -24,6 +22,7 @@ import { refuseUnfinishedRestore } from './operations/backup/restore.ts';
 import { POLL_PATH } from './pull/routes.ts';
 import { ensureBuiltIns, ensureFirstAdmin } from './security/built-ins.ts';
 import { setPasswordCost } from './security/passwords.ts';
+import { sharedAuthority } from './security/shared-secrets.ts';
 import { loadTlsMaterial, type TlsMaterial } from './security/tls-files.ts';
 import { followFeed } from './versions/follow-feed.ts';
 import { reconcile } from './versions/reconcile.ts';
@@ -49,9 +48,9 @@ export interface ServerOptions {
 /** The part of one process in a server of several (workers/). */
 export interface Part {
   locks: Locks;
-  /** Whether it does what only one must: the schedules, and the renewal of the made certificate. */
+  /** Whether it does what one process of a server must: it competes for the lead, and renews the made certificate. */
   isLeader: boolean;
-  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. */
+  /** 48 bytes that all processes share, so that each can resume the TLS sessions of the others. PostgreSQL has its own. */
   ticketKeys: Buffer;
   /** When the last of the others ended unexpectedly, in epoch milliseconds. */
   leftBefore(): number;
@@ -108,8 +107,6 @@ export async function openStores({
     openDatabase(config, { watch: metrics.work, locks: part?.locks ?? null, log }),
   );
   const { locks } = database;
-  // Of several processes the first has seen to it.
-  if (config.databaseUrl !== null && part === undefined) await claimDatabase(database);
   const store = new GitStore({
     root: reposDir,
     log,
@@ -130,25 +127,6 @@ export async function openStores({
   metrics.addCaches(() => store.caches);
   metrics.addReadings({ repositoryProblems: () => store.problems().length });
   return { database, store, locks, metrics };
-}
-
-/** After the end of a machine, PostgreSQL notices within so many milliseconds that its server is gone. */
-const PATIENCE_FOR_GONE = 20 * SECOND;
-
-/**
- * Keeps other servers out: the repositories are in a folder of this one, so another one would know nothing of them.
- * @throws HawserError `database_in_use`
- */
-async function claimDatabase(database: Database): Promise<void> {
-  const until = performance.now() + PATIENCE_FOR_GONE;
-  while ((await database.locks.acquireIfFree(SERVER)) === null) {
-    if (performance.now() > until) {
-      await database.close();
-      const message = 'HAWSER_DATABASE_URL: another Hawser server uses this database. Stop that one first';
-      throw new HawserError('invalid', 'database_in_use', message);
-    }
-    await sleep(SECOND / 2);
-  }
 }
 
 export async function closeStores({ store, database }: Stores): Promise<void> {
@@ -178,13 +156,16 @@ async function prepare(options: ServerOptions, stores: Stores): Promise<void> {
   await store.prepare();
   await sweepBundleFiles(config.dataDir);
   // Before the rest, so that a fault in the TLS settings ends a first start before its password is made and shown.
-  await loadTls(options, locks);
-  await ensureBuiltIns(database, clock.now());
-  const password = await ensureFirstAdmin(database, {
-    dataDir: config.dataDir,
-    password: config.adminPassword,
-    randomPassword: newSecret,
-    now: clock.now(),
+  await loadTls(options, stores);
+  // Of several servers that start at once, one makes these rows.
+  const password = await locks.run(FIRST_START, async () => {
+    await ensureBuiltIns(database, clock.now());
+    return ensureFirstAdmin(database, {
+      dataDir: config.dataDir,
+      password: config.adminPassword,
+      randomPassword: newSecret,
+      now: clock.now(),
+    });
   });
   if (password !== null) options.showFirstPassword(password);
   // In PostgreSQL a row and its repository are made and removed by one commit.
@@ -211,9 +192,13 @@ async function requireFolder(setting: string, path: string): Promise<void> {
 }
 
 /** Makes what is absent or about to expire. No two processes may do this at once. */
-export function loadTls({ config, clock, log }: ServerOptions, locks: Locks): Promise<TlsMaterial> {
+export function loadTls(
+  { config, clock, log }: ServerOptions,
+  { database, locks }: Stores,
+): Promise<TlsMaterial> {
   const { dataDir, tls, nodeCaFile, nodeCrlFile } = config;
+  const files = { dataDir, ...tls, nodeCaFile, nodeCrlFile };
   return locks.run(TLS_FILES, () =>
-    loadTlsMaterial({ dataDir, ...tls, nodeCaFile, nodeCrlFile, now: clock.now(), log }),
+    loadTlsMaterial({ ...files, sharedAuthority: sharedAuthority(database), now: clock.now(), log }),
   );
 }

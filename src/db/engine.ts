@@ -7,6 +7,8 @@ import type { QueryCreator, RawBuilder, SelectQueryBuilder, SqlBool } from 'kyse
 import type { Schema } from './schema.ts';
 
 export interface Engine {
+  /** Whether several servers may use one database. Then it has the tables `secrets` and `servers`. */
+  isShared: boolean;
   /** A table of many texts in one parameter. It has one column, `value`. It needs a name: `${texts(ids)} wanted`. */
   texts(values: readonly string[]): RawBuilder<unknown>;
   /** The same for whole numbers. */

@@ -23,6 +23,9 @@ export const cleanupLock = (versionType: string) => `cleanup ${versionType}`;
 /** This lock is held while the files of TLS are read, and made if they are absent. */
 export const TLS_FILES = 'TLS files';
 
+/** This lock is held while a start makes the rows that every database has. */
+export const FIRST_START = 'first start';
+
 /** One of several processes holds this lock during a write transaction. */
 export const DATABASE_WRITES = 'database';
 
@@ -35,5 +38,5 @@ export const PREVIEW_TURN = 'preview turn';
 /** The places of those previews that are made at the same time in all processes of a server. Nothing is locked before. */
 export const PREVIEW_PLACES = ['preview place 1', 'preview place 2'] as const;
 
-/** A server holds this lock on its PostgreSQL database for as long as it lives. */
-export const SERVER = 'server';
+/** Of all processes that use a database, the one that holds this lock does what nobody asks for. */
+export const LEADER = 'leader';

@@ -55,6 +55,7 @@ export interface Listener {
 }
 
 /** Names the TLS sessions of a listener that takes no certificates. */
+const WITH_CERTIFICATES = 'hawser with certificates';
 const WITHOUT_CERTIFICATES = 'hawser without certificates';
 
 const OPTIONS = {
@@ -133,8 +134,9 @@ function tlsServer(
     ...contextOptions(material),
     handshakeTimeout: 20 * SECOND,
     requestCert: connections.proxies.takesCertificates,
-    // A session that began with a certificate is not resumed where none is taken.
-    ...(connections.proxies.takesCertificates ? {} : { sessionIdContext: WITHOUT_CERTIFICATES }),
+    // A session that began with a certificate is not resumed where none is taken. By default the command line is the
+    // context, which differs between servers.
+    sessionIdContext: connections.proxies.takesCertificates ? WITH_CERTIFICATES : WITHOUT_CERTIFICATES,
     // Certificates of nodes are mostly self-signed. Who may enter is decided for each request, see clientOf.
     rejectUnauthorized: false,
     ...(ticketKeys && { ticketKeys }),

@@ -13,8 +13,12 @@ export abstract class Locks {
   /** Resolves when the lock is held. */
   abstract acquire(key: string, mode: LockMode): Promise<Release>;
 
-  /** Takes the lock alone. Gives null at once if somebody holds it or waits for it. */
-  abstract acquireIfFree(key: string): Promise<Release | null>;
+  /**
+   * Takes the lock alone. Gives null at once if somebody holds it or waits for it.
+   * @param onLost is called if the lock is lost before it is given back, as it may be on PostgreSQL. Without this function
+   *   a lost lock is taken again, and nobody is told.
+   */
+  abstract acquireIfFree(key: string, onLost?: () => void): Promise<Release | null>;
 
   /** Runs `work` alone among all work on `key`, once all earlier work has ended or failed. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {

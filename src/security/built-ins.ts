@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database, Db } from '../db/database.ts';
+import { keepsSecrets, writeSecret } from '../db/secrets.ts';
 import { ADMINISTRATOR_ROLE_ID, BUILT_IN_GROUPS, BUILT_IN_ROLES } from '../domain/permissions.ts';
 import { newId } from '../lib/ids.ts';
 import { writeSecretFile } from '../lib/secret-file.ts';
@@ -85,6 +86,8 @@ export async function ensureFirstAdmin(database: Database, options: FirstAdmin):
       })
       .execute();
     await trx.insertInto('user_roles').values({ user_id: id, role_id: ADMINISTRATOR_ROLE_ID }).execute();
+    // The folder with the file may be gone before anybody has read it.
+    if (random !== null && keepsSecrets(trx)) await writeSecret(trx, 'first-password', Buffer.from(random));
   });
   return random;
 }

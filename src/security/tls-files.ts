@@ -22,6 +22,17 @@ export interface TlsFiles extends TlsSettings {
   dataDir: string;
   /** Host names and addresses of the certificate that is made here. There is at least one. */
   names: readonly string[];
+  /** Where the servers on one database keep their authority; null where it is in files of the data folder. */
+  sharedAuthority: AuthorityStore | null;
+}
+
+/** Where the built-in authority is kept. Contents are PEM. */
+export interface AuthorityStore {
+  /** The name of the place in messages. */
+  name: string;
+  /** @returns null where there is none */
+  read(part: 'ca.crt' | 'ca.key'): Promise<string | null>;
+  write(part: 'ca.crt' | 'ca.key', content: string): Promise<void>;
 }
 
 /** All texts are PEM. */
@@ -44,7 +55,8 @@ export const certificateMaker = () => import('./certificate-authority.ts');
  */
 export async function loadTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   const folder = await openFolder(files);
-  const ca = await loadAuthority(folder, files);
+  const ca = await loadAuthority(await openAuthority(folder, files), files);
+  await keepCopy(folder, ca, files);
   const isGiven = files.certFile !== null || files.keyFile !== null;
   const load = () => (isGiven ? loadGivenCertificate(files) : loadMadeCertificate(folder, ca, files));
   return { server: files.isOn ? await load() : null, ca, ...(await loadNodeTrust(files)) };
@@ -63,32 +75,74 @@ async function openFolder({ dataDir, log }: TlsFiles): Promise<string> {
   return folder;
 }
 
-async function loadAuthority(folder: string, { now, log }: TlsFiles): Promise<KeyedCertificate> {
-  const paths = { certificate: join(folder, 'ca.crt'), key: join(folder, 'ca.key') };
-  const certificate = await readIfPresent(paths.certificate);
-  const key = await readKeyIfPresent(paths.key, log);
+function authorityInFolder(folder: string, log: Log): AuthorityStore {
+  const pathOf = (part: string) => join(folder, part);
+  return {
+    name: 'data/tls',
+    read: (part) => (part === 'ca.key' ? readKeyIfPresent(pathOf(part), log) : readIfPresent(pathOf(part))),
+    write: (part, content) => writeSecretFile(pathOf(part), content),
+  };
+}
+
+/**
+ * Gives the place of the authority. If the place that servers share has none yet, it takes over that of this data folder,
+ * which the nodes know: the server had its authority there before, or it was restored there.
+ */
+async function openAuthority(folder: string, { sharedAuthority, log }: TlsFiles): Promise<AuthorityStore> {
+  const own = authorityInFolder(folder, log);
+  if (sharedAuthority === null) return own;
+  if ((await sharedAuthority.read('ca.crt')) !== null) return sharedAuthority;
+  const [certificate, key] = [await own.read('ca.crt'), await own.read('ca.key')];
+  if (certificate === null || key === null) return sharedAuthority;
+  const fault = faultOfAuthority({ certificate, key });
+  if (fault !== null) throw damaged(own, fault);
+  await sharedAuthority.write('ca.key', key);
+  await sharedAuthority.write('ca.crt', certificate);
+  log.info({ from: folder, to: sharedAuthority.name }, 'took over the built-in certificate authority');
+  return sharedAuthority;
+}
+
+/** Each server has the authority's certificate as a file for its clients. An authority that a folder has had stays. */
+async function keepCopy(
+  folder: string,
+  ca: KeyedCertificate,
+  { sharedAuthority, log }: TlsFiles,
+): Promise<void> {
+  if (sharedAuthority === null) return;
+  const own = authorityInFolder(folder, log);
+  if ((await own.read('ca.key')) !== null || (await own.read('ca.crt')) === ca.certificate) return;
+  await own.write('ca.crt', ca.certificate);
+}
+
+async function loadAuthority(store: AuthorityStore, { now, log }: TlsFiles): Promise<KeyedCertificate> {
+  const certificate = await store.read('ca.crt');
+  const key = await store.read('ca.key');
   if (certificate === null) {
     // A key without a certificate is left by a first start that was killed. This start completes it.
-    const ca = await makeAuthority(now, key);
-    if (key === null) await writeSecretFile(paths.key, ca.key);
-    await writeSecretFile(paths.certificate, ca.certificate);
-    log.info({ path: paths.certificate }, 'made the built-in certificate authority');
+    const ca = await makeAuthority(store, now, key);
+    if (key === null) await store.write('ca.key', ca.key);
+    await store.write('ca.crt', ca.certificate);
+    log.info({ in: store.name }, 'made the built-in certificate authority');
     return ca;
   }
   const ca = { certificate, key: key ?? '' };
   const fault = faultOfAuthority(ca);
-  if (fault !== null) throw damaged(`data/tls/ca.crt and data/tls/ca.key: ${fault}`);
+  if (fault !== null) throw damaged(store, fault);
   const { notAfter } = describeCertificate(new X509Certificate(certificate));
   if (notAfter < now + RENEW_BEFORE) log.error({ notAfter }, 'the built-in certificate authority expires');
   return ca;
 }
 
-async function makeAuthority(now: number, key: string | null): Promise<KeyedCertificate> {
+async function makeAuthority(
+  store: AuthorityStore,
+  now: number,
+  key: string | null,
+): Promise<KeyedCertificate> {
   try {
     const { createAuthority } = await certificateMaker();
     return await createAuthority(now, key ?? undefined);
   } catch (error) {
-    throw damaged('data/tls/ca.key: not a P-256 private key', error);
+    throw damaged(store, 'ca.key is not a P-256 private key', error);
   }
 }
 
@@ -106,9 +160,9 @@ export function faultOfAuthority({ certificate, key }: KeyedCertificate): string
   }
 }
 
-function damaged(fault: string, cause?: unknown): HawserError {
+function damaged({ name }: AuthorityStore, fault: string, cause?: unknown): HawserError {
   const advice = 'restore them from a backup, or remove both to begin with a new authority';
-  return internal('tls_files_damaged', `${fault}; ${advice}`, cause);
+  return internal('tls_files_damaged', `ca.crt and ca.key in ${name}: ${fault}; ${advice}`, cause);
 }
 
 async function loadMadeCertificate(

@@ -5,7 +5,7 @@ import type { MetricsOfProcess } from '../lib/metrics/metrics.ts';
 
 /** The part that a worker has in the server. */
 export interface Role {
-  /** The leader runs the schedules and renews the generated certificate. Only one worker may do that. */
+  /** One worker of a server renews the generated certificate, and may lead (leadership.ts). */
   isLeader: boolean;
   /** 48 bytes in base64. With the same keys all workers can resume each other's TLS sessions. */
   ticketKeys: string;

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type Client, type Identity, makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
@@ -13,6 +12,7 @@ import { type OpenRequest, openRequest } from '../support/open-request.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { DEFAULT_ID, NODE_ID, SCOPE_TYPES } from '../support/scopes.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
+import { beginSession, isResumed } from '../support/tls-sessions.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
 const MAIN = { 'main.dsc.yaml': 'resources: []\n' };
@@ -268,31 +268,9 @@ describeOnSqlite('a server of two workers', function () {
   it('has each worker resume the TLS sessions of the others', async () => {
     const { id, clients } = await register('web-02', await makeClientCertificate({ commonName: 'web-02' }));
     for (const client of clients) client.close();
-    const session = await new Promise<Buffer>((resolve, reject) => {
-      const socket = connect({
-        host: '127.0.0.1',
-        port: target.port,
-        ca: target.ca,
-        servername: 'localhost',
-      });
-      socket.once('error', reject);
-      socket.once('session', (made: Buffer) => {
-        resolve(made);
-        socket.destroy();
-      });
-    });
+    const session = await beginSession(target);
     const reused: boolean[] = [];
-    for (let at = 0; at < 4; at += 1) {
-      const socket = await new Promise<TLSSocket>((resolve, reject) => {
-        const made: TLSSocket = connect(
-          { host: '127.0.0.1', port: target.port, ca: target.ca, servername: 'localhost', session },
-          () => resolve(made),
-        );
-        made.once('error', reject);
-      });
-      reused.push(socket.isSessionReused());
-      socket.destroy();
-    }
+    for (let at = 0; at < 4; at += 1) reused.push(await isResumed(target, session));
     expect(reused).to.deep.equal([true, true, true, true]);
     expect((await admin(0).delete(`/api/v1/nodes/${id}`)).status).to.equal(204);
   });

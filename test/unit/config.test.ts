@@ -162,7 +162,6 @@ describe('reading the settings', () => {
     ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL: 'mysql://hawser:secret@db/hawser' }, /postgres:\/\//],
     ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL_FILE: '/dev/null' }, /postgres:\/\//],
     ['HAWSER_DATABASE_URL', { HAWSER_DATABASE_URL: 'x', HAWSER_DATABASE_URL_FILE: '/x' }, /one of/],
-    ['HAWSER_WORKERS', { HAWSER_WORKERS: '2', HAWSER_DATABASE_URL: POSTGRES }, /HAWSER_DATABASE_URL/],
     ['HAWSER_ADMIN_PASWORD', { HAWSER_ADMIN_PASWORD: 'secret' }, /HAWSER_ADMIN_PASSWORD/],
     ['HAWSER_', { HAWSER_: '1' }, /HAWSER_PORT/],
   ];

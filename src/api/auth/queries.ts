@@ -1,6 +1,7 @@
 /** Reads and writes of sign-in: accounts, sessions, attempts. */
 
 import type { Db } from '../../db/database.ts';
+import { removeSecret } from '../../db/secrets.ts';
 import { nameKey } from '../../domain/names.ts';
 import { sha256Hex } from '../../lib/hash.ts';
 
@@ -54,6 +55,8 @@ export async function setPassword(
     .set({ password_hash: hash, require_password_change: mustChange ? 1 : 0, modified_at: now })
     .where('id', '=', userId)
     .execute();
+  // While the first password works, it must be changed before any other.
+  await removeSecret(db, 'first-password');
   const others = db.deleteFrom('sessions').where('user_id', '=', userId);
   await (keepSession === null ? others : others.where('token_hash', '<>', keepSession)).execute();
 }

@@ -1,4 +1,4 @@
-/** Deletes previews whose hour is over. One process of a server does it, and writes only when something is due. */
+/** Deletes previews whose hour is over. The leader does it, and writes only when something is due. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';

@@ -27,20 +27,31 @@ export async function finishRun(
   await db.updateTable('retention_runs').set(end).where('id', '=', id).execute();
 }
 
+/** The types of which a run is going on, or was interrupted. */
+export async function listOpenTypes(db: Db): Promise<VersionType[]> {
+  const rows = await db
+    .selectFrom('retention_runs')
+    .select('version_type')
+    .distinct()
+    .where('completed_at', 'is', null)
+    .execute();
+  return rows.map((row) => row.version_type);
+}
+
 /**
- * Ends the records of interrupted runs, of all types or of one. No run of these types may be going on, so each record
- * without an end is of an interrupted run.
+ * Ends the records of interrupted runs of a type. The caller holds the lock of its cleanups, so none is going on, and each
+ * record without an end is of an interrupted run.
  */
 export async function endInterruptedRuns(
   db: Db,
-  end: { now: number; error: string; versionType?: VersionType },
+  { now, error, versionType }: { now: number; error: string; versionType: VersionType },
 ): Promise<void> {
-  const { now, error, versionType } = end;
-  const open = db
+  await db
     .updateTable('retention_runs')
     .set({ completed_at: now, error, was_interrupted: 1 })
-    .where('completed_at', 'is', null);
-  await (versionType ? open.where('version_type', '=', versionType) : open).execute();
+    .where('completed_at', 'is', null)
+    .where('version_type', '=', versionType)
+    .execute();
 }
 
 /** When the schedule last began a run of this type that was not interrupted. Null means never. */

@@ -20,7 +20,7 @@ import {
   type VersionCleanupTools,
 } from '../../versions/retention.ts';
 import { readRetentionSettings } from '../settings/queries.ts';
-import { endInterruptedRuns, finishRun, insertRun, type VersionType } from './queries.ts';
+import { endInterruptedRuns, finishRun, insertRun, listOpenTypes, type VersionType } from './queries.ts';
 import { cleanRecords, type RecordRule } from './records.ts';
 
 export interface CleanupTools extends VersionCleanupTools {
@@ -71,10 +71,13 @@ export class RetentionRuns {
     this.tools = tools;
   }
 
-  /** Ends the records of runs that were interrupted when the server last ended. */
-  async open(): Promise<void> {
-    const { database, clock } = this.tools;
-    await endInterruptedRuns(database.write, { now: clock.now(), error: INTERRUPTED });
+  /** Ends the records of runs whose process has ended. A run that goes on in any process holds the lock of its type. */
+  async endInterrupted(): Promise<void> {
+    const { database, clock, locks } = this.tools;
+    for (const versionType of await listOpenTypes(database.read)) {
+      const end = { now: clock.now(), error: INTERRUPTED, versionType };
+      await locks.runIfFree(cleanupLock(versionType), () => endInterruptedRuns(database.write, end));
+    }
   }
 
   /** Makes each run end after its current step, and waits for all of them. */

@@ -51,6 +51,7 @@ export class RetentionSchedule {
   private async runDue(): Promise<void> {
     const { database, log } = this.tools;
     try {
+      await this.runs.endInterrupted();
       let ran = false;
       for (const versionType of ORDER) {
         if (this.closed || !(await this.isDue(database, versionType))) continue;

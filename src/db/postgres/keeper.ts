@@ -15,11 +15,17 @@ const AGAIN = 1 * SECOND;
 
 const MODES = { alone: '', shared: '_shared' } as const;
 
+interface Held {
+  mode: LockMode;
+  /** Whom to tell that the lock is lost. Without it the lock is taken again. */
+  onLost: (() => void) | undefined;
+}
+
 export class Keeper {
   private readonly connections: Connections;
   /** Those of this process wait for each other here, because one connection may hold a lock twice. */
   private readonly own = new LocalLocks();
-  private readonly held = new Map<string, LockMode>();
+  private readonly held = new Map<string, Held>();
   private readonly turn = pLimit(1);
   private client: Client | null = null;
   private isClosed = false;
@@ -30,14 +36,14 @@ export class Keeper {
 
   async acquire(key: string, mode: LockMode): Promise<Release> {
     const release = await this.own.acquire(key, mode);
-    while (!(await this.tryLock(key, mode))) await sleep(PAUSE);
+    while (!(await this.tryLock(key, { mode, onLost: undefined }))) await sleep(PAUSE);
     return this.releaseOf(key, mode, release);
   }
 
-  async acquireIfFree(key: string): Promise<Release | null> {
+  async acquireIfFree(key: string, onLost?: () => void): Promise<Release | null> {
     const release = await this.own.acquireIfFree(key);
     if (release === null) return null;
-    if (await this.tryLock(key, 'alone')) return this.releaseOf(key, 'alone', release);
+    if (await this.tryLock(key, { mode: 'alone', onLost })) return this.releaseOf(key, 'alone', release);
     release();
     return null;
   }
@@ -50,7 +56,8 @@ export class Keeper {
 
   private releaseOf(key: string, mode: LockMode, release: Release): Release {
     return () => {
-      this.held.delete(key);
+      // A lock that is lost is not there to be given back.
+      if (!this.held.delete(key)) return release();
       void this.tell(`select pg_advisory_unlock${MODES[mode]}(${keyOfLock(key)})`)
         .catch(() => undefined)
         .finally(release);
@@ -58,10 +65,10 @@ export class Keeper {
   }
 
   /** While PostgreSQL is away nobody gets a lock, and whoever waits for one goes on waiting. */
-  private async tryLock(key: string, mode: LockMode): Promise<boolean> {
-    const call = `pg_try_advisory_lock${MODES[mode]}(${keyOfLock(key)})`;
+  private async tryLock(key: string, held: Held): Promise<boolean> {
+    const call = `pg_try_advisory_lock${MODES[held.mode]}(${keyOfLock(key)})`;
     const isHeld = await this.tell(`select ${call} as answer`).catch(() => false);
-    if (isHeld) this.held.set(key, mode);
+    if (isHeld) this.held.set(key, held);
     return isHeld;
   }
 
@@ -77,14 +84,23 @@ export class Keeper {
     const client = await this.connections.connect();
     client.once('end', () => {
       this.client = null;
+      this.tellOfLoss();
       void this.retake();
     });
     return client;
   }
 
+  private tellOfLoss(): void {
+    for (const [key, { onLost }] of this.held) {
+      if (onLost === undefined) continue;
+      this.held.delete(key);
+      onLost();
+    }
+  }
+
   /** The locks were lost with the connection. They are taken again unless another process has got them meanwhile. */
   private async retake(): Promise<void> {
     await sleep(AGAIN);
-    for (const [key, mode] of this.held) if (!this.isClosed) await this.tryLock(key, mode);
+    for (const [key, held] of this.held) if (!this.isClosed) await this.tryLock(key, held);
   }
 }

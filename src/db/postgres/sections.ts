@@ -61,8 +61,8 @@ export class Sections extends Locks {
     return this.options.keeper.acquire(key, mode);
   }
 
-  acquireIfFree(key: string): Promise<Release | null> {
-    return this.options.keeper.acquireIfFree(key);
+  acquireIfFree(key: string, onLost?: () => void): Promise<Release | null> {
+    return this.options.keeper.acquireIfFree(key, onLost);
   }
 
   override run<T>(key: string, work: () => Promise<T>): Promise<T> {

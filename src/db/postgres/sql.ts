@@ -26,6 +26,7 @@ export const POSTGRES: Engine = {
     const union = others.reduce((all, one) => all.unionAll(ordered(one)) as typeof all, ordered(first));
     return order(from(union));
   },
+  isShared: true,
   notesTurn: (told) => sql`select take_notes_turn(${JSON.stringify(told)}::jsonb)`,
   // Each statement is a message and its answer, runs the triggers, and may be a commit. So a few large ones take less time.
   checkInsAtOnce: 1_000,

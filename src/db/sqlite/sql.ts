@@ -16,6 +16,7 @@ export const SQLITE: Engine = {
   selectOfEach,
   merged: (_db, [first, ...others], order) =>
     order(others.reduce((all, one) => all.unionAll(one) as typeof all, first)),
+  isShared: false,
   notesTurn: null,
   // A statement with this many rows holds the event loop for a few milliseconds at most.
   checkInsAtOnce: 250,

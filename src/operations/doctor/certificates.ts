@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/database.ts';
+import { readSecret } from '../../db/secrets.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { DAY, toTimestamp } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
@@ -20,7 +21,7 @@ const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-
 /** @param db null when the database cannot be read */
 export async function checkCertificates(config: Config, db: Db | null, now: number): Promise<Check> {
   const parts: [where: string, look: () => Promise<Finding[]>][] = [
-    ['the built-in authority', () => checkAuthority(config.dataDir, now)],
+    ['the built-in authority', () => checkAuthority(config, db, now)],
     ["the server's certificate", () => checkOwn(config, now)],
     ['HAWSER_NODE_CA', () => checkNodeTrust(config, now)],
     ['node certificates', async () => (db === null ? [] : checkNodes(db, now))],
@@ -33,7 +34,9 @@ export async function checkCertificates(config: Config, db: Db | null, now: numb
   return { name: 'certificates', summary: "the server's, its authority's and the nodes'", findings };
 }
 
-async function checkAuthority(dataDir: string, now: number): Promise<Finding[]> {
+async function checkAuthority(config: Config, db: Db | null, now: number): Promise<Finding[]> {
+  if (config.databaseUrl !== null) return db === null ? [] : checkSharedAuthority(db, now);
+  const { dataDir } = config;
   const path = join(dataDir, 'tls/ca.crt');
   const certificate = await readIfPresent(path);
   if (certificate === null) {
@@ -46,6 +49,23 @@ async function checkAuthority(dataDir: string, now: number): Promise<Finding[]> 
   if (fault !== null) return [faultOf(path, fault, 'restore data/tls from a backup')];
   const remedy = 'a new authority is needed: remove data/tls, start, and give the new ca.crt to all clients';
   return judgeTerm(path, certificate, now, remedy);
+}
+
+/** Looks at the authority that the servers on one database share. Before the first start there is none. */
+async function checkSharedAuthority(db: Db, now: number): Promise<Finding[]> {
+  const where = 'the authority in the table "secrets"';
+  const [certificate, key] = await Promise.all([readSecret(db, 'ca.crt'), readSecret(db, 'ca.key')]);
+  if (certificate === null) {
+    const remedy = 'the next start makes a new one, or takes over that of data/tls if it has its key';
+    return [warningOf(where, 'there is none', remedy)];
+  }
+  const authority = { certificate: certificate.toString(), key: key?.toString() ?? '' };
+  const fault = faultOfAuthority(authority);
+  if (fault !== null) return [faultOf(where, fault, 'restore the database from a backup')];
+  const remedy =
+    'a new authority is needed: delete ca.crt and ca.key from it, remove data/tls of each server, start, and give ' +
+    'the new ca.crt to all clients';
+  return judgeTerm(where, authority.certificate, now, remedy);
 }
 
 async function checkOwn({ dataDir, tls, nodeCaFile, nodeCrlFile }: Config, now: number): Promise<Finding[]> {

@@ -10,7 +10,7 @@ import { fieldCodesInSource, problemsInSource, serverSources } from '../../suppo
 const NEVER_ANSWERED = new Set([
   ...['cannot_listen', 'invalid_tls_name', 'invalid_tls_setting', 'migration_failed', 'tls_files_damaged'],
   ...['database_damaged', 'database_missing', 'folder_in_use'],
-  ...['database_in_use', 'database_not_empty', 'database_of_other_release'],
+  ...['database_not_empty', 'database_of_other_release'],
 ]);
 
 /** Before a route is found, for the log alone, or only by a defect of the server: no operation is to promise them. */

@@ -25,7 +25,13 @@ describeWithOpenssl('TLS files', () => {
 
   function load(changes: Partial<TlsFiles> = {}): Promise<TlsMaterial> {
     const log = createLog('debug', { write: (line) => lines.push(JSON.parse(line)) });
-    const none = { certFile: null, keyFile: null, nodeCaFile: null, nodeCrlFile: null };
+    const none = {
+      certFile: null,
+      keyFile: null,
+      nodeCaFile: null,
+      nodeCrlFile: null,
+      sharedAuthority: null,
+    };
     return loadTlsMaterial({
       dataDir: space.file('data'),
       isOn: true,

@@ -1,0 +1,66 @@
+/** What happens when nobody asks for it: what the leader does, and what each server does for itself. */
+
+import { AuditRetention } from './api/audit/retention.ts';
+import { PreviewExpiry } from './api/previews/expiry.ts';
+import type { CleanupTools, RetentionRuns } from './api/retention/runs.ts';
+import { RetentionSchedule } from './api/retention/schedule.ts';
+import type { Database } from './db/database.ts';
+import { removeGoneServers } from './db/servers.ts';
+import { type Lead, Leadership } from './leadership.ts';
+import { HOUR, MINUTE } from './lib/clock.ts';
+import { showPresence } from './presence.ts';
+import type { ServerOptions } from './stores.ts';
+
+/** The certificate that the server made is checked so often, and renewed 30 days before its end. */
+const TLS_CHECK_INTERVAL = 12 * HOUR;
+
+export interface TimerTools {
+  tools: CleanupTools;
+  runs: RetentionRuns;
+  reloadTls(): Promise<void>;
+}
+
+/**
+ * Starts all of it, in one of the processes of a server.
+ * @returns a function that ends it. Cleanups that are under way must be told to end too, because it waits for them.
+ */
+export async function startTimers(
+  options: ServerOptions,
+  { tools, runs, reloadTls }: TimerTools,
+): Promise<() => Promise<void>> {
+  const { part, log } = options;
+  if (part?.isLeader === false) return async () => undefined;
+  const { database, locks } = tools;
+  const presence = await showPresence(database, log);
+  // Each server has a certificate of its own.
+  const renew = () => (part ? part.onRenewed() : void reloadTls());
+  const renewal = setInterval(renew, TLS_CHECK_INTERVAL).unref();
+  const leadership = new Leadership({ locks, log, lead: () => lead(options, tools, runs) });
+  return async () => {
+    clearInterval(renewal);
+    await leadership.close();
+    await presence.close();
+  };
+}
+
+function lead({ config, clock, log }: ServerOptions, tools: CleanupTools, runs: RetentionRuns): Lead {
+  const { database } = tools;
+  const schedule = new RetentionSchedule(tools, runs);
+  const expiry = new PreviewExpiry({ database, clock, log });
+  const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
+  const pruning = setInterval(() => void prune(database), MINUTE).unref();
+  void prune(database);
+  schedule.start();
+  expiry.start();
+  return {
+    async close() {
+      clearInterval(pruning);
+      await Promise.all([schedule.close(), expiry.close(), audit.close()]);
+    },
+  };
+}
+
+/** What cannot be removed while PostgreSQL is away is removed a minute later. */
+async function prune({ writeNow }: Database): Promise<void> {
+  await removeGoneServers(writeNow).catch(() => undefined);
+}

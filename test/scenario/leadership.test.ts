@@ -1,0 +1,187 @@
+/** Of several servers on one PostgreSQL database one leads, and does what nobody asks for. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { listServers } from '../../src/db/servers.ts';
+import { cleanupLock, LEADER } from '../../src/domain/lock-names.ts';
+import { Leadership } from '../../src/leadership.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { readVersion } from '../../src/lib/version.ts';
+import { withDatabase } from '../support/database.ts';
+import { describeOnPostgres } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Hawser, startHawser } from '../support/hawser.ts';
+import { breakLock, holdersOf } from '../support/postgres/advisory-locks.ts';
+import { type Handles, openHandles } from '../support/postgres/handles.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { ok } from '../support/replies.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { beginSession, isResumed } from '../support/tls-sessions.ts';
+
+const RUNS = '/api/v1/retention/runs';
+const SETTINGS = '/api/v1/settings/retention';
+/** A server takes the lead within some seconds after it is free. */
+const SOON = 20_000;
+
+describeOnPostgres('the lead', function (this: Mocha.Suite) {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let handles: Handles[];
+  /** Who leads at the moment, and all that began to lead, in their order. */
+  const leading = new Set<number>();
+  const begun: number[] = [];
+  let candidates: Leadership[];
+
+  beforeEach(async () => {
+    database = await newDatabase();
+    handles = await Promise.all([openHandles(database.url), openHandles(database.url)]);
+    leading.clear();
+    begun.length = 0;
+    candidates = handles.map(({ locks }, at) => {
+      const lead = () => {
+        leading.add(at);
+        begun.push(at);
+        return { close: async () => void leading.delete(at) };
+      };
+      return new Leadership({ locks, log: createLog('silent'), lead });
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(candidates.map((candidate) => candidate.close()));
+    await Promise.all(handles.map((each) => each.close()));
+    await database.drop();
+  });
+
+  const expectOne = (times: number) =>
+    eventually(async () => {
+      expect(begun).to.have.length(times);
+      expect([...leading]).to.deep.equal(begun.slice(-1));
+      expect(await holdersOf(database.url, LEADER)).to.have.length(1);
+      return begun[times - 1] as number;
+    }, SOON);
+
+  it('is with one of two, and goes to the other when the first closes', async () => {
+    const first = await expectOne(1);
+    await candidates[first]?.close();
+    expect(await expectOne(2)).to.equal(1 - first);
+  });
+
+  it('ends with the connection that holds it, and is tried anew by both', async () => {
+    await expectOne(1);
+    for (const times of [2, 3, 4]) {
+      await breakLock(database.url, LEADER);
+      await expectOne(times);
+    }
+  });
+});
+
+describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suite) {
+  this.timeout(120_000);
+  let one: Hawser;
+  let other: Hawser;
+
+  beforeEach(async () => {
+    one = await startHawser();
+    await eventually(
+      async () => expect(await holdersOf(one.databaseUrl ?? '', LEADER)).to.have.length(1),
+      SOON,
+    );
+    other = await startHawser({ HAWSER_DATABASE_URL: one.databaseUrl ?? '' });
+  });
+  afterEach(async () => {
+    await other.close();
+    await one.close();
+  });
+
+  const servers = () => withDatabase(other, ({ read }) => listServers(read));
+
+  /** Writes a cleanup of reports that goes on. */
+  async function insertRun(): Promise<string> {
+    const id = newId();
+    const run = { id, started_at: 5, completed_at: null, version_type: 'Report', is_scheduled: 0 } as const;
+    const rest = { is_dry_run: 0, deleted_count: 0, kept_count: 0, error: null, was_interrupted: 0 };
+    await withDatabase(other, ({ write }) =>
+      write
+        .insertInto('retention_runs')
+        .values({ ...run, ...rest })
+        .execute(),
+    );
+    return id;
+  }
+
+  it('looks at the schedule when it takes the lead, and no run is done twice', async () => {
+    await ok(200, one.admin.put(SETTINGS, { enabled: true }));
+    await one.server.close();
+    await eventually(async () => {
+      const runs = await ok(200, other.admin.get(RUNS));
+      expect(runs).to.have.length(5);
+      for (const run of runs) expect(run).to.include({ isScheduled: true, error: null });
+    }, SOON);
+    await one.restart();
+    expect(await ok(200, one.admin.get(RUNS))).to.have.length(5);
+  });
+
+  it('leaves the running cleanups of the others alone, and ends the records of those that ended', async () => {
+    const id = await insertRun();
+    const endOf = async () => (await ok(200, one.admin.get(RUNS)))[0];
+    await withDatabase(one, ({ locks }) =>
+      locks.run(cleanupLock('Report'), async () => {
+        await other.restart();
+        expect(await endOf()).to.include({ id, completedAt: null });
+      }),
+    );
+    await other.restart();
+    expect((await endOf()).error).to.match(/server ended/);
+  });
+
+  it('lists both with their versions, and each only while it is there', async () => {
+    const both = await servers();
+    expect(both.map(({ version }) => version)).to.deep.equal([readVersion(), readVersion()]);
+    const gone = { id: newId(), version: '0.0.1', seen_at: new Date(Date.now() - 61_000) };
+    await withDatabase(other, ({ write }) => write.insertInto('servers').values(gone).execute());
+    expect((await servers()).map(({ id }) => id)).to.deep.equal(both.map(({ id }) => id));
+    await one.server.close();
+    expect(await servers()).to.have.length(1);
+    // Whoever leads now has removed the row of the one that is long gone.
+    await eventually(async () => {
+      const rows = await withDatabase(other, ({ read }) => read.selectFrom('servers').selectAll().execute());
+      expect(rows).to.have.length(1);
+    }, SOON);
+    await one.restart();
+    expect(await servers()).to.have.length(2);
+  });
+});
+
+describeOnPostgres('two servers of two workers each', function (this: Mocha.Suite) {
+  this.timeout(180_000);
+
+  it('share the database, of whose processes one leads, and resume each other’s TLS sessions', async () => {
+    const database = await newDatabase();
+    const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'hawser-lead-')));
+    const settings = { HAWSER_WORKERS: '2', HAWSER_DATABASE_URL: database.url };
+    const started: Spawned[] = await Promise.all(folders.map((folder) => spawnHawser(folder, settings)));
+    try {
+      const targets = await Promise.all(started.map((server) => server.listening()));
+      const [first] = targets;
+      if (first === undefined) throw new Error('no server');
+      const session = await beginSession(first);
+      const resumed = [];
+      for (const target of [...targets, ...targets]) resumed.push(await isResumed(target, session));
+      expect(resumed).to.deep.equal([true, true, true, true]);
+      expect(await holdersOf(database.url, LEADER)).to.have.length(1);
+      const place = { dataDir: join(folders[0] ?? '', 'data'), databaseUrl: database.url };
+      expect(await withDatabase(place, ({ read }) => listServers(read))).to.have.length(2);
+      for (const { child } of started) child.kill('SIGTERM');
+      for (const { ended } of started) expect((await ended).code).to.equal(0);
+      expect(await withDatabase(place, ({ read }) => listServers(read))).to.deep.equal([]);
+    } finally {
+      for (const { child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ ended }) => ended));
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,143 @@
+/** Several servers on one PostgreSQL database: what they share, and what they do at the same time. */
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { makeClient } from '../support/client.ts';
+import { makeClientCertificate } from '../support/client-certificates.ts';
+import { describeOnPostgres } from '../support/engine.ts';
+import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/hawser.ts';
+import { makeUser } from '../support/people.ts';
+import { newDatabase, querySharedCluster, type TestDatabase } from '../support/postgres.ts';
+import { ok } from '../support/replies.ts';
+import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { beginSession, isResumed } from '../support/tls-sessions.ts';
+
+const LOGIN = '/api/v1/auth/login';
+const PASSWORD_FILE = 'data/initial-admin-password';
+
+describeOnPostgres('servers that start at once on an empty database', function (this: Mocha.Suite) {
+  this.timeout(120_000);
+  const folders: string[] = [];
+  let database: TestDatabase;
+  let servers: Spawned[] = [];
+
+  beforeEach(async () => {
+    database = await newDatabase();
+  });
+  afterEach(async () => {
+    for (const { child } of servers) child.kill('SIGKILL');
+    await Promise.all(servers.map(({ ended }) => ended));
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  async function start(settings: Record<string, string> = {}): Promise<Spawned> {
+    const folder = mkdtempSync(join(tmpdir(), 'hawser-several-'));
+    folders.push(folder);
+    return spawnHawser(folder, { HAWSER_DATABASE_URL: database.url, ...settings });
+  }
+
+  const secrets = () =>
+    querySharedCluster<{ name: string; text: string }>(
+      `select name, encode(value, 'escape') as text from secrets order by name`,
+      database.name,
+    );
+
+  it('all come up, and share one authority and one first password, which one of them shows', async () => {
+    const settings = { HAWSER_ADMIN_PASSWORD: '', HAWSER_LOG_LEVEL: 'debug' };
+    servers = await Promise.all([start(settings), start(settings), start(settings)]);
+    const targets = await Promise.all(servers.map((server) => server.listening()));
+    const [first, second] = targets.map((target) => makeClient(target));
+    expect(new Set(targets.map(({ ca }) => ca)).size).to.equal(1);
+    const shown = servers.flatMap(({ stderr }) =>
+      [...stderr().matchAll(/^ {4}(\S+)$/gm)].map(([, text]) => text),
+    );
+    expect(shown).to.have.length(1);
+    const files = folders.map((folder) => join(folder, PASSWORD_FILE)).filter((file) => existsSync(file));
+    expect(files.map((file) => readFileSync(file, 'utf8').trim())).to.deep.equal(shown);
+    const password = shown[0] ?? '';
+    const kept = await secrets();
+    expect(kept.map(({ name }) => name)).to.deep.equal(['ca.crt', 'ca.key', 'first-password', 'ticket-keys']);
+    for (const { name, text } of kept.filter((row) => row.name !== 'ca.crt'))
+      for (const server of servers) expect(server.stdout(), name).not.to.include(text.trim());
+    for (const folder of folders) expect(existsSync(join(folder, 'data/tls/ca.key'))).to.equal(false);
+    if (first === undefined || second === undefined) throw new Error('fewer than two servers');
+    const cookie = await signIn(first, 'admin', password);
+    const change = { currentPassword: password, newPassword: 'another-long-password' };
+    await ok(204, second.with({ Cookie: cookie }).post('/api/v1/auth/change-password', change));
+    expect((await secrets()).map(({ name }) => name)).not.to.include('first-password');
+    await signIn(first, 'admin', 'another-long-password');
+    for (const client of [first, second]) client.close();
+  });
+});
+
+describeOnPostgres('two servers on one database', function (this: Mocha.Suite) {
+  this.timeout(120_000);
+  let one: Hawser;
+  let other: Hawser;
+
+  before(async () => {
+    one = await startHawser();
+    other = await startHawser({ HAWSER_DATABASE_URL: one.databaseUrl ?? '' });
+  });
+  after(async () => {
+    await other.close();
+    await one.close();
+  });
+
+  it('resume the TLS sessions of each other, with and without a certificate', async () => {
+    for (const identity of [{}, await makeClientCertificate({ commonName: 'web-01' })]) {
+      const session = await beginSession(one.target(), identity);
+      expect(await isResumed(one.target(), session)).to.equal(true);
+      expect(await isResumed(other.target(), session)).to.equal(true);
+    }
+  });
+
+  it('have certificates of their own by the same authority, and keep them over a restart', async () => {
+    const nameOf = ({ dataDir }: Hawser, name: string) => readFileSync(join(dataDir, 'tls', name), 'utf8');
+    expect(nameOf(one, 'ca.crt')).to.equal(nameOf(other, 'ca.crt'));
+    expect(nameOf(one, 'server.crt')).not.to.equal(nameOf(other, 'server.crt'));
+    const before = nameOf(other, 'server.crt');
+    await other.restart();
+    expect(nameOf(other, 'server.crt')).to.equal(before);
+    expect(await other.admin.get('/api/v1/settings/validation')).to.include({ status: 200 });
+  });
+
+  it('know of each other’s users, tokens, sessions, settings and nodes at once', async () => {
+    const user = { username: 'bob', email: 'bob@example.org', password: 'a-long-password-of-bob' };
+    const { id } = await ok(201, one.admin.post('/api/v1/users', user));
+    await ok(200, other.admin.get(`/api/v1/users/${id}`));
+    const session = await signIn(other.client(), 'admin', ADMIN_PASSWORD);
+    await ok(200, one.client().with({ Cookie: session }).get('/api/v1/auth/me'));
+    await ok(200, one.admin.put('/api/v1/settings/validation', { requireSemVer: false }));
+    expect((await ok(200, other.admin.get('/api/v1/settings/validation'))).requireSemVer).to.equal(false);
+    const node = await one.registerNode('web-01.example.org');
+    const client = other.client(node.identity);
+    expect((await client.get(`/api/v1/nodes/${node.nodeId}/configuration/checksum`)).status).to.equal(404);
+    await ok(204, one.admin.delete(`/api/v1/nodes/${node.nodeId}`));
+    await ok(404, other.admin.get(`/api/v1/nodes/${node.nodeId}`));
+    await ok(204, other.admin.delete(`/api/v1/users/${id}`));
+    await ok(404, one.admin.get(`/api/v1/users/${id}`));
+  });
+
+  it('end a right at once wherever it was used', async () => {
+    const eve = await makeUser(one, { username: 'eve', roles: ['Administrator'] });
+    const there = other.client().with({ Cookie: eve.session });
+    await ok(200, there.get('/api/v1/users'));
+    await ok(200, one.admin.put(`/api/v1/users/${eve.userId}/roles`, { roleIds: [] }));
+    await ok(403, there.get('/api/v1/users'));
+    await ok(204, one.admin.delete(`/api/v1/users/${eve.userId}`));
+    await ok(401, there.get('/api/v1/users'));
+  });
+
+  it('count the sign-ins of one address together', async () => {
+    const login = { username: 'nobody', password: 'wrong-password-0' };
+    const statuses = [];
+    for (let at = 0; at < 20; at += 1)
+      for (const { client } of [one, other]) statuses.push((await client().post(LOGIN, login)).status);
+    expect(statuses).to.include(429);
+    for (const { client } of [one, other]) await ok(429, client().post(LOGIN, login));
+  });
+});
