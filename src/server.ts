@@ -70,10 +70,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const { config, clock, log, part } = options;
   const checkIns = new CheckIns(database, log);
   const evidence = new EvidenceNotes({ ...stores, clock, log });
-  const { reposDir: root, searchPath } = config;
-  const uploadPack = new UploadPack({ root, searchPath, log, onOperation: metrics.work.onGitOperation });
-  await uploadPack.open();
-  const blame = new GitBlame({ root, searchPath, log, hasGit: uploadPack.isAvailable });
+  const { uploadPack, blame } = await openGit(options, stores);
   metrics.addReadings({ gitProcesses: () => uploadPack.processes + blame.processes });
   const retention = await openRetention(options, stores);
   const [threads, comparingThreads] = [openThreads(), openComparingThreads()];
@@ -128,6 +125,17 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
       await closeStores(stores);
     },
   };
+}
+
+/** Opens what stock git does for callers. */
+async function openGit(
+  { config: { reposDir: root, searchPath }, log }: ServerOptions,
+  { store: { folders }, metrics }: Stores,
+): Promise<{ uploadPack: UploadPack; blame: GitBlame }> {
+  const options = { root, searchPath, log, folders };
+  const uploadPack = new UploadPack({ ...options, onOperation: metrics.work.onGitOperation });
+  await uploadPack.open();
+  return { uploadPack, blame: new GitBlame({ ...options, hasGit: uploadPack.isAvailable }) };
 }
 
 function openBundleFiles({ dataDir, cacheBytes }: Config): BundleFiles {

@@ -6,18 +6,13 @@
 import { parseArgs } from 'node:util';
 import { playRounds } from '../../test/support/crash/rounds.ts';
 import type { Tally } from '../../test/support/crash/tally.ts';
+import { toCount, toTable } from '../support/command-line.ts';
 
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { rounds: text, seed: text, minutes: text } });
-const rounds = toNumber(values.rounds) ?? 100;
-const seed = toNumber(values.seed) ?? Math.floor(Math.random() * 2 ** 31);
-const minutes = toNumber(values.minutes);
-
-function toNumber(given: string | undefined): number | null {
-  if (given === undefined) return null;
-  if (/^\d{1,10}$/.test(given)) return Number(given);
-  throw new Error(`not a whole number: ${given}`);
-}
+const rounds = toCount(values.rounds) ?? 100;
+const seed = toCount(values.seed) ?? Math.floor(Math.random() * 2 ** 31);
+const minutes = toCount(values.minutes);
 
 function format(tally: Tally, seconds: number): string {
   const kills = [...tally.kills].sort(([, a], [, b]) => b - a);
@@ -37,11 +32,6 @@ function format(tally: Tally, seconds: number): string {
   ];
   const points = kills.map(([point, times]) => [`\`${point}\``, times]);
   return [...toTable(['', ''], rows), '', ...toTable(['killed', 'times'], points)].join('\n');
-}
-
-function toTable(head: readonly string[], rows: readonly (readonly unknown[])[]): string[] {
-  const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), '|---|---:|', ...rows.map(line)];
 }
 
 const start = performance.now();

@@ -3,6 +3,7 @@
 import { makeUncheckedClient } from '../../test/support/client.ts';
 import { letLive } from '../console/living.ts';
 import { type Site, seedSite } from '../console/seed.ts';
+import { nextSignal } from '../support/cleanup.ts';
 import type { TemporaryServer } from '../support/temporary-server.ts';
 import type { Tell } from './story.ts';
 
@@ -42,10 +43,4 @@ The server stays, with its data and its nodes. Look at it:
     authority  ${dataDir}/tls/ca.crt (your browser asks whether it should trust the server)
 A user who may only look: ${users.viewer.username}, password ${users.viewer.password}
 Ctrl-C stops the server and removes all that it has stored.`;
-}
-
-function nextSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

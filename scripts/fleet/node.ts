@@ -1,5 +1,6 @@
 /** One machine of the fleet. It makes the calls of a DSC v3 agent in the same order, and checks every answer. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity, Target } from '../../test/support/client.ts';
 import { testedService, testOutput } from '../../test/support/dsc-results.ts';
 import { announce } from '../../test/support/rotation.ts';
@@ -15,6 +16,8 @@ const COMPLIANT_SHARE = 0.9;
 export interface World {
   target: Target;
   measurements: Measurements;
+  /** Milliseconds after which all of several servers know of a change. */
+  lag: number;
 }
 
 export interface Machine {
@@ -86,6 +89,7 @@ export class FleetNode {
     try {
       const question = { kind: 'lcm-config', method: 'GET', path: '/lcm-config' };
       await this.ask(question, 200);
+      await sleep(this.world.lag);
       await before.ask({ ...this.own(question), kind: 'retired certificate', expected: [401] });
       this.hasRotated = true;
     } finally {

@@ -37,8 +37,11 @@ export async function makeToken(target: Target, password: string): Promise<strin
 export class Operator {
   private readonly connections: Client;
   private readonly client: Client;
+  private readonly lag: number;
 
-  constructor(target: Target, token: string) {
+  /** @param lag milliseconds after which nodes must get what was published */
+  constructor(target: Target, token: string, lag: number) {
+    this.lag = lag;
     this.connections = makeUncheckedClient(target);
     this.client = this.connections.with({ Authorization: `Bearer ${token}` });
   }
@@ -62,7 +65,9 @@ export class Operator {
     expectStatus(await this.client.upload(path, { fields, files }), 201);
     const versionPath = `/api/v1/configurations/${name}/versions/${version}`;
     expectStatus(await this.client.put(`${versionPath}/publish`), 200);
-    published.certain = published.count;
+    const { count } = published;
+    if (this.lag === 0) published.certain = count;
+    else setTimeout(() => (published.certain = Math.max(published.certain, count)), this.lag).unref();
   }
 
   /**

@@ -42,7 +42,7 @@ export async function runFleet(
   server: FleetServer,
   progress: (message: string) => void,
 ): Promise<FleetReport> {
-  const operator = new Operator(server.target, server.token);
+  const operator = new Operator(server.target, server.token, server.lag ?? 0);
   const fleet = new Fleet(options, server, operator);
   try {
     progress(`making ${options.nodes} certificates`);
@@ -83,6 +83,7 @@ class Fleet {
     this.world = {
       target: server.target,
       measurements: new Measurements(),
+      lag: server.lag ?? 0,
     };
   }
 
@@ -130,6 +131,7 @@ class Fleet {
     delay.disable();
     const { user, system } = process.cpuUsage(cpuBefore);
     const after = pid === null ? null : consumptionOf(pid);
+    await sleep(server.lag ?? 0);
     await this.compareCounts(nodes);
     return {
       options,
@@ -200,6 +202,7 @@ class Fleet {
         this.world.measurements.fault('author', error);
       });
     }
+    await sleep(this.server.lag ?? 0);
   }
 
   /** Compares what the server lists with what the nodes have reported. */

@@ -17,6 +17,8 @@ export interface FleetServer {
   token: string;
   /** Null for a server that somebody else has started. */
   pid: number | null;
+  /** Milliseconds after which all of several servers know of a change. A single server knows at once. */
+  lag?: number;
   /** Writes a backup archive and removes it again. It exists only for a server that was started here. */
   backUp?(): Promise<void>;
   close(): Promise<void>;

@@ -25,3 +25,10 @@ export function atExit(work: () => void): () => void {
   process.on('exit', once);
   return once;
 }
+
+/** Resolves at Ctrl-C or SIGTERM, which then do not end this process by themselves. */
+export function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

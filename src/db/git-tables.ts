@@ -64,8 +64,8 @@ export interface GitReader {
   list(): Promise<StoredRepository[]>;
   refs(name: RepositoryName): Promise<StoredRefs | undefined>;
   readObject(repositoryId: string, oid: string): Promise<StoredObject | null>;
-  /** Those of these objects that are there, in no order. Some MiB are in memory at a time, or one object that is larger. */
-  readObjects(repositoryId: string, oids: readonly string[]): AsyncIterable<StoredObject>;
+  /** Those of these objects that are there, in groups of some MiB, or of one object that is larger. */
+  readObjects(repositoryId: string, oids: readonly string[]): AsyncIterable<readonly StoredObject[]>;
   /** The ids of all objects of a repository. */
   objectIds(repositoryId: string): Promise<string[]>;
 }

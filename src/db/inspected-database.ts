@@ -33,4 +33,6 @@ export interface MigrationState {
   pending: readonly string[];
   /** Migrations of a newer release than this one. */
   unknown: readonly string[];
+  /** The oldest release that may use the database, if this one is older than that. */
+  neededRelease: string | null;
 }

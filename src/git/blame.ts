@@ -12,7 +12,7 @@ import { type BlamedLines, BlameOutput } from './blame-output.ts';
 import { damagedRepository, missingRepository } from './disk-errors.ts';
 import { GitProcess } from './git-process.ts';
 import { gitdirOf } from './repository-layout.ts';
-import type { RepositoryRef } from './types.ts';
+import type { GitFolders, RepositoryRef } from './types.ts';
 
 export interface GitBlameLimits {
   /** How many calls are carried out at once. */
@@ -31,6 +31,7 @@ export interface GitBlameOptions {
   /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
+  folders: GitFolders;
   /** Whether git was found there. Without it every call fails with `git_not_available`. */
   hasGit: boolean;
   limits?: Partial<GitBlameLimits>;
@@ -158,7 +159,8 @@ export class GitBlame {
   private async run({ repository, args, input = '', gone, take }: Run): Promise<void> {
     if (this.closed) throw shuttingDown();
     refuseGone(gone);
-    const { root, searchPath, log } = this.options;
+    const { root, searchPath, log, folders } = this.options;
+    await folders.materialise(repository);
     const folder = gitdirOf(resolve(root), repository);
     const process = new GitProcess({
       searchPath,

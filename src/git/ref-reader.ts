@@ -68,6 +68,14 @@ export interface RefSnapshot {
   packed: PackedFile;
 }
 
+/** The full names of the refs of a repository that are files of their own. */
+export function listLooseRefs(fs: AtomicFs, gitdir: string, folder = 'refs'): string[] {
+  return fs.readdirNow(join(gitdir, folder)).flatMap((entry) => {
+    const name = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? listLooseRefs(fs, gitdir, name) : [name];
+  });
+}
+
 /** A snapshot of refs that do not lie in a folder. */
 export function snapshotOf(refs: ReadonlyMap<string, string>): RefSnapshot {
   return { folders: new Map(), loose: new Map(), packed: { stamp: null, digest: '', refs } };

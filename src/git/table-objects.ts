@@ -3,10 +3,12 @@
  * that it is fetched once. The cache may be deleted at any time, and nothing of it is believed without its hash.
  */
 
+import { join } from 'node:path';
 import { Errors, type PromiseFsClient, readObject } from 'isomorphic-git';
 import type { StoredObject } from '../db/git-tables.ts';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
+import { makeCacheFolder } from './cache-root.ts';
 import { damagedRepository } from './disk-errors.ts';
 import {
   deflateObject,
@@ -86,7 +88,8 @@ export class TableObjects implements ObjectBackend {
     const path = loosePath(gitdir, oid);
     try {
       if (this.cache.lstatNow(path) !== undefined) return;
-      await this.cache.makeFoldersBelow(this.root, `${gitdir}/objects`);
+      const folder = join(gitdir, 'objects');
+      if (this.cache.lstatNow(folder) === undefined) await makeCacheFolder(this.cache, this.root, folder);
       await this.cache.writeFile(path, deflated);
     } catch {
       // The next reader asks PostgreSQL again.

@@ -12,6 +12,14 @@ export interface RepositoryRef {
   name: string;
 }
 
+/** The folders in which stock git works, which may be a cache. */
+export interface GitFolders {
+  /** Must be called before git reads the folder of a repository. @throws HawserError `repository_missing`; unavailable */
+  materialise(ref: RepositoryRef): Promise<void>;
+  /** To be called when git has found the folder damaged. */
+  distrust(ref: RepositoryRef): Promise<void>;
+}
+
 export interface Person {
   name: string;
   email: string;

@@ -12,7 +12,7 @@ import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
 import type { OnOperation } from './operations.ts';
 import { gitdirOf } from './repository-layout.ts';
-import type { RepositoryRef } from './types.ts';
+import type { GitFolders, RepositoryRef } from './types.ts';
 
 export interface UploadPackLimits {
   /** How many processes may run at once. */
@@ -32,6 +32,7 @@ export interface UploadPackOptions {
   /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
+  folders: GitFolders;
   /** Called for each fetch, once its process has ended. */
   onOperation?: OnOperation;
   limits?: Partial<UploadPackLimits>;
@@ -124,6 +125,7 @@ export class UploadPack {
     const leave = await this.places.take(gone);
     let process: GitProcess;
     try {
+      await this.options.folders.materialise(repository);
       if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
       process = this.start(repository, version, input === null);
     } catch (error) {
@@ -157,6 +159,7 @@ export class UploadPack {
     // A process that was ended by a signal was ended by this server, or because its client disconnected.
     const hasFailed = error !== null || (code !== 0 && code !== null && !isClientFault(exit));
     this.options.onOperation?.('fetch', performance.now() - start, hasFailed);
+    if (hasFailed && error === null) await this.options.folders.distrust(repository).catch(() => undefined);
     const facts = { repository, code, stderr, ...(error ? { err: error } : {}) };
     this.options.log[hasFailed ? 'warn' : 'debug'](facts, 'git upload-pack ended');
   }

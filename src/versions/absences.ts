@@ -16,15 +16,11 @@ export class Absences {
     });
   }
 
-  /** To be called when a repository was made. */
-  noteMade(ref: RepositoryRef): void {
-    this.removed.delete(keyOf(ref));
-  }
-
-  /** To be called when a repository was removed in good order. */
-  noteRemoved(ref: RepositoryRef): void {
-    this.removed.add(keyOf(ref));
+  /** To be called when a repository was made, or was removed in good order. */
+  note(ref: RepositoryRef, isThere: boolean): void {
     this.missing.delete(keyOf(ref));
+    if (isThere) this.removed.delete(keyOf(ref));
+    else this.removed.add(keyOf(ref));
   }
 
   /** Does work that needs the repository, and keeps in mind whether it is there. */

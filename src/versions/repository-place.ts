@@ -3,7 +3,7 @@
 import type { Db } from '../db/database.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import type { RefValue } from '../git/ref-reader.ts';
-import type { RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
+import type { GitFolders, RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
 
 /** A repository and its refs. The folder names it, wherever its refs and objects are. */
 export interface PlacedRepository {
@@ -15,7 +15,7 @@ export interface PlacedRepository {
 /** Writes what a new repository holds, and gives its one ref, or null for none. @param gitdir where it is being made */
 export type FillRepository = (gitdir: string) => Promise<RefValue | null>;
 
-export interface RepositoryPlace {
+export interface RepositoryPlace extends GitFolders {
   /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
   prepare(): Promise<void>;
   /** The names of the repositories, sorted. */

@@ -2,6 +2,7 @@
 
 import pLimit from 'p-limit';
 import { isOutcomeUnknown } from '../db/errors.ts';
+import type { RefsChange } from '../db/git-tables.ts';
 import { repositoryLock } from '../domain/lock-names.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { guardDisk } from '../git/disk-errors.ts';
@@ -72,10 +73,11 @@ export class RepositoryPool {
     else for (const repository of this.repositories.values()) repository.invalidate();
   }
 
-  /** Drops a repository that somebody else has removed. */
-  drop(ref: RepositoryRef): void {
-    const repository = this.peek(ref);
-    if (repository === undefined) return;
+  /** Takes in what the feed tells of a repository. */
+  learn(change: RefsChange): void {
+    const repository = this.peek(change);
+    repository?.learn(change);
+    if (repository === undefined || change.after !== null) return;
     repository.drop();
     this.dropIfIdle(repository);
   }

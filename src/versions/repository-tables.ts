@@ -1,8 +1,9 @@
 /** Repositories in PostgreSQL. Their folders are a cache, which may be deleted at any time. */
 
-import { parse } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
+import { CacheFolders } from '../git/cache-folders.ts';
+import { prepareCache, refuseRepositories } from '../git/cache-root.ts';
 import { guardDisk } from '../git/disk-errors.ts';
 import type { SharedRepositories } from '../git/shared-repositories.ts';
 import { TableRefs } from '../git/table-refs.ts';
@@ -15,15 +16,23 @@ export class RepositoryTables implements RepositoryPlace {
   private readonly shared: SharedRepositories;
   private readonly cache: AtomicFs;
   private readonly root: string;
+  private readonly folders: CacheFolders;
 
   constructor(shared: SharedRepositories, { cache, root }: { cache: AtomicFs; root: string }) {
     this.shared = shared;
     this.cache = cache;
     this.root = root;
+    this.folders = new CacheFolders(shared, { cache, root });
   }
 
-  prepare(): Promise<void> {
-    return guardDisk(() => this.cache.makeFoldersBelow(parse(this.root).root, this.root, 0o700));
+  /**
+   * Makes the folder of all caches ready, and removes what is of no use in it.
+   * @throws ConfigError if it holds repositories that are no cache
+   */
+  async prepare(): Promise<void> {
+    refuseRepositories(this.cache, this.root);
+    const repositories = await this.shared.reader.list();
+    await guardDisk(() => prepareCache(this.cache, this.root, repositories));
   }
 
   async list(kind: RepositoryKind): Promise<string[]> {
@@ -67,6 +76,14 @@ export class RepositoryTables implements RepositoryPlace {
 
   noteRemoval(trx: Db, ref: RepositoryRef): Promise<void> {
     return this.shared.tables.remove(trx, ref);
+  }
+
+  materialise(ref: RepositoryRef): Promise<void> {
+    return guardDisk(() => this.folders.materialise(ref));
+  }
+
+  distrust(ref: RepositoryRef): Promise<void> {
+    return this.folders.distrust(ref);
   }
 
   /** Writes that matter fail as those of the database do. */

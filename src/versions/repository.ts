@@ -19,7 +19,7 @@ import { isContent } from './version-objects.ts';
 
 export type RepositoryTools = CheckTools &
   BranchTools &
-  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved'>>;
+  Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>>;
 
 /** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
 const MAX_LOOSE = 100;

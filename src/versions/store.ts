@@ -10,6 +10,7 @@ import { BlobInfos, PackCaches } from '../git/object-caches.ts';
 import { timed } from '../git/operations.ts';
 import type {
   BlobInfo,
+  GitFolders,
   RepositoryKind,
   RepositoryRef,
   RepositorySettings,
@@ -62,7 +63,6 @@ export class GitStore {
   private readonly place: OpenPlace['place'];
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
-  private readonly beforeWrite: () => Promise<void>;
   private readonly blobInfos: BlobInfos;
   private readonly contents: CountedCache<Buffer>;
   private readonly pool: RepositoryPool;
@@ -80,12 +80,11 @@ export class GitStore {
       sizeCalculation: ({ byteLength }) => byteLength + 200,
     });
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
-    this.beforeWrite = beforeWrite;
     const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log, leftBefore });
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
     const trees = this.contents;
-    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore };
+    this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore, beforeWrite };
     const locks = options.locks ?? new LocalLocks();
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
@@ -116,11 +115,8 @@ export class GitStore {
 
   /** Takes in what the feed tells of a repository in PostgreSQL. */
   learn(change: RefsChange): void {
-    this.pool.peek(change)?.learn(change);
-    if (change.after === null) {
-      this.absences.noteRemoved(change);
-      this.pool.drop(change);
-    } else this.absences.noteMade(change);
+    this.absences.note(change, change.after !== null);
+    this.pool.learn(change);
   }
 
   /** Removes a repository, or notes that it is to be removed, in the transaction that deletes its row. */
@@ -192,7 +188,7 @@ export class GitStore {
     await this.pool.locked(ref, (repository) =>
       timed(this.tools.onOperation, 'delete', () =>
         this.place.remove(repository, async () => {
-          this.absences.noteRemoved(ref);
+          this.absences.note(ref, false);
           await repository.forget();
         }),
       ),
@@ -208,11 +204,7 @@ export class GitStore {
     return this.absences.tracking(ref, () =>
       this.pool.exclusive(ref, async (repository) => {
         const create = () => this.make(repository, null);
-        const writer = new RepositoryWriter(repository, {
-          ...this.tools,
-          beforeWrite: this.beforeWrite,
-          create,
-        });
+        const writer = new RepositoryWriter(repository, { ...this.tools, create });
         try {
           const result = await work(writer);
           await writer.noteRest();
@@ -261,6 +253,11 @@ export class GitStore {
     return infos;
   }
 
+  /** The folders in which stock git works. */
+  get folders(): GitFolders {
+    return this.place;
+  }
+
   /** The code of what writes fail with at the moment, such as `insufficient_storage`; null while they succeed. */
   writeFault(): Promise<string | null> {
     return this.place.writeFault();
@@ -290,7 +287,7 @@ export class GitStore {
       guardDisk(() => this.place.make(repository, settings, fill)),
     );
     repository.swept = true;
-    this.absences.noteMade(repository.ref);
+    this.absences.note(repository.ref, true);
   }
 
   private reading<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {

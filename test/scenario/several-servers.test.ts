@@ -11,7 +11,7 @@ import { ADMIN_PASSWORD, type Hawser, signIn, startHawser } from '../support/haw
 import { makeUser } from '../support/people.ts';
 import { newDatabase, querySharedCluster, type TestDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
-import { type Spawned, spawnHawser } from '../support/spawned.ts';
+import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 import { beginSession, isResumed } from '../support/tls-sessions.ts';
 
 const LOGIN = '/api/v1/auth/login';
@@ -70,6 +70,43 @@ describeOnPostgres('servers that start at once on an empty database', function (
     expect((await secrets()).map(({ name }) => name)).not.to.include('first-password');
     await signIn(first, 'admin', 'another-long-password');
     for (const client of [first, second]) client.close();
+  });
+});
+
+describeOnPostgres('a server beside one of the next release', function (this: Mocha.Suite) {
+  this.timeout(120_000);
+  let folder: string;
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-several-'));
+    database = await newDatabase('migrated');
+    await say(`insert into kysely_migration values ('9999-of-tomorrow', '2099-01-01')`);
+  });
+  afterEach(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  const say = (statement: string) => querySharedCluster(statement, database.name);
+  const settings = () => ({ HAWSER_DATABASE_URL: database.url });
+
+  it('starts on the database that the other has migrated', async () => {
+    const server = await spawnHawser(folder, settings());
+    const client = makeClient(await server.listening());
+    await signIn(client, 'admin', ADMIN_PASSWORD);
+    client.close();
+    server.child.kill('SIGTERM');
+    expect((await server.ended).code).to.equal(0);
+  });
+
+  it('ends with one line where the other has changed too much', async () => {
+    await say(`update oldest_release set version = '99.1.0'`);
+    const { code, stderr } = await runHawser(folder, settings());
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^hawser: This is Hawser \S+, and the database needs release 99\.1\.0 or later\n$/,
+    );
   });
 });
 

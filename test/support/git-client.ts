@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Hawser } from './hawser.ts';
 
 export interface GitRun {
   code: number | null;
@@ -22,7 +21,14 @@ export interface GitClient {
   close(): void;
 }
 
-export function gitClient(hawser: Hawser): GitClient {
+/** What a client must know of a server. */
+export interface GitServer {
+  /** The authority of its certificate is in `tls/ca.crt` below. */
+  dataDir: string;
+  server: { port: number };
+}
+
+export function gitClient(hawser: GitServer): GitClient {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-git-'));
   const env = {
     PATH: process.env['PATH'] ?? '',

@@ -16,6 +16,7 @@ import { type Part, prepareServer } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { databaseSettings, dropUnused } from './engine.ts';
+import { materialisedFolder } from './materialised.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
 
@@ -62,6 +63,8 @@ export interface Hawser {
   /** A session of `admin`, as Cookie header. */
   session: string;
   registerNode(fqdn: string): Promise<NodeUnderTest>;
+  /** The folder of a repository such as `configurations/web.git`, in which stock git finds what is there now. */
+  folderOf(repository: string): string;
   /** Runs stock git in one of the repositories. */
   git(repository: string, ...args: string[]): string;
   /** Closes the server and starts it again on the same folders. */
@@ -151,7 +154,8 @@ export async function startHawser(
     clients.push(client);
     return client;
   };
-  hawser.git = (repository, ...args) => git(join(config.reposDir, repository), ...args);
+  hawser.folderOf = (repository) => materialisedFolder(config.reposDir, config.databaseUrl, repository);
+  hawser.git = (repository, ...args) => git(hawser.folderOf(repository), ...args);
   hawser.registerNode = (fqdn) => registerNode(hawser, fqdn);
   hawser.close = async () => {
     for (const client of clients) client.close();

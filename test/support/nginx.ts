@@ -2,14 +2,18 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueServerCertificate } from '../../src/security/certificate-authority.ts';
 import type { Hawser } from './hawser.ts';
+import { steadyPort } from './ports.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/reverse-proxy.md');
+const BALANCER = join(import.meta.dirname, '../../scripts/compose/nginx.conf');
+/** Debian has a package of its own for it, libnginx-mod-stream. */
+const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
 /** Debian installs nginx in a folder that is only on root's PATH. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`;
 
@@ -41,7 +45,15 @@ export async function startNginx(hawser: Hawser): Promise<Nginx> {
     join(folder, 'hawser.conf'),
     siteFrom(PAGE, { port, upstream: hawser.server.port, ...files }),
   );
-  writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(folder));
+  return runNginx(folder, port, mainConfiguration(folder));
+}
+
+/**
+ * @param folder belongs to nginx from now on, and is removed in the end
+ * @param configuration the text of nginx.conf
+ */
+async function runNginx(folder: string, port: number, configuration: string): Promise<Nginx> {
+  writeFileSync(join(folder, 'nginx.conf'), configuration);
   const child = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
     env: { PATH },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -59,6 +71,29 @@ export async function startNginx(hawser: Hawser): Promise<Nginx> {
     throw new Error(`nginx did not start: ${errors}`, { cause: error });
   }
   return { port, errors: () => errors, stop };
+}
+
+/** Whether nginx is installed and can balance connections as they are. */
+export function canBalance(): boolean {
+  const { stderr } = spawnSync('nginx', ['-V'], { encoding: 'utf8', env: { PATH } });
+  return / --with-stream( |$)/m.test(stderr ?? '') || existsSync(STREAM_MODULE);
+}
+
+/** Starts the nginx of scripts/compose in front of servers on these ports of this machine. TLS passes it as it is. */
+export async function startBalancer(ports: readonly number[]): Promise<Nginx> {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-balancer-'));
+  const port = await steadyPort();
+  const shown = readFileSync(BALANCER, 'utf8');
+  const [server = ''] = /^ *server hawser-1:8443.*\n/m.exec(shown) ?? [];
+  const used = shown
+    .replace(/^ *server hawser-\d:8443.*\n/gm, '')
+    .replace('upstream hawser {\n', (start) =>
+      [start, ...ports.map((each) => server.replace('hawser-1:8443', `127.0.0.1:${each}`))].join(''),
+    )
+    .replace('listen 8443', `listen 127.0.0.1:${port}`);
+  const module = existsSync(STREAM_MODULE) ? `load_module ${STREAM_MODULE};\n` : '';
+  const own = `daemon off;\npid ${folder}/nginx.pid;\n${asRoot()}`;
+  return runNginx(folder, port, `${module}${own}${used}`);
 }
 
 interface Site {
@@ -89,9 +124,7 @@ function mainConfiguration(folder: string): string {
   mkdirSync(join(folder, 'tmp'));
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const paths = kinds.map((kind) => `  ${kind}_temp_path ${folder}/tmp/${kind};`);
-  // Otherwise an nginx that root started changes to another user, who may not enter the folder.
-  const user = process.getuid?.() === 0 ? 'user root;\n' : '';
-  return `${user}daemon off;
+  return `${asRoot()}daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
 error_log stderr warn;
@@ -102,6 +135,11 @@ ${paths.join('\n')}
   include ${folder}/hawser.conf;
 }
 `;
+}
+
+/** Otherwise an nginx that root started changes to another user, who may not enter the folder. */
+function asRoot(): string {
+  return process.getuid?.() === 0 ? 'user root;\n' : '';
 }
 
 /** A port that is free now. */

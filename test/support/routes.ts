@@ -39,8 +39,8 @@ export async function declaredRoutes(): Promise<Route[]> {
       ...{ database, store, log, clock: new TestClock() },
       // All routes that there can be.
       config: { ...readConfig({}), dataDir: folder, environment: 'development' },
-      uploadPack: new UploadPack({ root: folder, searchPath: '', log }),
-      blame: new GitBlame({ root: folder, searchPath: '', log, hasGit: false }),
+      uploadPack: new UploadPack({ root: folder, searchPath: '', log, folders: store.folders }),
+      blame: new GitBlame({ root: folder, searchPath: '', log, folders: store.folders, hasGit: false }),
       retention: new RetentionRuns({
         ...{ database, store, log, clock: new TestClock(), composites: new CompositeReader(store) },
         locks,

@@ -56,16 +56,15 @@ export class PostgresGitReader implements GitReader {
   }
 
   async readObject(repositoryId: string, oid: string): Promise<StoredObject | null> {
-    for await (const object of this.fetch(repositoryId, [oid])) return object;
-    return null;
+    return (await this.fetch(repositoryId, [oid]))[0] ?? null;
   }
 
-  async *readObjects(repositoryId: string, oids: readonly string[]): AsyncGenerator<StoredObject> {
+  async *readObjects(repositoryId: string, oids: readonly string[]): AsyncGenerator<StoredObject[]> {
     for (let at = 0; at < oids.length; at += IDS_AT_ONCE) {
       const ids = oids.slice(at, at + IDS_AT_ONCE);
       const sizes = await this.query(SELECT_SIZES, [repositoryId, ids.map(toBytes)]);
       for (const some of slicesOf(sizes as [oid: string, bytes: number][]))
-        yield* this.fetch(repositoryId, some);
+        yield await this.fetch(repositoryId, some);
     }
   }
 
@@ -73,14 +72,16 @@ export class PostgresGitReader implements GitReader {
     return (await this.query(SELECT_OIDS, [repositoryId])).map(([oid]) => oid as string);
   }
 
-  private async *fetch(repositoryId: string, oids: readonly string[]): AsyncGenerator<StoredObject> {
+  private async fetch(repositoryId: string, oids: readonly string[]): Promise<StoredObject[]> {
     const rows = (await this.query(SELECT_OBJECTS, [repositoryId, oids.map(toBytes)])) as ObjectRow[];
+    const objects: StoredObject[] = [];
     for (let at = 0; at < rows.length; ) {
       const [oid, type, size] = rows[at] as ObjectRow;
       const parts = [];
       for (; rows[at]?.[0] === oid; at += 1) parts.push(rows[at] as ObjectRow);
-      yield { oid, type, size, deflated: parts.map(([, , , bytes]) => bytes) };
+      objects.push({ oid, type, size, deflated: parts.map(([, , , bytes]) => bytes) });
     }
+    return objects;
   }
 }
 

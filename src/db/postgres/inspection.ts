@@ -61,7 +61,9 @@ export async function inspectPostgres(databaseUrl: string): Promise<InspectedDat
       ],
       remedy: 'see the log of PostgreSQL',
       migrations: async () =>
-        isMigrated ? compareMigrations(read, MIGRATION_NAMES) : { pending: MIGRATION_NAMES, unknown: [] },
+        isMigrated
+          ? compareMigrations(read, MIGRATION_NAMES)
+          : { pending: MIGRATION_NAMES, unknown: [], neededRelease: null },
       close: () => client.end(),
     };
   } catch (error) {

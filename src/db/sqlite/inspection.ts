@@ -53,7 +53,7 @@ export function inspectSqlite(dataDir: string): InspectedDatabase {
 const NOTHING = {
   read: null,
   looks: [async () => [fault('there is none', START)]],
-  migrations: async () => ({ pending: MIGRATION_NAMES, unknown: [] }),
+  migrations: async () => ({ pending: MIGRATION_NAMES, unknown: [], neededRelease: null }),
   close: async () => undefined,
 };
 

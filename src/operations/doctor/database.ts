@@ -44,11 +44,13 @@ const asFindings =
 
 async function compareRelease({ name, read, migrations }: InspectedDatabase): Promise<Finding[]> {
   if (read === null) return [];
-  const { pending, unknown } = await migrations();
+  const { pending, unknown, neededRelease } = await migrations();
   const install = 'install that release, or restore a backup of before it';
   const start = 'the next start of the server does so';
+  // Servers of two releases may use one database, while one after the other is brought to the newer one.
+  const judge = neededRelease === null ? noteOf : faultOf;
   return [
-    ...unknown.map((each) => faultOf(name, `it has the form of a newer release (${each})`, install)),
+    ...unknown.map((each) => judge(name, `it has the form of a newer release (${each})`, install)),
     ...pending.map((each) => noteOf(name, `it has yet to be brought to this release (${each})`, start)),
   ];
 }

@@ -78,11 +78,22 @@ export async function checkTouched(site: Site): Promise<number> {
 
 /** Checks everything, whether it was checked before or not, also with stock git. */
 export async function checkAll(site: Site): Promise<number> {
-  const { client, target, model } = site;
+  const checked = await checkAnswers(site);
+  return checked + (await checkRepositories(site));
+}
+
+/** What clients of one server can see, wherever the server has it from. */
+export type Sight = Pick<Site, 'client' | 'target' | 'model'>;
+
+/**
+ * Checks that the server knows all that was acknowledged and nothing else.
+ * @returns how many states were compared
+ */
+export async function checkAnswers({ client, target, model }: Sight): Promise<number> {
   // The markers are read again, because a report may have been changed since.
   model.markers.clear();
   const keys = model.keys('');
-  await checkKeys(site, keys);
+  await checkKeys({ client, target, model }, keys);
   const reader = new Reader(client, target, model);
   for (const { kind, path, member, ...more } of LISTS) {
     const except: readonly string[] = 'except' in more ? more.except : [];
@@ -93,11 +104,10 @@ export async function checkAll(site: Site): Promise<number> {
   for (const key of model.keys('nodes/')) expect(await reader.isLetIn(key), key).to.equal(true);
   const [registrationKey] = (await client.get('/api/v1/admin/registration-keys')).json;
   expect(registrationKey.currentUses, 'uses of the key').to.equal(model.registrations);
-  const repositories = await checkRepositories(site);
-  return keys.length + repositories;
+  return keys.length;
 }
 
-async function checkKeys({ client, target, model }: Site, keys: readonly string[]): Promise<void> {
+export async function checkKeys({ client, target, model }: Sight, keys: readonly string[]): Promise<void> {
   const reader = new Reader(client, target, model);
   const found = new Map<string, State>();
   await Promise.all(keys.map(async (key) => found.set(key, await reader.read(key))));
@@ -105,7 +115,11 @@ async function checkKeys({ client, target, model }: Site, keys: readonly string[
 }
 
 /** Checks that the last entry of each version in the audit trail tells of the version as it is. */
-async function checkAudit({ model }: Site, database: EngineHandle, keys: readonly string[]): Promise<void> {
+export async function checkAudit(
+  { model }: Pick<Site, 'model'>,
+  database: EngineHandle,
+  keys: readonly string[],
+): Promise<void> {
   const entries = await database.all<{ action: string; details: string }>(
     `select action, details from audit_entries where details like '%"name"%' order by seq`,
   );
@@ -159,7 +173,7 @@ async function checkFolders({ client, target, model, dataDir, reposDir }: Site):
 }
 
 /** Lets the database check itself, and counts anew what its triggers count. */
-async function checkDatabase(database: OpenPlace): Promise<void> {
+export async function checkDatabase(database: OpenPlace): Promise<void> {
   expect(await database.ownFaults()).to.deep.equal([]);
   expect(await countFaults(database)).to.deep.equal({});
 }
@@ -169,19 +183,25 @@ async function checkRepositories({ model, reposDir }: Site): Promise<number> {
   const folders = ['configurations', 'composites', 'parameters'].flatMap((kind) =>
     readdirSync(join(reposDir, kind)).map((name) => ({ kind, name: name.replace(/\.git$/, '') })),
   );
-  for (const { kind, name } of folders) {
-    const folder = join(reposDir, kind, `${name}.git`);
-    // Rejects with git's output if the repository is damaged.
-    await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
-    const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
-    const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
-    expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
-    const stable = found.some(
-      (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
-    );
-    if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
-  }
+  for (const { kind, name } of folders)
+    await checkRepository(model, { kind, name, folder: join(reposDir, kind, `${name}.git`) });
   return folders.length;
+}
+
+/** Checks one repository, or a mirror of it, with stock git. */
+export async function checkRepository(
+  model: Model,
+  { kind, name, folder }: { kind: string; name: string; folder: string },
+): Promise<void> {
+  // Rejects with git's output if the repository is damaged.
+  await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
+  const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
+  const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
+  expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
+  const stable = found.some(
+    (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
+  );
+  if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
 }
 
 /** The refs that the acknowledged versions must have. */

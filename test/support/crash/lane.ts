@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, makeClient, type Target } from '../client.ts';
-import { ADMIN_PASSWORD, ALL_SCOPES, createKey, createToken, signIn } from '../hawser.ts';
 import type { TestDatabase } from '../postgres.ts';
 import type { Bench } from './acts/act.ts';
 import { checkAll, checkTouched, type Site } from './checks.ts';
 import type { Doom } from './failpoints.ts';
 import { Model } from './model.ts';
+import { prepareSite } from './prepare.ts';
 import type { Random } from './random.ts';
 import { ServerProcess } from './server-process.ts';
 import type { Tally } from './tally.ts';
@@ -83,15 +83,9 @@ export class Lane {
 
   protected async setUp(): Promise<void> {
     this.target = await this.server.start();
-    const client = makeClient(this.target);
-    const session = await signIn(client, 'admin', ADMIN_PASSWORD);
-    this.token = await createToken(client, session, ALL_SCOPES);
-    client.close();
-    const admin = this.connect();
-    this.registrationKey = await createKey(admin);
-    const roles = (await admin.get('/api/v1/roles')).json;
-    this.model.roleIds.push(...roles.map((role: { id: string }) => role.id));
-    admin.close();
+    const { token, registrationKey } = await prepareSite(this.target, this.model);
+    this.token = token;
+    this.registrationKey = registrationKey;
   }
 
   /** The server runs before and after a round. In one of six rounds it is killed once more while it starts. */

@@ -71,7 +71,7 @@ export class OutageLane extends Lane {
   /** That PostgreSQL was away is an error in the log. What it was asked, and with which password, is not for the log. */
   protected override checkLog(): void {
     const { log, errors } = this.server;
-    const others = errors.filter((line) => !isExpected(JSON.parse(line)));
+    const others = errors.filter((line) => !isOfOutage(line));
     if (others.length > 0) throw new Error(`the server logged errors:\n${others.join('\n')}`);
     const { password } = this.own.cluster.address;
     expect(log).not.to.include(password).and.not.to.include(encodeURIComponent(password));
@@ -89,8 +89,9 @@ export class OutageLane extends Lane {
   }
 }
 
-/** Whether an error in the log only says that the database is away, or that a request got 503 for it. */
-function isExpected({ msg, status, code }: { msg: string; status?: number; code?: string }): boolean {
+/** Whether a line of the log only says that the database is away, or that a request got 503 for it. */
+export function isOfOutage(line: string): boolean {
+  const { msg, status, code } = JSON.parse(line) as { msg: string; status?: number; code?: string };
   if (msg === 'request') return status === 503 && code === 'unavailable';
   return /^PostgreSQL cannot be reached|that is gone is still on the disk$/.test(msg);
 }

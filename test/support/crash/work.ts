@@ -9,7 +9,9 @@ import * as parameters from './acts/parameters.ts';
 import * as users from './acts/users.ts';
 
 /** How often each act is chosen, relative to the others. */
-const ACTS: readonly [Act, number][] = [
+export type Deck = readonly (readonly [Act, number])[];
+
+export const ACTS: Deck = [
   [configurations.createConfiguration, 4],
   [configurations.describeConfiguration, 1],
   [configurations.draftVersion, 5],
@@ -47,12 +49,13 @@ const ACTS: readonly [Act, number][] = [
   [users.assignRoles, 1],
   [users.deleteUser, 1],
 ];
-const DECK = ACTS.flatMap(([act, times]) => Array.from({ length: times }, () => act));
 
-/** Milliseconds until a client tries something else after 503. */
+/** Milliseconds until a client tries something else after 503, or somewhere else after its server died. */
 const PAUSE = 30;
 
 export interface Work {
+  /** How many writes had been acknowledged when the work began. */
+  before: number;
   /** Resolves when this many writes have been acknowledged, the work has failed, or the server has died. */
   reached(writes: number): Promise<void>;
   /** Call this before a kill from outside. From then on a missing answer is not a fault. */
@@ -68,8 +71,11 @@ export interface Work {
   done: Promise<void>;
 }
 
-/** @param isDying whether the server will kill itself, so that calls may fail at any time */
-export function startWork(benches: readonly Bench[], isDying: boolean): Work {
+/**
+ * @param isDying whether the server will kill itself, so that calls may fail at any time
+ * @param deck what the clients do
+ */
+export function startWork(benches: readonly Bench[], isDying: boolean, deck: Deck = ACTS): Work {
   const [first] = benches;
   if (!first) throw new Error('no clients');
   const { model } = first;
@@ -81,15 +87,19 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
   const look = () => {
     if (ended || model.acknowledged - before >= awaited.writes) awaited.tell();
   };
+  const cards = deck.flatMap(([act, times]) => Array.from({ length: times }, () => act));
   const loop = async (given: Bench): Promise<void> => {
-    const bench = { ...given, isAway: () => away };
+    let bench: Bench = { ...given, isAway: () => away };
     try {
       while (!ended) {
         const wasAway = away;
         try {
-          if (!(await pickAct(bench)(bench))) await configurations.draftVersion(bench);
+          const act = bench.random.pick(cards) ?? configurations.createConfiguration;
+          if (!(await act(bench))) await configurations.draftVersion(bench);
         } catch (error) {
-          if (!(wasAway || away) || !isUnavailable(error)) throw error;
+          const other = stopped && isCut(error) ? (bench.elsewhere?.() ?? null) : null;
+          if (other !== null) bench = { ...bench, ...other };
+          else if (!(wasAway || away) || !isUnavailable(error)) throw error;
           await sleep(PAUSE);
         }
         look();
@@ -105,6 +115,7 @@ export function startWork(benches: readonly Bench[], isDying: boolean): Work {
   // The result is read only after the kill.
   done.catch(() => undefined);
   return {
+    before,
     reached: (writes) =>
       new Promise((tell) => {
         awaited = { writes, tell };
@@ -131,8 +142,4 @@ function isUnavailable(error: unknown): boolean {
 /** Whether the connection ended because the server died. */
 function isCut(error: unknown): boolean {
   return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
-}
-
-function pickAct({ random }: Bench): Act {
-  return random.pick(DECK) ?? configurations.createConfiguration;
 }

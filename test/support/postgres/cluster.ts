@@ -3,11 +3,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { steadyPort } from '../ports.ts';
 import { isRunning, killProcesses, processesOf, send } from './processes.ts';
 import { findPrograms, hasStatementStatistics, unprivilegedUser } from './programs.ts';
 
@@ -53,7 +53,7 @@ export class Cluster {
     if (user) chownSync(folder, user.uid, user.gid);
     // Passwords of real life hold characters that are encoded in a URL.
     const newPassword = () => `${randomBytes(12).toString('hex')}@/%:`;
-    const address = { port: await freePort(), superPassword: newPassword(), password: newPassword() };
+    const address = { port: await steadyPort(), superPassword: newPassword(), password: newPassword() };
     const cluster = new Cluster(folder, address, programs);
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, address.superPassword, { mode: 0o644 });
@@ -190,15 +190,4 @@ function baseSettings(programs: string, fsync: boolean): Record<string, string> 
     ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
     ...(hasStatementStatistics(programs) ? STATEMENT_STATISTICS : {}),
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

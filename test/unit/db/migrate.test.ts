@@ -7,6 +7,7 @@ import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
 import { MIGRATIONS } from '../../../src/db/sqlite/migrations.ts';
 import { openSqlite } from '../../../src/db/sqlite/open.ts';
 import { BUILT_IN_GROUPS } from '../../../src/domain/permissions.ts';
+import { readVersion } from '../../../src/lib/version.ts';
 
 describe('migrations', () => {
   let folder: string;
@@ -196,12 +197,33 @@ describe('migrations', () => {
       ]);
     });
 
-  it('of a newer release are not passed over by an older one', async () => {
-    await open();
-    inDatabase((handle) =>
-      handle.prepare(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', '')`).run(),
-    );
-    const failure = await open().catch((error) => error);
-    expect(failure).to.include({ code: 'migration_failed' });
+  describe('of a newer release', () => {
+    const failure = () =>
+      open().then(
+        () => null,
+        (error) => error,
+      );
+    const say = (statement: string) => inDatabase((handle) => handle.exec(statement));
+
+    beforeEach(async () => {
+      await open();
+      say(`insert into kysely_migration (name, timestamp) values ('9999-of-tomorrow', '')`);
+    });
+
+    it('do not keep out a release that they allow', async () => {
+      expect(await failure()).to.equal(null);
+    });
+
+    it('keep out one that they do not allow, which says what is needed', async () => {
+      say(`update oldest_release set version = '99.1.0'`);
+      const error = await failure();
+      expect(error).to.include({ code: 'newer_release_needed' });
+      expect(error.message).to.include('99.1.0').and.to.include(readVersion());
+    });
+
+    it('keep out one that would have to add migrations of its own', async () => {
+      say(`delete from kysely_migration where name = '0020-several-servers'`);
+      expect(await failure()).to.include({ code: 'migration_failed' });
+    });
   });
 });

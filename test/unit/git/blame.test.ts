@@ -7,6 +7,7 @@ import { BlameOutput } from '../../../src/git/blame-output.ts';
 import type { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { processesIn, until } from '../../support/git-client.ts';
+import { NO_CACHE } from './support.ts';
 
 const [ONE, TWO] = ['1'.repeat(40), '2'.repeat(40)];
 const FILE = { repository: { kind: 'configurations', name: 'web' } as const, commit: ONE, path: 'a' };
@@ -33,7 +34,7 @@ describe('GitBlame', () => {
     writeFileSync(join(path, 'git'), `#!/bin/sh\ncd '${folder}'\n${script}\n`);
     chmodSync(join(path, 'git'), 0o755);
     const options = { root: folder, searchPath: `${path}:/usr/bin:/bin`, hasGit: true, limits };
-    const blame = new GitBlame({ ...options, log: createLog('silent') });
+    const blame = new GitBlame({ ...options, folders: NO_CACHE, log: createLog('silent') });
     open.push(blame);
     return blame;
   }

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GitFolders } from '../../../src/git/types.ts';
 import { HawserError } from '../../../src/lib/errors.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { createLog, type Log } from '../../../src/lib/log.ts';
@@ -156,3 +157,6 @@ export async function summary(store: GitStore): Promise<string[]> {
   const { versions } = await store.versions(WEB);
   return versions.map(({ version, status }) => `${version} ${status}`);
 }
+
+/** Folders that hold the repositories themselves. */
+export const NO_CACHE: GitFolders = { materialise: async () => undefined, distrust: async () => undefined };

@@ -10,6 +10,7 @@ import { HawserError } from '../../../src/lib/errors.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { fetchRequest, processesIn, until } from '../../support/git-client.ts';
 import { git } from '../../support/hawser.ts';
+import { NO_CACHE } from './support.ts';
 
 const SYSTEM_PATH = process.env['PATH'] ?? '';
 
@@ -35,7 +36,7 @@ describe('UploadPack', () => {
     searchPath = SYSTEM_PATH,
   ): Promise<UploadPack> {
     const log = createLog('debug', { write: (line: string) => void lines.push(line) });
-    const uploadPack = new UploadPack({ root: folder, searchPath, log, limits });
+    const uploadPack = new UploadPack({ root: folder, searchPath, log, folders: NO_CACHE, limits });
     await uploadPack.open();
     open.push(uploadPack);
     return uploadPack;

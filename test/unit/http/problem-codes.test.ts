@@ -9,6 +9,7 @@ import { fieldCodesInSource, problemsInSource, serverSources } from '../../suppo
 /** Before the server listens, when its keys are read anew, or by commands of the operator: never an answer. */
 const NEVER_ANSWERED = new Set([
   ...['cannot_listen', 'invalid_tls_name', 'invalid_tls_setting', 'migration_failed', 'tls_files_damaged'],
+  'newer_release_needed',
   ...['database_damaged', 'database_missing', 'folder_in_use'],
   ...['database_not_empty', 'database_of_other_release'],
 ]);

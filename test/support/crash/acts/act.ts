@@ -15,6 +15,10 @@ export interface Bench {
   registrationKey: string;
   /** Whether the database may be away, so that polls are answered from memory. */
   isAway?: () => boolean;
+  /** Whether a poll may tell of an older state for a moment, because the change was made at another server. */
+  isBehind?: boolean;
+  /** Where to go on after the server has died; null for nowhere. */
+  elsewhere?: () => Pick<Bench, 'client' | 'target'> | null;
 }
 
 /** Does one thing, if there is something to do it to. Resolves to false otherwise. */

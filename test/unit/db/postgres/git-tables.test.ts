@@ -54,11 +54,9 @@ describe('the tables of repositories', () => {
       expect(read).to.include({ oid: object.oid, type: 'blob', size: object.size });
     }
     const found = new Set<string>();
-    for await (const { oid } of tables.readObjects(
-      repository.id,
-      objects.map(({ oid }) => oid),
-    ))
-      found.add(oid);
+    const ids = objects.map(({ oid }) => oid);
+    for await (const some of tables.readObjects(repository.id, ids))
+      for (const { oid } of some) found.add(oid);
     expect(found.size).to.equal(objects.length);
     expect(await tables.objectIds(repository.id)).to.have.members([...found]);
     expect(await tables.readObject(randomUUID(), objects[0]?.oid ?? '')).to.equal(null);

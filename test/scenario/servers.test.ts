@@ -1,0 +1,217 @@
+/** Three servers on one PostgreSQL: what each of them sees and answers, and what happens when one of them goes wrong. */
+
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Client, makeClient, type Reply, type Target } from '../support/client.ts';
+import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
+import { ServerCluster } from '../support/cluster/cluster.ts';
+import type { ClusterServer } from '../support/cluster/server.ts';
+import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
+import { describeOnPostgres } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
+import { gitClient } from '../support/git-client.ts';
+import {
+  ADMIN_PASSWORD,
+  ALL_SCOPES,
+  createKey,
+  createToken,
+  publishConfiguration,
+  signIn,
+} from '../support/hawser.ts';
+import { canBalance } from '../support/nginx.ts';
+import { otherProgram } from '../support/postgres/other-program.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { ok } from '../support/replies.ts';
+
+const SERVERS = 3;
+const PUBLISHES_AT_ONCE = 50;
+const PUBLISHES = 200;
+/** Milliseconds. No test asserts how long something takes, so this is only the end of all patience. */
+const PATIENCE = 30_000;
+
+const files = (content: string) => ({ files: { [MAIN]: `# ${content}\nresources: []\n` } });
+const versionOf = (name: string, version: string) => `${CONFIGURATIONS}/${name}/versions/${version}`;
+
+describeOnPostgres('three servers on one database', function () {
+  this.timeout(180_000);
+  let cluster: ServerCluster;
+  let token: string;
+  /** One client of an administrator for each server. */
+  let admins: Client[];
+  let nodes: number;
+
+  before(async () => {
+    cluster = await ServerCluster.make(await newDatabase(), { servers: SERVERS });
+    await cluster.start();
+    const client = makeClient(cluster.server(1).target);
+    token = await createToken(client, await signIn(client, 'admin', ADMIN_PASSWORD), ALL_SCOPES);
+    client.close();
+    admins = cluster.servers.map(({ target }) => administrator(target));
+    nodes = 0;
+  });
+  after(async () => {
+    for (const admin of admins ?? []) admin.close();
+    await cluster?.close();
+  });
+
+  const administrator = (target: Target) => makeClient(target).with({ Authorization: `Bearer ${token}` });
+  /** The servers in turn. */
+  const admin = (number: number): Client => admins[number % SERVERS] as Client;
+
+  /** Registers a node at one of the servers. */
+  async function register(configurationName: string): Promise<{ path: string; identity: ClientCertificate }> {
+    nodes += 1;
+    const fqdn = `node-${nodes}.example.org`;
+    const identity = await makeClientCertificate({ commonName: fqdn });
+    const client = makeClient(cluster.server(1).target, identity);
+    const body = { registrationKey: await createKey(admin(1)), fqdn };
+    const { nodeId } = await ok(200, client.post('/api/v1/nodes/register', body));
+    client.close();
+    const path = `/api/v1/nodes/${nodeId}/configuration`;
+    await ok(204, admin(2).put(path, { configurationName }));
+    return { path, identity };
+  }
+
+  /** Resolves when the server offers the version to the node. */
+  async function offers(client: Client, path: string, version: string): Promise<void> {
+    await eventually(async () => {
+      const offer = await ok(200, client.get(`${path}/checksum`));
+      expect(offer.version).to.equal(version);
+    }, PATIENCE);
+  }
+
+  it('have one authority, so that whoever trusts one of them trusts all', () => {
+    const authorities = cluster.servers.map(({ target }) => target.ca);
+    expect(new Set(authorities).size).to.equal(1);
+  });
+
+  it('let exactly one of many publish a version, and refuse the others', async () => {
+    await ok(201, create(admin(0), 'contended', { version: '1.0.0' }, files('contended')));
+    const path = `${versionOf('contended', '1.0.0')}/publish`;
+    const replies = await Promise.all(
+      Array.from({ length: PUBLISHES_AT_ONCE }, (_, number) => admin(number).put(path)),
+    );
+    const statuses = replies.map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([200, ...Array(PUBLISHES_AT_ONCE - 1).fill(409)]);
+    const [{ commit }] = replies.filter(({ status }) => status === 200).map(({ json }: Reply) => json);
+    for (const each of admins)
+      expect(await ok(200, each.get(versionOf('contended', '1.0.0')))).to.include({ commit });
+    const entries = await ok(200, admin(1).get('/api/v1/audit?action=configuration.version_published'));
+    const about = entries.filter(
+      ({ details }: { details: { name: string } }) => details.name === 'contended',
+    );
+    expect(about).to.have.length(1);
+  });
+
+  it('show a change to whoever asks the next moment at another one', async () => {
+    await ok(201, create(admin(0), 'shown', { version: '1.0.0' }, files('shown')));
+    for (let number = 1; number <= 12; number += 1) {
+      const description = `change ${number}`;
+      await ok(200, admin(number).call('PATCH', `${CONFIGURATIONS}/shown`, { json: { description } }));
+      for (const each of admins)
+        expect(await ok(200, each.get(`${CONFIGURATIONS}/shown`))).to.include({ description });
+    }
+  });
+
+  it(`offer each of ${PUBLISHES} versions, wherever it was published`, async () => {
+    await publishConfiguration(admin(0), 'offered', { '1.0.0': files('first').files });
+    const { path, identity } = await register('offered');
+    const clients = cluster.servers.map(({ target }) => makeClient(target, identity));
+    for (let number = 1; number <= PUBLISHES; number += 1) {
+      const version = `1.${number}.0`;
+      await ok(201, addVersion(admin(number), 'offered', { version }, files(version)));
+      await ok(200, admin(number + 1).put(`${versionOf('offered', version)}/publish`));
+      await Promise.all(clients.map((client) => offers(client, path, version)));
+    }
+    const bundles = await Promise.all(clients.map((client) => client.get(`${path}/bundle`)));
+    expect(new Set(bundles.map(({ headers }) => headers['repr-digest'])).size).to.equal(1);
+    for (const client of clients) client.close();
+  });
+
+  (canBalance() ? it : it.skip)('know a node by its certificate through nginx', async () => {
+    await publishConfiguration(admin(0), 'balanced', { '1.0.0': files('balanced').files });
+    const { path, identity } = await register('balanced');
+    for (let call = 0; call < 2 * SERVERS; call += 1) {
+      const client = makeClient(cluster.target, identity);
+      await offers(client, path, '1.0.0');
+      client.close();
+    }
+  });
+
+  it('go on to write while one of them is frozen amid a change, and its change fails', async () => {
+    await publishConfiguration(admin(0), 'frozen', { '1.0.0': files('frozen').files });
+    await ok(201, addVersion(admin(0), 'frozen', { version: '1.1.0' }, files('never twice')));
+    const frozen = cluster.server(1);
+    const [sent] = await freezeAmid(frozen, () => admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`));
+    try {
+      // The others wait for the lock that the frozen server holds, until PostgreSQL takes it away.
+      await eventually(
+        () => ok(201, addVersion(admin(1), 'frozen', { version: '1.2.0' }, files('elsewhere'))),
+        PATIENCE,
+      );
+      await ok(200, admin(2).put(`${versionOf('frozen', '1.2.0')}/publish`));
+    } finally {
+      frozen.thaw();
+    }
+    expect((await sent)?.status).to.equal(503);
+    for (const each of admins) {
+      await eventually(async () => {
+        expect(await ok(200, each.get(versionOf('frozen', '1.1.0')))).to.include({ status: 'Draft' });
+        expect(await ok(200, each.get(versionOf('frozen', '1.2.0')))).to.include({ status: 'Published' });
+      }, PATIENCE);
+    }
+    await ok(200, admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`));
+  });
+
+  /** Lets the server begin the write, which then waits for another program, and freezes it. */
+  async function freezeAmid(server: ClusterServer, write: () => Promise<Reply>): Promise<Promise<Reply>[]> {
+    const other = await otherProgram(cluster.database.url);
+    try {
+      await other.query('begin; lock table audit_entries in access exclusive mode');
+      const sent = write();
+      await other.waitedFor();
+      server.freeze();
+      // In an array, because a promise would be waited for.
+      return [sent];
+    } finally {
+      await other.end();
+    }
+  }
+
+  it('serve all there is from a server whose repositories were deleted', async () => {
+    await publishConfiguration(admin(0), 'deleted', { '1.0.0': files('deleted').files });
+    const { path, identity } = await register('deleted');
+    const server = cluster.server(2);
+    const [, second] = admins as [Client, Client];
+    const node = makeClient(server.target, identity);
+    const git = gitClient({ dataDir: server.dataDir, server: { port: server.port } });
+    const clone = async (into: string) => {
+      const words = ['clone', '-q', '--mirror', git.url('configurations/deleted', token), into];
+      const { code, output } = await git.run(...words);
+      expect(code, output).to.equal(0);
+      return (await git.run('-C', join(git.folder, into), 'tag')).output.trim().split('\n');
+    };
+    try {
+      expect(await clone('before')).to.deep.equal(['v1.0.0']);
+      rmSync(server.reposDir, { recursive: true });
+      await ok(200, second.get(`${versionOf('deleted', '1.0.0')}/files/${MAIN}`));
+      await offers(node, path, '1.0.0');
+      expect((await node.get(`${path}/bundle`)).status).to.equal(200);
+      await ok(201, addVersion(second, 'deleted', { version: '1.1.0' }, files('after')));
+      await ok(200, second.put(`${versionOf('deleted', '1.1.0')}/publish`));
+      await offers(node, path, '1.1.0');
+      expect(await clone('after')).to.deep.equal(['v1.0.0', 'v1.1.0']);
+      expect(existsSync(server.reposDir)).to.equal(true);
+    } finally {
+      node.close();
+      git.close();
+    }
+  });
+
+  it('log no error in all of this but that of the frozen one', () => {
+    const [first, ...others] = cluster.servers.map(({ errors }) => errors);
+    expect(others.flat()).to.deep.equal([]);
+    for (const line of first ?? []) expect(JSON.parse(line)).to.include({ msg: 'request', status: 503 });
+  });
+});

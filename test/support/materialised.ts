@@ -1,0 +1,45 @@
+/** The folders of repositories as a server has brought them to the state of PostgreSQL, for tests that use stock git there. */
+
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The temporary folder may be another one later, in a test of its own. */
+const TEMPORARY = tmpdir();
+const PROGRAM = join(import.meta.dirname, 'materialising.ts');
+
+let socket: string | undefined;
+
+/**
+ * Brings the folder of a repository to the state of PostgreSQL, before it returns. With SQLite it is in that state anyway.
+ * @param repository such as `configurations/web.git`
+ * @returns the path of the folder
+ */
+export function materialisedFolder(root: string, databaseUrl: string | null, repository: string): string {
+  const folder = join(root, repository);
+  if (databaseUrl === null) return folder;
+  const [kind = '', file = ''] = repository.split('/');
+  const query = new URLSearchParams({ database: databaseUrl, root, kind, name: file.replace(/\.git$/, '') });
+  execFileSync(
+    'curl',
+    ['-sS', '--fail-with-body', '--unix-socket', startedProgram(), `http://localhost/?${query}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  return folder;
+}
+
+/** Tests call stock git without a promise, so a process of its own does what needs some. */
+function startedProgram(): string {
+  if (socket !== undefined) return socket;
+  socket = join(mkdtempSync(join(TEMPORARY, 'hawser-folders-')), 'socket');
+  const program = spawn(process.execPath, ['--import', 'tsx', PROGRAM, socket], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  program.unref();
+  (program.stdin as unknown as { unref(): void }).unref();
+  while (!existsSync(socket)) execFileSync('sleep', ['0.05']);
+  return socket;
+}

@@ -1,0 +1,197 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+import { describeWith } from '../support/installed.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+const COMPOSE = 'scripts/compose/compose.yaml';
+const KUBERNETES = 'scripts/kubernetes/hawser.yaml';
+const CONTAINER = read('scripts/container/Containerfile');
+const EXPOSED = Number(/^EXPOSE (\d+)$/m.exec(CONTAINER)?.[1]);
+const USER = Number(/^USER (\d+):/m.exec(CONTAINER)?.[1]);
+const VOLUMES: string[] = JSON.parse(/^VOLUME (.*)$/m.exec(CONTAINER)?.[1] ?? '[]');
+
+/** What a file in YAML holds. */
+// biome-ignore lint/suspicious/noExplicitAny: as free as YAML is
+type Yaml = any;
+
+/** The texts of a file in the clear must not hold the password of a URL. */
+const PASSWORD_IN_URL = /\/\/[^\s/@:]+:[^\s@$]+@/;
+
+describe('the files for several servers', () => {
+  let folder: string;
+  let urlFile: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hawser-deployment-'));
+    urlFile = join(folder, 'url');
+    writeFileSync(urlFile, 'postgres://hawser@db.example.org/hawser\n');
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Reads the settings as the program does, which throws for an unknown name or a bad value. */
+  function settingsOf(env: Record<string, string>): ReturnType<typeof readConfig> {
+    expect(env)
+      .to.have.property('HAWSER_DATABASE_URL_FILE')
+      .that.matches(/^\/run\/secrets\//);
+    return readConfig({ ...env, HAWSER_DATABASE_URL_FILE: urlFile });
+  }
+
+  for (const path of [COMPOSE, KUBERNETES])
+    it(`${path} holds no secret, and no key twice`, () => {
+      const text = read(path);
+      expect(text).not.to.match(PASSWORD_IN_URL);
+      for (const document of parseAllDocuments(text, { merge: true, uniqueKeys: true }))
+        expect([...document.errors, ...document.warnings]).to.deep.equal([]);
+      expect(text).not.to.match(/^kind: Secret$/m);
+      expect(text).not.to.match(/PASSWORD: /);
+    });
+
+  describe('for Compose', () => {
+    const compose: Yaml = parse(read(COMPOSE), { merge: true });
+    const services: [string, Yaml][] = Object.entries(compose.services);
+    const servers = services.filter(([name]) => name.startsWith('hawser-'));
+
+    it('give each server settings that the program takes, on the port of the image', () => {
+      expect(servers.map(([name]) => name)).to.deep.equal(['hawser-1', 'hawser-2']);
+      for (const [, { environment }] of servers) {
+        const { port, databaseUrl, workers } = settingsOf(environment);
+        expect(port).to.equal(EXPOSED);
+        expect(databaseUrl).to.be.a('string');
+        expect(workers).to.equal(1);
+      }
+    });
+
+    it('let each server do little, and keep nothing of it', () => {
+      for (const [name, server] of servers) {
+        expect(server, name).to.deep.include({
+          ...{ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], hostname: name },
+          depends_on: { postgres: { condition: 'service_healthy' } },
+        });
+        expect(server).not.to.have.any.keys('volumes', 'privileged', 'user', 'ports');
+      }
+      expect(compose.services.postgres).to.have.property('healthcheck');
+    });
+
+    it('name only secrets, volumes and services that there are', () => {
+      const declared = Object.keys(compose.secrets);
+      for (const [, { secrets = [], environment = {} }] of services) {
+        expect(declared).to.include.members(secrets);
+        const files = Object.values<string>(environment).filter((value) => value.startsWith('/run/secrets/'));
+        expect(files.map((file) => file.split('/').at(-1))).to.have.members(secrets);
+      }
+      for (const { file } of Object.values<{ file: string }>(compose.secrets))
+        expect(file).to.match(/^\.\/secrets\//);
+      expect(compose.services.postgres.volumes).to.deep.equal(['postgres:/var/lib/postgresql/data']);
+      expect(Object.keys(compose.volumes)).to.deep.equal(['postgres']);
+      const { build } = compose['x-hawser'];
+      expect(join(ROOT, 'scripts/compose', build.context, build.dockerfile)).to.equal(
+        join(ROOT, 'scripts/container/Containerfile'),
+      );
+    });
+
+    it('have an nginx that knows all servers and listens where its port leads', () => {
+      const nginx = read('scripts/compose/nginx.conf');
+      const upstreams = [...nginx.matchAll(/^ *server ([\w-]+):(\d+)/gm)].map(([, name, port]) => [
+        name,
+        port,
+      ]);
+      expect(upstreams).to.deep.equal(servers.map(([name]) => [name, String(EXPOSED)]));
+      const [, listened] = /listen (\d+);/.exec(nginx) ?? [];
+      expect(compose.services.nginx).to.deep.include({
+        ports: [`8443:${listened}`],
+        volumes: ['./nginx.conf:/etc/nginx/nginx.conf:ro'],
+        depends_on: servers.map(([name]) => name),
+      });
+    });
+
+    describeWith(['docker-compose'], 'read by Compose', () => {
+      it('have nothing that it does not know', () => {
+        const words = ['--file', join(ROOT, COMPOSE), 'config', '--quiet'];
+        const { status, stderr } = spawnSync('docker-compose', words, { encoding: 'utf8', cwd: folder });
+        expect(status, stderr).to.equal(0);
+      });
+    });
+  });
+
+  describe('for Kubernetes', () => {
+    const documents: Yaml[] = parseAllDocuments(read(KUBERNETES), { merge: true }).map((each) => each.toJS());
+    const of = (kind: string): Yaml => documents.find((document) => document.kind === kind);
+    const pod = of('Deployment').spec.template;
+    const [container] = pod.spec.containers;
+    const labels = pod.metadata.labels;
+
+    it('are of versions that Kubernetes serves', () => {
+      const told = documents.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`);
+      expect(told).to.deep.equal(['apps/v1 Deployment', 'v1 Service', 'policy/v1 PodDisruptionBudget']);
+    });
+
+    it('find the servers by one label', () => {
+      expect(of('Deployment').spec.selector.matchLabels).to.deep.equal(labels);
+      expect(of('Service').spec.selector).to.deep.equal(labels);
+      expect(of('PodDisruptionBudget').spec.selector.matchLabels).to.deep.equal(labels);
+      const [{ labelSelector }] = pod.spec.topologySpreadConstraints;
+      expect(labelSelector.matchLabels).to.deep.equal(labels);
+    });
+
+    it('give the servers settings that the program takes, on the port of the image', () => {
+      const env = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
+      const { port } = settingsOf(Object.fromEntries(env));
+      const [named] = container.ports;
+      expect([port, named.containerPort]).to.deep.equal([EXPOSED, EXPOSED]);
+      const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
+        (name) => container[name].httpGet,
+      );
+      for (const { port: probed, scheme } of probes)
+        expect([probed, scheme]).to.deep.equal([named.name, 'HTTPS']);
+      expect(of('Service').spec.ports[0].targetPort).to.equal(named.name);
+    });
+
+    it('ask for health where the server tells it', () => {
+      const { paths } = JSON.parse(read('docs/openapi.json'));
+      expect(container.readinessProbe.httpGet.path).to.equal('/health/ready');
+      for (const probe of ['startupProbe', 'livenessProbe'])
+        expect(container[probe].httpGet.path).to.equal('/health');
+      expect(paths).to.include.keys('/health', '/health/ready');
+    });
+
+    it('mount what the server writes to, and its secret as a file', () => {
+      const mounts: { name: string; mountPath: string }[] = container.volumeMounts;
+      const volumes: Yaml[] = pod.spec.volumes;
+      expect(volumes.map(({ name }) => name)).to.have.members(mounts.map(({ name }) => name));
+      const written = mounts.filter(({ name }) =>
+        volumes.some((volume) => volume.name === name && volume.emptyDir),
+      );
+      expect(written.map(({ mountPath }) => mountPath)).to.have.members([...VOLUMES, '/tmp']);
+      const secret = volumes.find((volume) => volume.secret);
+      const { mountPath } = mounts.find(({ name }) => name === secret.name) ?? { mountPath: '' };
+      const url = container.env.find(({ name }: { name: string }) => name === 'HAWSER_DATABASE_URL_FILE');
+      expect(url.value).to.equal(`${mountPath}/url`);
+      expect(read(KUBERNETES)).to.include(`secret generic ${secret.secret.secretName} --from-file=url=`);
+    });
+
+    it('let the servers do little, and never all end at once', () => {
+      expect(pod.spec).to.deep.include({ automountServiceAccountToken: false });
+      expect(pod.spec.securityContext).to.deep.include({
+        runAsNonRoot: true,
+        runAsUser: USER,
+        fsGroup: USER,
+      });
+      expect(container.securityContext).to.deep.equal({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      const { replicas, strategy } = of('Deployment').spec;
+      expect(replicas).to.equal(3);
+      expect(strategy.rollingUpdate.maxUnavailable).to.equal(0);
+      expect(of('PodDisruptionBudget').spec.maxUnavailable).to.equal(1);
+    });
+  });
+});
