@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredObject, StoredRefs } from '../db/git-tables.ts';
 import type { RestoredRepository } from '../db/restored-content.ts';
+import { forEachOf } from '../lib/for-each-of.ts';
 import { AtomicFs } from './atomic-fs.ts';
 import { readObjects, type TypedObject } from './batch-objects.ts';
 import { UNFLUSHED_DISK } from './disk.ts';
@@ -14,6 +15,8 @@ import { listRefs } from './ref-reader.ts';
 import { makeSkeleton, nameOfFolder, readSettings } from './repository-layout.ts';
 import { REPOSITORY_KINDS, type RepositorySettings } from './types.ts';
 
+const WRITES_AT_ONCE = 8;
+
 /**
  * Writes a repository as loose objects, without its refs, into a new folder. Nothing is flushed.
  * @param objects are all that its refs lead to
@@ -21,12 +24,15 @@ import { REPOSITORY_KINDS, type RepositorySettings } from './types.ts';
 export async function writeStoredRepository(
   gitdir: string,
   { repository: { settings, shallow } }: StoredRefs,
-  objects: AsyncIterable<StoredObject>,
+  objects: AsyncIterable<readonly StoredObject[]>,
 ): Promise<void> {
   const fs = new AtomicFs(UNFLUSHED_DISK);
   await makeSkeleton(fs, gitdir, settings as RepositorySettings | null);
   if (shallow.length > 0) await fs.writeFile(join(gitdir, 'shallow'), shallowText(shallow));
-  for await (const { oid, deflated } of objects) await fs.writeFile(loosePath(gitdir, oid), [...deflated]);
+  for await (const some of objects)
+    await forEachOf(some, WRITES_AT_ONCE, ({ oid, deflated }) =>
+      fs.writeFile(loosePath(gitdir, oid), deflated),
+    );
 }
 
 /** The content of the file that says at which commits history ends. */

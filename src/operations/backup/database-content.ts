@@ -71,7 +71,7 @@ async function addRepositories(
 async function addRepository(
   parts: ArchiveParts & Pick<Source, 'searchPath'>,
   stored: StoredRefs,
-  objects: AsyncIterable<StoredObject>,
+  objects: AsyncIterable<readonly StoredObject[]>,
 ): Promise<number> {
   const { staging, searchPath } = parts;
   const { repository, refs } = stored;
