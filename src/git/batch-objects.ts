@@ -5,10 +5,11 @@ import { damagedRepository } from './disk-errors.ts';
 import { GitProcess } from './git-process.ts';
 import type { WrappedObject } from './loose-objects.ts';
 import { wrapObject } from './loose-objects.ts';
+import type { ObjectType } from './objects.ts';
 import type { PackSource } from './repository-export.ts';
 
 export interface TypedObject extends WrappedObject {
-  type: string;
+  type: ObjectType;
 }
 
 const LINE_FEED = 0x0a;
@@ -38,13 +39,13 @@ export async function* readObjects(
 }
 
 async function readObject(output: ByteReader, line: string): Promise<TypedObject> {
-  const [, oid, type, size] = /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(line) ?? [];
+  const [, oid, type, size] = /^([0-9a-f]{40}) (blob|tree|commit|tag) (\d+)$/.exec(line) ?? [];
   if (type === undefined) throw damagedRepository(new Error(line));
   const content = await output.bytes(Number(size));
   await output.bytes(1);
   const object = await wrapObject(type, content);
   if (object.oid !== oid) throw damagedRepository(new Error(`the object ${oid} holds something else`));
-  return { ...object, type };
+  return { ...object, type: type as ObjectType };
 }
 
 class ByteReader {
