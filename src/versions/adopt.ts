@@ -105,7 +105,11 @@ export function adoptVersion(
   return underLock({ database, store }, owner, async (writer) => {
     const tags = group.map((tag) => ({ ...tag, entry: entryOf(owner, tag.named, now) }));
     const taken = await writer.takeTags(tags, load);
-    const changes = taken.map(({ entry, commit }) => withCommit(entry, commit));
+    const changes = taken.map(({ entry, commit, named: { series, version, status } }) => {
+      const reason = writer.index.of(series).get(version)?.withdrawn?.reason;
+      const details = { ...entry.details, ...(status === 'Withdrawn' && { reason }) };
+      return withCommit({ ...entry, details }, commit);
+    });
     const actor = systemActor(now);
     if (taken.length > 0) await recordChanges(database, owner, { writer, actor }, changes.toReversed());
     return taken.map(({ name }) => name);

@@ -5,10 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { auditEntries } from '../support/audit.ts';
 import { CONFIGURATIONS, MAIN, versionsOf } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { assign, configurationPath } from '../support/parameter-files.ts';
+import { assign, configurationPath, pullParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
 import { type Ended, runHawser } from '../support/spawned.ts';
 
@@ -85,14 +86,10 @@ describe('hawser adopt', function () {
     await adopt('configurations/told');
     await adopt('configurations/told');
     const { id } = await ok(200, hawser.admin.get(`${CONFIGURATIONS}/told`));
-    const { items } = await ok(200, hawser.admin.get(`/api/v1/audit?resourceId=${id}`));
-    const entries = items.map(({ action, details }: { action: string; details: Record<string, unknown> }) => [
-      action,
-      details['version'],
-      details['commit'],
-    ]);
-    expect(entries).to.deep.include(['configuration.version_published', '1.0.0', git('rev-parse', 'HEAD')]);
-    expect(items).to.have.length(2);
+    const entries = await auditEntries(hawser, `resourceId=${id}`);
+    const told = entries.map(({ action, details }) => [action, details?.['version'], details?.['commit']]);
+    expect(told).to.deep.include(['configuration.version_published', '1.0.0', git('rev-parse', 'HEAD')]);
+    expect(entries).to.have.length(2);
   });
 
   it('takes the rest where a tag is lightweight, differs from a published version, or is unusable', async () => {
@@ -146,13 +143,18 @@ describe('hawser adopt', function () {
 
   it('takes parameters of a configuration that is there, and of no other', async () => {
     await publishConfiguration(hawser.admin, 'tuned', { '1.0.0': { [MAIN]: 'resources: []\n' } });
-    commit('parameters.yaml', 'parameters: {}\n');
+    commit('parameters.yaml', 'parameters:\n  port: 1\n');
     tag('Default/v1.0.0');
     const refused = await adopt('parameters/nobody');
     expect(refused.stderr).to.match(/^hawser: there is no configuration "nobody".*\n$/);
     expect(refused.code).to.equal(1);
     const adopted = await adopt('parameters/tuned');
-    expect(lines(adopted).join()).to.match(/^refs\/tags\/Default\/v1\.0\.0: (taken|refused, )/);
+    expect(lines(adopted)).to.deep.equal(['refs/tags/Default/v1.0.0: taken']);
+    const node = await hawser.registerNode('tuned.example.org');
+    await assign(hawser, node, 'tuned');
+    await eventually(async () => {
+      expect(await pullParameters(node)).to.include('port: 1');
+    });
   });
 
   it('refuses what is neither a repository nor a bundle, and a target of no kind', async () => {
