@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
-import { itOnSqlite, placeOf } from '../support/engine.ts';
+import { describeOnSqlite, itOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   git,
@@ -178,7 +178,7 @@ describe('the chain of proof', function () {
     expect((await runHawser(hawser.folder, {}, ['verify'])).code).to.equal(64);
   });
 
-  describe('when something has been changed', () => {
+  describeOnSqlite('when something has been changed', () => {
     /** A copy of the world after the server has ended, which each test may damage. */
     let folder: string;
     before(() => hawser.server.close());
