@@ -153,7 +153,10 @@ async function openRetention(
   { config, clock, log }: ServerOptions,
   { database, store, locks }: Stores,
 ): Promise<Retention> {
-  const maintenance = new Maintenance({ root: config.reposDir, searchPath: config.searchPath, log });
+  const { reposDir: root, searchPath } = config;
+  // A cache is not repacked, and what is in PostgreSQL is pruned there.
+  const hasFolders = database.repositories === null;
+  const maintenance = new Maintenance({ root, searchPath, log, isNeeded: hasFolders });
   await maintenance.open();
   const composites = new CompositeReader(store);
   const tools = { database, store, composites, maintenance, locks, clock, log };

@@ -11,6 +11,7 @@ import { DATABASE_FILE } from './db/sqlite/open.ts';
 import { FIRST_START, TLS_FILES } from './domain/lock-names.ts';
 import { passwordFault } from './domain/password-rules.ts';
 import type { AtomicFs } from './git/atomic-fs.ts';
+import { refuseOtherUse } from './git/cache-root.ts';
 import type { Clock } from './lib/clock.ts';
 import { makePrivateFolder, tightenOwnFolder } from './lib/folders.ts';
 import { newSecret } from './lib/ids.ts';
@@ -98,6 +99,7 @@ export async function openStores({
   // Of several processes the first has seen to it.
   if (part === undefined) {
     claimFolders?.();
+    refuseOtherUse(reposDir, config.databaseUrl !== null);
     for (const path of [dataDir, reposDir]) await tightenOwnFolder(path, log);
   }
   const metrics = new Metrics({ version: readVersion(), pollPath: POLL_PATH });

@@ -10,6 +10,7 @@ import { type Lead, Leadership } from './leadership.ts';
 import { HOUR, MINUTE } from './lib/clock.ts';
 import { showPresence } from './presence.ts';
 import type { ServerOptions } from './stores.ts';
+import { Pruning } from './versions/pruning.ts';
 
 /** The certificate that the server made is checked so often, and renewed 30 days before its end. */
 const TLS_CHECK_INTERVAL = 12 * HOUR;
@@ -48,19 +49,20 @@ function lead({ config, clock, log }: ServerOptions, tools: CleanupTools, runs: 
   const schedule = new RetentionSchedule(tools, runs);
   const expiry = new PreviewExpiry({ database, clock, log });
   const audit = new AuditRetention({ database, clock, log, keepDays: config.auditKeepDays });
-  const pruning = setInterval(() => void prune(database), MINUTE).unref();
-  void prune(database);
+  const servers = setInterval(() => void removeServers(database), MINUTE).unref();
+  void removeServers(database);
+  const pruning = new Pruning({ database, log });
   schedule.start();
   expiry.start();
   return {
     async close() {
-      clearInterval(pruning);
-      await Promise.all([schedule.close(), expiry.close(), audit.close()]);
+      clearInterval(servers);
+      await Promise.all([schedule.close(), expiry.close(), audit.close(), pruning.close()]);
     },
   };
 }
 
 /** What cannot be removed while PostgreSQL is away is removed a minute later. */
-async function prune({ writeNow }: Database): Promise<void> {
+async function removeServers({ writeNow }: Database): Promise<void> {
   await removeGoneServers(writeNow).catch(() => undefined);
 }

@@ -23,7 +23,7 @@ function format(tally: ChaosTally, seconds: number): string {
     ['servers', servers],
     ['writes acknowledged', tally.writes],
     ['states compared, at each server', tally.checks],
-    ['clones checked, from each server', tally.clones],
+    ['clones checked', tally.clones],
     ['acknowledged writes lost, or visible by halves', 0],
     ['seconds', Math.round(seconds)],
     ['seed', seed],

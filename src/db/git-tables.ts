@@ -68,6 +68,8 @@ export interface GitReader {
   readObjects(repositoryId: string, oids: readonly string[]): AsyncIterable<readonly StoredObject[]>;
   /** The ids of all objects of a repository. */
   objectIds(repositoryId: string): Promise<string[]>;
+  /** The types of all objects of a repository, by their ids. */
+  objectTypes(repositoryId: string): Promise<Map<string, string>>;
 }
 
 export interface GitTables extends GitReader {
@@ -88,4 +90,13 @@ export interface GitTables extends GitReader {
   moveRefs(trx: Db, change: RefsMove): Promise<boolean>;
   /** Takes a repository away for all who look. Its objects are removed later, in slices. */
   remove(trx: Db, name: RepositoryName): Promise<void>;
+  /**
+   * The repositories that may hold objects to which no ref leads, because refs were removed or moved away. Each is named
+   * once a day, until a day after the last of these.
+   */
+  prunable(): Promise<StoredRepository[]>;
+  /** Deletes those of these objects that are older than a day, to which no ref leads, and notes that it was done. */
+  prune(repositoryId: string, oids: readonly string[]): Promise<void>;
+  /** Deletes the objects of removed repositories, an hour after their removal. */
+  pruneRemoved(): Promise<void>;
 }

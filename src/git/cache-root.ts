@@ -5,7 +5,7 @@
 
 import { basename, join, parse } from 'node:path';
 import { ConfigError } from '../config.ts';
-import type { AtomicFs } from './atomic-fs.ts';
+import { AtomicFs } from './atomic-fs.ts';
 import { gitdirOf, nameOfFolder } from './repository-layout.ts';
 import { REPOSITORY_KINDS, type RepositoryRef } from './types.ts';
 
@@ -16,10 +16,21 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 /** The setting that names the folder. */
 const SETTING = 'HAWSER_REPOS_DIR';
 
-/** @throws ConfigError if the folder holds repositories and is no cache */
-export function refuseRepositories(fs: AtomicFs, root: string): void {
-  if (isMarked(fs, root) || !listFolders(fs, root).some((path) => nameOfFolder(basename(path)) !== null))
-    return;
+/**
+ * Must be called before anything is changed, in the database too.
+ * @param isCache whether the repositories are in PostgreSQL, so that the folder is to be a cache
+ * @throws ConfigError if it is the other one
+ */
+export function refuseOtherUse(root: string, isCache: boolean): void {
+  const fs = new AtomicFs();
+  if (isMarked(fs, root) === isCache) return;
+  if (!isCache)
+    throw new ConfigError(
+      SETTING,
+      'is the cache of a server that keeps its repositories in PostgreSQL',
+      'another folder, or HAWSER_DATABASE_URL as before',
+    );
+  if (!listFolders(fs, root).some((path) => nameOfFolder(basename(path)) !== null)) return;
   throw new ConfigError(
     SETTING,
     'holds repositories, and with HAWSER_DATABASE_URL this folder is only a cache',
@@ -47,16 +58,6 @@ export async function prepareCache(
 export async function makeCacheFolder(fs: AtomicFs, root: string, path: string): Promise<void> {
   if (!isMarked(fs, root)) await markCache(fs, root);
   await fs.makeFoldersBelow(root, path);
-}
-
-/** @throws ConfigError if the folder is the cache of a server that uses PostgreSQL */
-export function refuseCache(fs: AtomicFs, root: string): void {
-  if (!isMarked(fs, root)) return;
-  throw new ConfigError(
-    SETTING,
-    'is the cache of a server that keeps its repositories in PostgreSQL',
-    'another folder, or HAWSER_DATABASE_URL as before',
-  );
 }
 
 function isMarked(fs: AtomicFs, root: string): boolean {

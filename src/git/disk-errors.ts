@@ -36,8 +36,13 @@ export async function guardDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toStoreError(error);
+    throw isFromPostgres(error) ? error : toStoreError(error);
   }
+}
+
+/** Objects and refs may be in PostgreSQL. What its errors mean is known where answers are made of them. */
+function isFromPostgres(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error;
 }
 
 export function missingRepository(cause?: unknown): HawserError {

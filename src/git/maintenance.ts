@@ -15,6 +15,8 @@ export interface MaintenanceOptions {
   /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
   log: Log;
+  /** Whether there is anything to do. Default: true. */
+  isNeeded?: boolean;
   /**
    * Milliseconds for which objects that no ref leads to are kept. A write makes its objects before the ref that leads to
    * them, and renews the time of those that exist already. No write takes a day.
@@ -39,18 +41,21 @@ export class Maintenance {
   private process: GitProcess | undefined;
   private usable = false;
   private closed = false;
+  private readonly isNeeded: boolean;
 
   constructor(options: MaintenanceOptions) {
     this.options = options;
+    this.isNeeded = options.isNeeded ?? true;
   }
 
-  /** Whether git was found. */
+  /** Whether all that is needed can be done, because git was found. */
   get isAvailable(): boolean {
-    return this.usable;
+    return this.usable || !this.isNeeded;
   }
 
   /** Looks for git once. Without git nothing is ever repacked, and everything else works. */
   async open(): Promise<void> {
+    if (!this.isNeeded) return;
     this.usable = (await gitVersion(this.options.searchPath)) !== null;
   }
 

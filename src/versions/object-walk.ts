@@ -90,8 +90,12 @@ export function describeBroken({ oid, type }: Link, failure: string): string {
 export const MISSING = 'is missing';
 export const BROKEN = 'is broken: its bytes are not what its id says';
 
-/** Null when the object is malformed. */
-function linksOf(oid: string, { type, content }: ObjectContent, shallow: ReadonlySet<string>): Link[] | null {
+/** The objects that an object leads to; null when it is malformed. @param shallow the commits at which history ends */
+export function linksOf(
+  oid: string,
+  { type, content }: ObjectContent,
+  shallow: ReadonlySet<string>,
+): Link[] | null {
   if (type === 'tree') {
     const entries = decodeTree(content)?.filter(({ mode }) => mode !== SUBMODULE_MODE);
     return (

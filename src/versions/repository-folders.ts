@@ -8,7 +8,6 @@ import { join, parse } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { notePendingDeletion } from '../db/repository-rows.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import { refuseCache } from '../git/cache-root.ts';
 import { errnoOf, guardDisk, unlessAbsent } from '../git/disk-errors.ts';
 import { FolderRefs } from '../git/folder-refs.ts';
 import { gitdirOf, makeSkeleton, nameOfFolder, readSettings } from '../git/repository-layout.ts';
@@ -44,7 +43,6 @@ export class RepositoryFolders implements RepositoryPlace {
   }
 
   async prepare(): Promise<void> {
-    refuseCache(this.fs, this.root);
     await guardDisk(async () => {
       await this.fs.makeFoldersBelow(parse(this.root).root, this.root, 0o700);
       for (const folder of [...REPOSITORY_KINDS, TEMPORARY]) {

@@ -3,7 +3,7 @@
 import type { Db } from '../db/database.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { CacheFolders } from '../git/cache-folders.ts';
-import { prepareCache, refuseRepositories } from '../git/cache-root.ts';
+import { prepareCache } from '../git/cache-root.ts';
 import { guardDisk } from '../git/disk-errors.ts';
 import type { SharedRepositories } from '../git/shared-repositories.ts';
 import { TableRefs } from '../git/table-refs.ts';
@@ -25,12 +25,7 @@ export class RepositoryTables implements RepositoryPlace {
     this.folders = new CacheFolders(shared, { cache, root });
   }
 
-  /**
-   * Makes the folder of all caches ready, and removes what is of no use in it.
-   * @throws ConfigError if it holds repositories that are no cache
-   */
   async prepare(): Promise<void> {
-    refuseRepositories(this.cache, this.root);
     const repositories = await this.shared.reader.list();
     await guardDisk(() => prepareCache(this.cache, this.root, repositories));
   }

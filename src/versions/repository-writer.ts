@@ -215,10 +215,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   async note(write: NotingWrite): Promise<void> {
-    const { refs, notifier } = this.repository;
-    // What follows from the moves belongs into their transaction.
-    if (refs.isTransactional) await this.repository.tidy();
-    await notifier.notifyWith(write);
+    await this.repository.commit(write);
     this.isNoteDue = false;
     this.planned = undefined;
     // A note that stays is found again, and so is the entry that it asks for.
@@ -227,9 +224,7 @@ export class RepositoryWriter implements LockedRepository {
 
   /** Notes the moves that the holder has not noted together with something of its own. */
   async noteRest(): Promise<void> {
-    if (!this.isNoteDue) return;
-    if (this.repository.refs.isTransactional) await this.repository.tidy();
-    await this.repository.notifier.notify();
+    if (this.isNoteDue) await this.repository.commit();
   }
 
   /** @param moved the only ref that was made or moved; default: read them all */

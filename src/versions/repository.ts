@@ -1,20 +1,21 @@
 /** One repository in memory: the versions that were read from its refs, and how they follow the disk. */
 
+import { isOutcomeUnknown } from '../db/errors.ts';
 import type { RefsChange } from '../db/git-tables.ts';
-import { guardDisk, isCorruption, missingRepository } from '../git/disk-errors.ts';
+import { guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { History } from '../git/history.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts';
-import { CorruptionTracker } from './corruption-tracker.ts';
+import { BLOB, CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
 import { type CheckTools, RefReader } from './ref-checks.ts';
 import { RefNotifier } from './ref-notifier.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
 import { ScopeTypeBranches } from './scope-type-branch.ts';
-import type { GitStoreOptions, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
+import type { GitStoreOptions, NotingWrite, RepositoryProblem, VersionDetails, VersionRef } from './types.ts';
 import { isContent } from './version-objects.ts';
 
 export type RepositoryTools = CheckTools &
@@ -23,7 +24,6 @@ export type RepositoryTools = CheckTools &
 
 /** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
 const MAX_LOOSE = 100;
-const BLOB = 'blob ';
 
 export class Repository {
   readonly ref: RepositoryRef;
@@ -60,7 +60,13 @@ export class Repository {
     this.kind = KINDS[ref.kind];
     this.gitdir = gitdir;
     this.refs = refs;
-    this.corruption = new CorruptionTracker(tools.log, ref);
+    this.corruption = new CorruptionTracker(tools.log, ref, {
+      readBlob: (oid) => this.readBlob(oid),
+      readRefs: async (names) => {
+        await this.read(names);
+        await this.notifier.notifyIfDue();
+      },
+    });
     this.reader = new RefReader(tools, this, this.corruption);
     this.notifier = new RefNotifier(ref, refs, tools);
     this.upkeep = this.kind.hasSeries ? new ScopeTypeBranches(tools, this) : new MainBranch(refs);
@@ -149,7 +155,7 @@ export class Repository {
 
   /** For the watch: reads the refs again and, now and then, what could not be read before. */
   async lookAgain(): Promise<void> {
-    if (this.corruption.isDue) await this.readCorruptedAgain();
+    if (this.corruption.isDue) await this.corruption.tryAgain();
     else await this.reload();
   }
 
@@ -157,6 +163,22 @@ export class Repository {
   async refreshAfterWrite(moved?: string): Promise<void> {
     this.notifier.isDue = true;
     await this.read(undefined, moved);
+  }
+
+  /**
+   * Notes the moves of the lock's holder. Where that makes them, what follows from them belongs into the same transaction,
+   * and after a failure none was made.
+   * @param write makes the transaction; default: one of its own
+   */
+  async commit(write?: NotingWrite): Promise<void> {
+    const { refs, notifier } = this;
+    if (refs.isTransactional) await this.tidy();
+    try {
+      await (write ? notifier.notifyWith(write) : notifier.notify());
+    } catch (error) {
+      if (refs.isTransactional && !isOutcomeUnknown(error)) await this.rollBack();
+      throw error;
+    }
   }
 
   /** Undoes the moves of a holder whose work has failed. */
@@ -220,7 +242,9 @@ export class Repository {
   async details(ref: VersionRef): Promise<VersionDetails> {
     const { version, status, name, withdrawn } = ref;
     const { gitdir } = this;
-    const content = await this.tracking(name, () => this.tools.versions.read(gitdir, this.kind, ref));
+    const content = await this.corruption.tracking(name, () =>
+      this.tools.versions.read(gitdir, this.kind, ref),
+    );
     if (!isContent(content)) throw notFound('There is no such version.');
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
@@ -229,7 +253,7 @@ export class Repository {
   }
 
   async blob(oid: string): Promise<Buffer> {
-    return this.tracking(BLOB + oid, () => this.readBlob(oid));
+    return this.corruption.tracking(BLOB + oid, () => this.readBlob(oid));
   }
 
   private get isCurrent(): boolean {
@@ -264,31 +288,6 @@ export class Repository {
     // A corrupted blob may be one of a version that is gone. If not, the next reader of it finds out.
     if (gone.length > 0) this.corruption.repairedAll(BLOB);
     return index;
-  }
-
-  /** Does `work`, which reads something, and tracks under this name whether it can be read. */
-  private async tracking<T>(name: string, work: () => Promise<T>): Promise<T> {
-    try {
-      const read = await work();
-      if (this.corruption.names.has(name)) await this.readCorruptedAgain();
-      return read;
-    } catch (error) {
-      if (isCorruption(error)) this.corruption.found(name, error);
-      throw error;
-    }
-  }
-
-  /** Tries again what could not be read. Where a ref could not be read, this decides whether it is a version. */
-  private async readCorruptedAgain(): Promise<void> {
-    const names = new Set(this.corruption.names);
-    this.corruption.attemptStarted();
-    for (const name of names) {
-      if (!name.startsWith(BLOB)) continue;
-      const blob = await this.readBlob(name.slice(BLOB.length)).catch(() => null);
-      if (blob !== null) this.corruption.repaired(name);
-    }
-    await this.read(names);
-    await this.notifier.notifyIfDue();
   }
 
   private readBlob(oid: string): Promise<Buffer> {

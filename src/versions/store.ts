@@ -172,7 +172,7 @@ export class GitStore {
           const made = draft && index.of(ONLY_SERIES).get(draft.version);
           if (made === undefined) throw damagedRepository();
           const commit = made?.oid ?? null;
-          await (register ? repository.notifier.notifyWith(register(commit)) : repository.notifier.notify());
+          await repository.commit(register?.(commit));
           return commit;
         } catch (error) {
           await this.place.unmake(repository).catch(() => undefined);

@@ -42,15 +42,18 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
   due: readonly V[],
   { told, onGone }: { told: (version: V) => AuditChange['details']; onGone: (gone: readonly V[]) => void },
 ): Promise<void> {
+  const isGone = ({ ref: { series, version } }: V) => writer.index.of(series).get(version) === undefined;
   try {
     await writer.deleteVersions(due.map(({ ref }) => ref));
   } finally {
-    const gone = due.filter(
-      ({ ref: { series, version } }) => writer.index.of(series).get(version) === undefined,
-    );
-    onGone(gone);
+    const gone = due.filter(isGone);
     const action = `${AUDITED[owner.kind]}.version_deleted` as const;
     const entries = gone.map((version) => ({ action, details: told(version) }));
-    if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
+    try {
+      if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
+    } finally {
+      // In PostgreSQL the versions go with the commit of the entries, or stay.
+      onGone(gone.filter(isGone));
+    }
   }
 }

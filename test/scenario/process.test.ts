@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { DATABASE_FILES } from '../support/database.ts';
-import { itOnSqlite } from '../support/engine.ts';
+import { ENGINE, itOnSqlite } from '../support/engine.ts';
 import { ADMIN_PASSWORD, signIn } from '../support/hawser.ts';
 import { statusesOf } from '../support/raw-tls.ts';
 import { runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
@@ -73,7 +73,9 @@ describe('the process', function () {
     for (const name of ['data', 'repos', 'data/tls']) {
       expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o700);
     }
-    for (const name of [...DATABASE_FILES, 'tls/ca.key'].map((file) => `data/${file}`)) {
+    for (const name of [...DATABASE_FILES, 'tls/ca.crt', ...(ENGINE === 'sqlite' ? ['tls/ca.key'] : [])].map(
+      (file) => `data/${file}`,
+    )) {
       expect(statSync(join(folder, name)).mode & 0o077, name).to.equal(0);
     }
   });

@@ -7,10 +7,11 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { startServer } from '../../src/server.ts';
+import { readAuthority } from '../support/authority.ts';
 import { type Client, makeClient } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { DATABASE_FILES, storedBytes } from '../support/database.ts';
-import { databaseSettings } from '../support/engine.ts';
+import { databaseSettings, ENGINE } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
   CHEAP_HASHES,
@@ -76,10 +77,15 @@ function expectNowhere(
 }
 
 /** The number in which a private key consists, whatever surrounds it in a file. */
-function privateNumber(keyFile: string): Buffer {
-  const { d = '' } = createPrivateKey(readFileSync(keyFile)).export({ format: 'jwk' });
+function privateNumber(key: string): Buffer {
+  const { d = '' } = createPrivateKey(key).export({ format: 'jwk' });
   return Buffer.from(d, 'base64url');
 }
+
+/** The table of what several servers share. */
+const SHARED = 'secrets';
+/** Where the authority's key is. */
+const KEPT_KEY = ENGINE === 'sqlite' ? 'ca.key' : SHARED;
 
 const cookieValue = (cookie: string) => cookie.split('=')[1] ?? '';
 
@@ -179,9 +185,8 @@ describe('what opens doors', () => {
     await usePasswords();
     await useTokens();
     await useRegistrationKeys();
-    for (const name of ['ca.key', 'server.key']) {
-      secrets.set(name, privateNumber(join(hawser.dataDir, 'tls', name)));
-    }
+    secrets.set('ca.key', privateNumber((await readAuthority(hawser)).key));
+    secrets.set('server.key', privateNumber(readFileSync(join(hawser.dataDir, 'tls/server.key'), 'utf8')));
     const places = new Map([
       ...filesBelow(hawser.dataDir),
       ...(await storedBytes(hawser)),
@@ -190,10 +195,13 @@ describe('what opens doors', () => {
       ['the log', Buffer.from(hawser.log())],
     ]);
     expect([...places.keys()].map((path) => path.replace(/.*\//, ''))).to.include.members([
-      ...[...DATABASE_FILES, 'ca.key', 'server.key', 'HEAD', 'the log'],
+      ...[...DATABASE_FILES, KEPT_KEY, 'server.key', 'HEAD', 'the log'],
     ]);
     expect(places.get('objects of configurations/web.git')?.toString()).to.include('main.dsc.yaml');
-    expectNowhere(secrets, places, (what, place) => place === join(hawser.dataDir, 'tls', what));
+    expectNowhere(secrets, places, (what, place) => {
+      const isShared = what === 'ca.key' && place === SHARED;
+      return isShared || place === join(hawser.dataDir, 'tls', what);
+    });
   });
 });
 
@@ -242,7 +250,9 @@ describe('the first password, made at random', () => {
       const session = await signIn(client, 'admin', first);
       const own = join(dataDir, 'initial-admin-password');
       expect((await places()).get(own)?.toString()).to.include(first);
-      expectNowhere(secrets, await places(), (_, place) => place === own);
+      expectNowhere(secrets, await places(), (what, place) => {
+        return place === own || (what === 'the first password' && place === SHARED);
+      });
       const change = { currentPassword: first, newPassword: next };
       expect((await client.with({ Cookie: session }).post(CHANGE, change)).status).to.equal(204);
       expectNowhere(secrets, await places());

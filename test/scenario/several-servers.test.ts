@@ -73,6 +73,36 @@ describeOnPostgres('servers that start at once on an empty database', function (
   });
 });
 
+describeOnPostgres('a server that had its authority in a folder', function (this: Mocha.Suite) {
+  this.timeout(120_000);
+
+  it('brings it into the database, where the others find it, and needs its file no longer', async () => {
+    const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'hawser-several-')));
+    const [old = '', young = ''] = folders;
+    const database = await newDatabase('migrated');
+    const authorityOf = async (folder: string, url: string) => {
+      const server = await spawnHawser(folder, { HAWSER_DATABASE_URL: url });
+      const target = await server.listening();
+      const client = makeClient(target);
+      await signIn(client, 'admin', ADMIN_PASSWORD);
+      client.close();
+      server.child.kill('SIGTERM');
+      await server.ended;
+      return target.ca;
+    };
+    try {
+      const authority = await authorityOf(old, '');
+      expect(await authorityOf(old, database.url)).to.equal(authority);
+      rmSync(join(old, 'data/tls'), { recursive: true });
+      expect(await authorityOf(young, database.url)).to.equal(authority);
+      expect(await authorityOf(old, database.url)).to.equal(authority);
+    } finally {
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      await database.drop();
+    }
+  });
+});
+
 describeOnPostgres('a server beside one of the next release', function (this: Mocha.Suite) {
   this.timeout(120_000);
   let folder: string;

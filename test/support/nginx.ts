@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueServerCertificate } from '../../src/security/certificate-authority.ts';
+import { readAuthority } from './authority.ts';
 import type { Hawser } from './hawser.ts';
 import { steadyPort } from './ports.ts';
 
@@ -35,9 +36,7 @@ export function describeWithNginx(title: string, suite: (this: Mocha.Suite) => v
 export async function startNginx(hawser: Hawser): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-nginx-'));
   const port = await freePort();
-  const read = (name: string) => readFileSync(join(hawser.dataDir, 'tls', name), 'utf8');
-  const authority = { certificate: read('ca.crt'), key: read('ca.key') };
-  const pair = await issueServerCertificate(authority, ['localhost'], Date.now());
+  const pair = await issueServerCertificate(await readAuthority(hawser), ['localhost'], Date.now());
   const files = { certificate: join(folder, 'site.crt'), key: join(folder, 'site.key') };
   writeFileSync(files.certificate, pair.certificate);
   writeFileSync(files.key, pair.key, { mode: 0o600 });

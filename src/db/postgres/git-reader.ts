@@ -4,13 +4,14 @@ import type { GitReader, RepositoryName, StoredObject, StoredRefs, StoredReposit
 import type { Query } from './batch.ts';
 
 const COLUMNS = 'id, kind, name, settings, shallow, state';
-const SELECT = `select ${COLUMNS} from git_repositories where removed_at is null`;
+export const SELECT = `select ${COLUMNS} from git_repositories where removed_at is null`;
 const SELECT_ONE = `${SELECT} and kind = $1 and name = $2`;
 const SELECT_ALL = `${SELECT} order by kind, name`;
 /** One statement, so that the state and the refs are those of one moment. */
 const SELECT_REFS = `select ${COLUMNS}, (select json_object_agg(r.name, encode(r.oid, 'hex')) from git_refs r
     where r.repository_id = one.id) from (${SELECT_ONE}) one`;
 const SELECT_OIDS = `select encode(oid, 'hex') from git_objects where repository_id = $1`;
+const SELECT_TYPES = `select encode(oid, 'hex'), type from git_objects where repository_id = $1`;
 const SELECT_SIZES = `select encode(p.oid, 'hex'), sum(length(p.bytes)) from git_object_parts p
   where p.repository_id = $1 and p.oid = any($2::bytea[]) group by p.oid`;
 const SELECT_OBJECTS = `select encode(o.oid, 'hex'), o.type, o.size, p.bytes
@@ -22,7 +23,7 @@ const AT_ONCE = 8 * 1024 * 1024;
 /** Ids of one query. */
 const IDS_AT_ONCE = 2_000;
 
-type RepositoryRow = [
+export type RepositoryRow = [
   id: string,
   kind: RepositoryName['kind'],
   name: string,
@@ -33,7 +34,7 @@ type RepositoryRow = [
 type ObjectRow = [oid: string, type: string, size: number, bytes: Buffer];
 
 export class PostgresGitReader implements GitReader {
-  private readonly query: Query;
+  protected readonly query: Query;
 
   constructor(query: Query) {
     this.query = query;
@@ -68,6 +69,10 @@ export class PostgresGitReader implements GitReader {
     }
   }
 
+  async objectTypes(repositoryId: string): Promise<Map<string, string>> {
+    return new Map((await this.query(SELECT_TYPES, [repositoryId])) as [oid: string, type: string][]);
+  }
+
   async objectIds(repositoryId: string): Promise<string[]> {
     return (await this.query(SELECT_OIDS, [repositoryId])).map(([oid]) => oid as string);
   }
@@ -99,7 +104,7 @@ function* slicesOf(sizes: readonly [oid: string, bytes: number][]): Generator<st
   if (some.length > 0) yield some;
 }
 
-function repositoryOf([id, kind, name, settings, shallow, state]: RepositoryRow): StoredRepository {
+export function repositoryOf([id, kind, name, settings, shallow, state]: RepositoryRow): StoredRepository {
   return { id, kind, name, settings, shallow, state };
 }
 

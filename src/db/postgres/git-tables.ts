@@ -12,7 +12,7 @@ import type {
 } from '../git-tables.ts';
 import type { Schema } from '../schema.ts';
 import type { Query } from './batch.ts';
-import { PostgresGitReader, toBytes } from './git-reader.ts';
+import { PostgresGitReader, type RepositoryRow, repositoryOf, SELECT, toBytes } from './git-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
 
 /** The feed tells so many moves of one change. Whoever must know of more reads all refs. */
@@ -23,7 +23,12 @@ interface Handles {
   write: Kysely<Schema>;
   /** Takes no turn, and leaves it to a later commit to flush. */
   noteUnflushed: Kysely<Schema>;
+  /** Takes no turn. */
+  writeNow: Kysely<Schema>;
 }
+
+const SELECT_PRUNABLE = `${SELECT} and refs_removed_at < now() - interval '65 minutes'
+  and (pruned_at is null or pruned_at < least(refs_removed_at + interval '1 day', now() - interval '1 day'))`;
 
 export class PostgresGitTables extends PostgresGitReader implements GitTables {
   private readonly handles: Handles;
@@ -54,7 +59,8 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
     const { before, after, moves } = change;
     // Nobody has moved a ref since the state was read, so each one still has the value that the move begins at.
     const { numAffectedRows } = await sql`update git_repositories
-      set state = ${after}, shallow = coalesce(${shallow && [...shallow]}::text[], shallow)
+      set state = ${after}, shallow = coalesce(${shallow && [...shallow]}::text[], shallow),
+        refs_removed_at = case when ${moves.some(({ from }) => from !== null)} then now() else refs_removed_at end
       where id = ${id} and state = ${before} and removed_at is null`.execute(trx);
     if (numAffectedRows !== 1n) return false;
     const names = moves.map(({ name }) => name);
@@ -68,9 +74,41 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
     return true;
   }
 
+  async prunable(): Promise<StoredRepository[]> {
+    const rows = await this.query(SELECT_PRUNABLE, []);
+    return rows.map((row) => repositoryOf(row as RepositoryRow));
+  }
+
+  async prune(id: string, oids: readonly string[]): Promise<void> {
+    for (let at = 0; at < oids.length; at += OBJECTS_AT_ONCE) {
+      const some = oids.slice(at, at + OBJECTS_AT_ONCE).map(toBytes);
+      // What was written once more meanwhile is needed again.
+      await sql`delete from git_objects where repository_id = ${id} and oid = any(${some}::bytea[])
+        and created_at < now() - ${GRACE}`.execute(this.handles.writeNow);
+    }
+    await sql`update git_repositories set pruned_at = now() where id = ${id}`.execute(this.handles.writeNow);
+  }
+
+  async pruneRemoved(): Promise<void> {
+    const { writeNow } = this.handles;
+    const { rows } = await sql<{ id: string }>`select id from git_repositories
+      where removed_at < now() - ${HOLD}`.execute(writeNow);
+    for (const { id } of rows) {
+      for (let deleted = 1n; deleted > 0n; )
+        deleted =
+          (
+            await sql`delete from git_objects where repository_id = ${id} and oid in
+            (select oid from git_objects where repository_id = ${id} limit ${OBJECTS_AT_ONCE})`.execute(
+              writeNow,
+            )
+          ).numAffectedRows ?? 0n;
+      await sql`delete from git_repositories where id = ${id}`.execute(writeNow);
+    }
+  }
+
   async remove(trx: Db, { kind, name }: RepositoryName): Promise<void> {
     const { rows } = await sql<{ id: string; state: string }>`update git_repositories
-      set removed_at = (extract(epoch from now()) * 1000)::bigint
+      set removed_at = now()
       where kind = ${kind} and name = ${name} and removed_at is null returning id, state`.execute(trx);
     for (const { id, state } of rows) {
       await sql`delete from git_refs where repository_id = ${id}`.execute(trx);
@@ -78,6 +116,17 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
     }
   }
 }
+
+/** The objects of one statement, so that none takes long. */
+const OBJECTS_AT_ONCE = 500;
+
+/**
+ * For so long no object is removed from a repository after a ref was removed or moved away: a preview that was made before
+ * answers from these objects for an hour (docs/decisions/0048).
+ */
+const HOLD = sql.raw(`interval '65 minutes'`);
+/** A write makes its objects before the refs that lead to them, and marks those again that are there. None takes a day. */
+const GRACE = sql.raw(`interval '1 day'`);
 
 /** Tells all servers of a change, so that they need not read all refs. */
 async function tell(trx: Db, change: RefsChange): Promise<void> {

@@ -123,7 +123,7 @@ async function assemble(
     nodeLookup: new NodeLookup(reader, changes, true),
     nodeNames: new NodeNames(reader, changes),
     changes,
-    repositories: new PostgresGitTables(query, { write, noteUnflushed }),
+    repositories: new PostgresGitTables(query, { write, writeNow, noteUnflushed }),
     locks,
     requireWritable: async () => changes.requireHere(),
     async requireReadable() {

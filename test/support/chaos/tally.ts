@@ -5,7 +5,7 @@ export class ChaosTally {
   writes = 0;
   /** States that were compared, at each server. */
   checks = 0;
-  /** Clones that were checked, from each server. */
+  /** Clones that were checked. */
   clones = 0;
   /** Rounds by what was killed in them. */
   readonly kinds = new Map<string, number>();

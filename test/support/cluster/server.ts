@@ -18,6 +18,8 @@ export class ClusterServer {
   readonly number: number;
   readonly port: number;
   readonly folder: string;
+  /** The project whose program the next start runs. */
+  project = PROJECT;
   private readonly settings: Record<string, string>;
   private child: ChildProcess | null = null;
   private runs = 0;
@@ -57,7 +59,7 @@ export class ClusterServer {
     this.runs += 1;
     const output = openSync(this.logFile, 'w');
     this.child = spawn(process.execPath, programArguments('main'), {
-      cwd: PROJECT,
+      cwd: this.project,
       stdio: ['ignore', output, output],
       env: {
         PATH: process.env['PATH'] ?? '',

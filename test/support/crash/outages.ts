@@ -89,9 +89,18 @@ export class OutageLane extends Lane {
   }
 }
 
+interface LogLine {
+  msg: string;
+  status?: number;
+  code?: string;
+  err?: { message: string };
+}
+
 /** Whether a line of the log only says that the database is away, or that a request got 503 for it. */
 export function isOfOutage(line: string): boolean {
-  const { msg, status, code } = JSON.parse(line) as { msg: string; status?: number; code?: string };
+  const { msg, status, code, err } = JSON.parse(line) as LogLine;
+  // Work in the background meets the absence too, and says what it could not do.
+  if (err?.message === 'The database cannot be reached at the moment' && status === undefined) return true;
   if (msg === 'request') return status === 503 && code === 'unavailable';
   return /^PostgreSQL cannot be reached|that is gone is still on the disk$/.test(msg);
 }

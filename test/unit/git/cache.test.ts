@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ConfigError } from '../../../src/config.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/open.ts';
+import { refuseOtherUse } from '../../../src/git/cache-root.ts';
 import { followFeed } from '../../../src/versions/follow-feed.ts';
 import type { GitStore } from '../../../src/versions/store.ts';
 import { newDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -121,22 +123,18 @@ describe('repositories in PostgreSQL', () => {
     expect(git(root, 'fsck', '--strict', '--no-dangling')).to.equal('');
   });
 
-  it('make a start refuse a folder that holds repositories of its own, and remove nothing there', async () => {
+  it('make a start refuse a folder that holds repositories of its own', async () => {
     const root = mkdtempSync(join(tmpdir(), 'hawser-cache-'));
     mkdirSync(join(root, 'configurations', 'mine.git'), { recursive: true });
-    const refusal = await newServer(root).catch((error: Error) => error.message);
-    expect(refusal).to.match(/^HAWSER_REPOS_DIR: holds repositories/);
-    expect(existsSync(join(root, 'configurations', 'mine.git'))).to.equal(true);
-    await servers[0]?.database.close();
+    expect(() => refuseOtherUse(root, true)).to.throw(ConfigError, /^HAWSER_REPOS_DIR: holds repositories/);
+    expect(() => refuseOtherUse(root, false)).not.to.throw();
     rmSync(root, { recursive: true });
   });
 
   it('leave a folder behind that a server with SQLite refuses', async () => {
     const { root } = await newServer();
-    const embedded = makeStore(root, []);
-    expect(await embedded.prepare().catch((error: Error) => error.message)).to.match(
-      /^HAWSER_REPOS_DIR: is the cache/,
-    );
+    expect(() => refuseOtherUse(root, false)).to.throw(ConfigError, /^HAWSER_REPOS_DIR: is the cache/);
+    expect(() => refuseOtherUse(root, true)).not.to.throw();
   });
 
   it('lose the folders of those that were removed at the next start, and after a start of the machine all', async () => {

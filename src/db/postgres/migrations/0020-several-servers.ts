@@ -5,7 +5,7 @@ import { OLDEST_RELEASE } from '../../oldest-release.ts';
 import { TEXT } from './baseline/columns.ts';
 
 const STATEMENTS = [
-  // A removed repository keeps its row until its objects are gone.
+  // A removed repository keeps its row until its objects are gone. Refs that go, or move away, leave objects behind.
   `create table git_repositories (
     id uuid primary key,
     kind ${TEXT} not null check (kind in ('configurations', 'composites', 'parameters')),
@@ -13,7 +13,9 @@ const STATEMENTS = [
     settings jsonb,
     shallow text[] collate "C" not null default '{}',
     state uuid not null,
-    removed_at bigint)`,
+    refs_removed_at timestamptz,
+    pruned_at timestamptz,
+    removed_at timestamptz)`,
   'create unique index git_repositories_by_name on git_repositories (kind, name) where removed_at is null',
   `create table git_objects (
     repository_id uuid not null,
