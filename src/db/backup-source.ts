@@ -1,11 +1,17 @@
-/** Where a backup takes the database from: the one that the settings name. */
+/** Where a backup takes everything from that is in PostgreSQL. The driver is loaded only with the setting. */
 
-import type { DatabasePlace } from './database.ts';
-import { postgresBackupSource } from './postgres/backup-source.ts';
-import { sqliteBackupSource } from './sqlite/backup-source.ts';
-import type { BackupSource } from './sqlite/snapshot.ts';
+import type { DatabaseMoment } from './postgres/backup-source.ts';
 
-/** Nothing is opened before it is read. */
-export function openBackupSource({ dataDir, databaseUrl }: DatabasePlace): BackupSource {
-  return databaseUrl === null ? sqliteBackupSource(dataDir) : postgresBackupSource(databaseUrl);
+export type { DatabaseMoment } from './postgres/backup-source.ts';
+
+/**
+ * Servers may go on writing while `work` reads what was there when it began.
+ * @throws HawserError `database_missing`, `database_of_other_release`, unavailable, or what `work` throws
+ */
+export async function atOneMoment<T>(
+  databaseUrl: string,
+  work: (moment: DatabaseMoment) => Promise<T>,
+): Promise<T> {
+  const postgres = await import('./postgres/backup-source.ts');
+  return postgres.atOneMoment(databaseUrl, work);
 }

@@ -1,6 +1,7 @@
 /** What is known of a database that is only looked at, whatever its engine. */
 
 import type { Kysely } from 'kysely';
+import type { GitReader } from './git-tables.ts';
 import type { Schema } from './schema.ts';
 
 export interface InspectedDatabase {
@@ -8,6 +9,8 @@ export interface InspectedDatabase {
   name: string;
   /** For reads alone; null if there are no tables. */
   read: Kysely<Schema> | null;
+  /** The repositories in PostgreSQL; null where they are folders, and where there are no tables for them. */
+  repositories: GitReader | null;
   /** What an error says where there are no tables, with the setting that names the database. */
   absence: string;
   /** What is looked at beside the tables, in a few words; empty where there is nothing to say. */

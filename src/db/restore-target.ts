@@ -1,6 +1,7 @@
-/** Where a restore puts the database: where the settings say that the server looks for it. */
+/** Where a restore puts what an archive holds: where the settings say that the server looks for it. */
 
 import type { DatabasePlace } from './database.ts';
+import type { RestoredContent } from './restored-content.ts';
 
 /**
  * The folders are looked at elsewhere.
@@ -12,9 +13,11 @@ export async function requireEmptyDatabase({ databaseUrl }: DatabasePlace): Prom
   await requireEmptyPostgres(databaseUrl);
 }
 
-/** @param file `hawser.db` in the data folder. SQLite goes on with it, and PostgreSQL takes what it holds */
-export async function takeRestoredFile({ databaseUrl }: DatabasePlace, file: string): Promise<void> {
-  if (databaseUrl === null) return;
+/**
+ * Writes all of it in one transaction.
+ * @throws HawserError `database_not_empty`
+ */
+export async function restoreToDatabase(databaseUrl: string, content: RestoredContent): Promise<void> {
   const { restoreToPostgres } = await import('./postgres/restore.ts');
-  await restoreToPostgres(databaseUrl, file);
+  await restoreToPostgres(databaseUrl, content);
 }

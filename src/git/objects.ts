@@ -8,6 +8,8 @@ import { type ObjectContent, wrapObject } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes } from './object-backend.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './printed-objects.ts';
 
+export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
+
 const CONCURRENT_WRITES = 8;
 
 export class ObjectStore {
@@ -47,8 +49,8 @@ export class ObjectStore {
     return this.backend.readParsed(gitdir, oid, type);
   }
 
-  /** Writes a blob or tree and flushes it, unless the repository holds an unbroken one already. Returns its id. */
-  async write(gitdir: string, type: 'blob' | 'tree', content: Uint8Array): Promise<string> {
+  /** Writes an object and flushes it, unless the repository holds an unbroken one already. Returns its id. */
+  async write(gitdir: string, type: ObjectType, content: Uint8Array): Promise<string> {
     return this.writes(async () => {
       const object = await wrapObject(type, content);
       await this.backend.writeIfAbsent(gitdir, object);

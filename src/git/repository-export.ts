@@ -112,7 +112,8 @@ export async function peelRefs(source: PackSource, refs: ReadonlyMap<string, str
   });
 }
 
-async function runGit(command: GitCommand, lines: readonly string[]): Promise<string> {
+/** @throws HawserError `repository_damaged`, with what git says as its cause */
+export async function runGit(command: GitCommand, lines: readonly string[]): Promise<string> {
   const process = new GitProcess(command);
   process.stdin.end(lines.map((line) => `${line}\n`).join(''));
   const output = await text(process.stdout);

@@ -112,7 +112,20 @@ const resetAdminPassword: Command = {
   },
 };
 
-export const OPERATIONS: readonly Command[] = [health, doctor, verify, backup, restore, resetAdminPassword];
+const adopt: Command = {
+  name: 'adopt',
+  help: 'take the published versions of a Git repository or bundle, for instance into configurations/web; the server may be running',
+  positionals: ['kind/name', 'repository or bundle'],
+  async run({ config, clock, positionals: [target = '', path = ''] }) {
+    const { adopt } = await import('./adopt.ts');
+    const tell = (line: string) => void process.stdout.write(`${line}\n`);
+    return (await adopt({ config, target, path, now: clock.now(), tell })) ? 0 : 1;
+  },
+};
+
+export const OPERATIONS: readonly Command[] = [
+  ...[health, doctor, verify, backup, restore, adopt, resetAdminPassword],
+];
 
 /** @throws the connection's error */
 async function askReadiness({ host, port, tls }: Config): Promise<{ ready: boolean; said: string }> {

@@ -4,7 +4,6 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { endAccess, findAccountByName, setAttemptState, setPassword } from '../api/auth/queries.ts';
 import { saveUser, USER_ROLES, type UserRow } from '../api/users/queries.ts';
 import type { Database, DatabasePlace, Db } from '../db/database.ts';
-import { inspectDatabase, requireTables } from '../db/inspection.ts';
 import { openDatabase } from '../db/open.ts';
 import { ADMINISTRATOR_ROLE_ID } from '../domain/permissions.ts';
 import { conflict, notFound } from '../lib/errors.ts';
@@ -13,6 +12,7 @@ import { type Actor, recordAudit, systemActor } from '../security/audit.ts';
 import { forgetInitialPassword } from '../security/built-ins.ts';
 import { hashPassword, setPasswordCost } from '../security/passwords.ts';
 import { UsageError } from './command-line.ts';
+import { requirePresentForm } from './present-form.ts';
 
 export interface PasswordReset {
   place: DatabasePlace;
@@ -51,19 +51,6 @@ export async function resetAdminPassword(wish: PasswordReset): Promise<void> {
     await database.close();
   }
   await forgetInitialPassword(place.dataDir);
-}
-
-/** A server that runs may be of another release, so its tables must not be changed, and none must be made. */
-async function requirePresentForm(place: DatabasePlace): Promise<void> {
-  const database = await inspectDatabase(place);
-  try {
-    requireTables(database);
-    const { pending, unknown } = await database.migrations();
-    if (pending.length + unknown.length > 0)
-      throw new Error('the database is of another release; start the server of this one first');
-  } finally {
-    await database.close();
-  }
 }
 
 /** Writes the file first, as a password must not come into force that nobody could read. Removes it if the reset fails. */

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { writeZip } from '../bundles/bundle-zip.ts';
 import type { Config } from '../config.ts';
 import type { DatabasePlace } from '../db/database.ts';
+import type { InspectedDatabase } from '../db/inspected-database.ts';
 import { inspectDatabase, requireTables } from '../db/inspection.ts';
 import {
   findManifest,
@@ -31,7 +32,7 @@ import {
   versionOfPart,
   wholeOf,
 } from '../resolve/remake-manifest.ts';
-import { readOnlyStore, readRefs } from '../versions/inspection.ts';
+import { inspectingStore, readRefs } from '../versions/inspection.ts';
 import { tagNameOf } from '../versions/kinds.ts';
 import type { GitStore, RepositoryRef } from '../versions/store.ts';
 
@@ -47,38 +48,43 @@ export async function verifyChecksum(
   place: DatabasePlace & Pick<Config, 'reposDir'>,
   text: string,
 ): Promise<readonly string[]> {
-  const kept = await readKept(place, text.toLowerCase());
-  const store = readOnlyStore(place.reposDir, null);
+  const checksum = text.toLowerCase();
+  if (!CHECKSUM.test(checksum)) throw notFound('a checksum has 64 hexadecimal digits');
+  const database = await inspectDatabase(place);
+  const { repositories: reader } = database;
+  const store = inspectingStore(place.reposDir, reader);
   try {
+    const kept = await readKept(database, checksum);
     const parameters = new ParameterReader(store, new DocumentsInThread(), () => undefined);
     const maker = new ManifestMaker(store, parameters);
-    const tools = { store, composites: new CompositeReader(store), parameters, maker };
+    const readRefsOf = (repository: RepositoryRef) => readRefs(place.reposDir, reader, repository);
+    const tools = { store, readRefsOf, composites: new CompositeReader(store), parameters, maker };
     return await new Verification(tools, kept).run();
   } finally {
     await store.close();
-  }
-}
-
-async function readKept(place: DatabasePlace, checksum: string): Promise<KeptManifest> {
-  if (!CHECKSUM.test(checksum)) throw notFound('a checksum has 64 hexadecimal digits');
-  const database = await inspectDatabase(place);
-  try {
-    const kept = await findManifest(requireTables(database), checksum);
-    if (kept === undefined)
-      throw notFound(`no manifest of ${checksum} is kept: no node and no report names it`);
-    return kept;
-  } finally {
     await database.close();
   }
 }
 
+async function readKept(database: InspectedDatabase, checksum: string): Promise<KeptManifest> {
+  const kept = await findManifest(requireTables(database), checksum);
+  if (kept === undefined)
+    throw notFound(`no manifest of ${checksum} is kept: no node and no report names it`);
+  return kept;
+}
+
+interface VerificationTools extends RemakeTools {
+  store: GitStore;
+  readRefsOf(repository: RepositoryRef): Promise<ReadonlyMap<string, string>>;
+}
+
 class Verification {
-  private readonly tools: RemakeTools & { store: GitStore };
+  private readonly tools: VerificationTools;
   private readonly kept: KeptManifest;
   private readonly refs = new Map<string, Promise<ReadonlyMap<string, string>>>();
   private readonly differences: string[] = [];
 
-  constructor(tools: RemakeTools & { store: GitStore }, kept: KeptManifest) {
+  constructor(tools: VerificationTools, kept: KeptManifest) {
     this.tools = tools;
     this.kept = kept;
   }
@@ -180,7 +186,7 @@ class Verification {
 
   private refsOf(repository: RepositoryRef): Promise<ReadonlyMap<string, string>> {
     const key = `${repository.kind}/${repository.name}`;
-    const refs = this.refs.get(key) ?? readRefs(this.tools.store.root, repository);
+    const refs = this.refs.get(key) ?? this.tools.readRefsOf(repository);
     this.refs.set(key, refs);
     return refs;
   }

@@ -8,7 +8,7 @@ import { damagedRepository } from '../git/disk-errors.ts';
 import { inflateObject } from '../git/loose-objects.ts';
 import { HOUR } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { linksOf } from './inspection.ts';
+import { linksOf } from './object-walk.ts';
 
 const INTERVAL = 1 * HOUR;
 

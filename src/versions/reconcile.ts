@@ -92,16 +92,9 @@ async function compareParameters(options: ReconcileOptions): Promise<void> {
 
 /** One repository that cannot be adopted must not keep the server, and all the others, from starting. */
 async function adopt(options: ReconcileOptions, repository: Repository): Promise<void> {
-  const { database, log, now } = options;
-  const { name } = repository;
+  const { log } = options;
   try {
-    if (!isResourceName(name)) throw invalid('invalid_name', 'The name cannot be that of a configuration');
-    const settings = await settingsOf(options, repository);
-    await registerResource(
-      database,
-      { ...repository, settings },
-      { how: 'adopted', actor: systemActor(now) },
-    );
+    await adoptRepository(options, repository);
     log.warn({ repository }, 'adopted a repository that had no row');
   } catch (error) {
     if (!(error instanceof HawserError)) throw error;
@@ -109,16 +102,31 @@ async function adopt(options: ReconcileOptions, repository: Repository): Promise
   }
 }
 
+/** Makes the row of a repository that has none. @throws HawserError invalid, conflict `name_taken` */
+export async function adoptRepository(
+  options: Pick<ReconcileOptions, 'database' | 'store' | 'now'>,
+  repository: Repository,
+): Promise<void> {
+  const { database, now } = options;
+  if (!isResourceName(repository.name))
+    throw invalid('invalid_name', 'The name cannot be that of a configuration');
+  const settings = await settingsOf(options, repository);
+  await registerResource(database, { ...repository, settings }, { how: 'adopted', actor: systemActor(now) });
+}
+
+/** The settings of a repository that this server did not make. */
+export function unknownSettings(now: number): RepositorySettings {
+  const settings = { id: newId(), description: null, createdBy: '', createdAt: now };
+  return { ...settings, useServerManagedParameters: true, entryPoint: null };
+}
+
 /** What the repository remembers, under another id when it is a copy of one that is known. */
 async function settingsOf(
-  { database, store, now }: ReconcileOptions,
+  { database, store, now }: Pick<ReconcileOptions, 'database' | 'store' | 'now'>,
   repository: Repository,
 ): Promise<RepositorySettings> {
   const remembered = await store.settings(repository);
-  if (remembered === null) {
-    const settings = { id: newId(), description: null, createdBy: '', createdAt: now };
-    return { ...settings, useServerManagedParameters: true, entryPoint: null };
-  }
+  if (remembered === null) return unknownSettings(now);
   const original = await findRow(database.read, repository.kind, remembered.id);
   return original ? { ...remembered, id: newId() } : remembered;
 }

@@ -2,6 +2,7 @@
 
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
+import type { RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
@@ -9,6 +10,7 @@ import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
 import type { Placed } from './sorted-versions.ts';
+import { takeTags } from './taken-tags.ts';
 import {
   type DraftChange,
   type DraftEdit,
@@ -18,12 +20,14 @@ import {
   ONLY_SERIES,
   type PlannedEntry,
   type Publishing,
+  type TakenTag,
   type VersionDetails,
   type VersionRef,
   type Withdrawing,
 } from './types.ts';
 import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
+import { draftMoved, published, versionsMoved, withdrawalsBlocked } from './write-conflicts.ts';
 
 interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
@@ -182,6 +186,17 @@ export class RepositoryWriter implements LockedRepository {
     }
   }
 
+  takeTags(tags: readonly TakenTag[], load: Parameters<typeof takeTags>[2]): ReturnType<typeof takeTags> {
+    const { repository, tools } = this;
+    const move = ({ name, from, to }: RefMove, entry: PlannedEntry) => {
+      this.plan(entry);
+      return this.move(name, from, to);
+    };
+    const { objects, create } = tools;
+    const taker = { repository, objects, create, move, refresh: () => this.refresh() };
+    return timed(this.onOperation, 'publish', () => takeTags(taker, tags, load));
+  }
+
   plan(entry: PlannedEntry): void {
     this.planned = entry;
   }
@@ -273,22 +288,4 @@ export class RepositoryWriter implements LockedRepository {
     if (ref.status === 'Published') throw published(codeIfPublished);
     return ref;
   }
-}
-
-function published(code: 'already_published' | 'published_version'): Error {
-  return conflict(code, 'The version is published.');
-}
-
-function versionsMoved(): Error {
-  return conflict('versions_changed', 'The version was changed by another program meanwhile; try again.');
-}
-
-function withdrawalsBlocked(): Error {
-  const message =
-    'A tag "withdrawn" stands where the tags of withdrawals belong; delete or rename it with git.';
-  return conflict('in_use', message);
-}
-
-function draftMoved(): Error {
-  return conflict('draft_changed', 'The draft was changed by another program meanwhile; try again.');
 }

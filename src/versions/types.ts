@@ -10,6 +10,7 @@ import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
+import type { ObjectType } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
@@ -174,6 +175,11 @@ export interface LockedRepository {
    * Not found; conflict `in_use` for the version at which `main` stands, and `versions_changed`.
    */
   deleteVersions(refs: readonly VersionRef[]): Promise<void>;
+  /** Takes tags that were made elsewhere, with what `load` gives. What it throws must fail the holder's work. */
+  takeTags(
+    tags: readonly TakenTag[],
+    load: () => Promise<TakenObjects>,
+  ): Promise<(TakenTag & { commit: string | null })[]>;
   /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */
   plan(entry: PlannedEntry): void;
   /** The entries of changes that were made and may not be recorded, each with the commit that it led to. */
@@ -184,6 +190,27 @@ export interface LockedRepository {
    * this after its writes, they are noted when its work ends.
    */
   note(write: NotingWrite): Promise<void>;
+}
+
+/** The tag of a version, or of its withdrawal. */
+export interface TakenTag {
+  /** The full name of the ref. */
+  name: string;
+  oid: string;
+  named: { series: string; version: string; status: VersionRef['status'] | 'Withdrawn' };
+  /** The audit entry, which lacks the commit. */
+  entry: PlannedEntry;
+}
+
+export interface TakenObject {
+  type: ObjectType;
+  content: Uint8Array;
+}
+
+/** The objects that tags lead to, and the commits at which their history ends. */
+export interface TakenObjects {
+  objects: AsyncIterable<TakenObject>;
+  ends: readonly string[];
 }
 
 /** Who withdraws a version, when (epoch milliseconds) and why. */

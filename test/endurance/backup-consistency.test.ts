@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
-import { openBackupSource } from '../../src/db/backup-source.ts';
+import { sqliteBackupSource } from '../../src/db/sqlite/backup-source.ts';
 import {
   type BackupSource,
   forgetDeleted,
@@ -38,7 +38,7 @@ class Steps {
   readonly source: BackupSource;
 
   constructor(hawser: Hawser) {
-    this.source = openBackupSource({ dataDir: hawser.dataDir, databaseUrl: null });
+    this.source = sqliteBackupSource(hawser.dataDir);
     this.since = this.source.newestAuditEntry();
     this.folder = join(hawser.folder, 'steps');
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 /** A backup is the way from one engine to the other: what a node gets stays the same. */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeClient, type Target } from '../support/client.ts';
-import { MAIN } from '../support/configurations.ts';
+import { addVersion, MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 import {
   ADMIN_PASSWORD,
@@ -15,10 +15,11 @@ import {
   signIn,
   startHawser,
 } from '../support/hawser.ts';
-import { assign } from '../support/parameter-files.ts';
+import { assign, saveParameters } from '../support/parameter-files.ts';
 import { newDatabase, querySharedCluster, type TestDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
 import { runHawser, spawnHawser } from '../support/spawned.ts';
+import { unzip } from '../support/unzip.ts';
 
 const SQLITE = { HAWSER_DATABASE_URL: '' };
 
@@ -36,6 +37,8 @@ describeOnPostgres('a backup', function () {
     hawser = await startHawser();
     node = await hawser.registerNode('web-01.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { [MAIN]: 'resources: []\n' } });
+    await ok(201, addVersion(hawser.admin, 'web'));
+    await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
     await assign(hawser, node, 'web');
     checksum = await checksumAt(hawser.target());
     archive = join(folder, 'from-postgres.zip');
@@ -59,6 +62,15 @@ describeOnPostgres('a backup', function () {
     const database = await newDatabase();
     databases.push(database);
     return { HAWSER_DATABASE_URL: database.url };
+  }
+
+  /** The files of an archive that do not depend on the engine that it is from. */
+  async function lastingFiles(path: string): Promise<Record<string, string>> {
+    const files = await unzip(readFileSync(path));
+    const lasting = files.filter(({ path: name }) =>
+      /^data\/tls\/ca|\/(?:web)\.git\/(?:HEAD|config|description|packed-refs)$/.test(name),
+    );
+    return Object.fromEntries(lasting.map(({ path: name, content }) => [name, content.toString('utf8')]));
   }
 
   /** Restores an archive, and serves what it held. */
@@ -87,8 +99,19 @@ describeOnPostgres('a backup', function () {
     expect(backup.code, backup.stderr).to.equal(0);
     const settings = await emptyDatabase();
     await serves('postgres-again', settings, other);
-    // The rows are in PostgreSQL alone.
+    // The rows, the repositories and the authority's key are in PostgreSQL alone.
     expect(readdirSync(join(folder, 'postgres-again/data'))).to.not.include('hawser.db');
+    expect(readdirSync(join(folder, 'postgres-again/data/tls'))).to.not.include('ca.key');
+    const last = join(folder, 'from-postgres-again.zip');
+    const again = await runHawser(join(folder, 'postgres-again'), settings, ['backup', last]);
+    expect(again.code, again.stderr).to.equal(0);
+    const files = await lastingFiles(archive);
+    expect(Object.keys(files)).to.have.length(2 + 2 * 4);
+    expect(files['repos/configurations/web.git/packed-refs']).to.match(
+      /draft.*\n(?:.*\n)*.*tags\/v1\.0\.0\n\^/,
+    );
+    expect(await lastingFiles(other)).to.deep.equal(files);
+    expect(await lastingFiles(last)).to.deep.equal(files);
   });
 
   it('is restored to an empty PostgreSQL, and to no other', async () => {
@@ -105,4 +128,22 @@ describeOnPostgres('a backup', function () {
     expect(again.stderr).to.match(/^hawser: HAWSER_DATABASE_URL: the database is not empty .*\n$/);
     expect(again.code).to.equal(1);
   });
+
+  for (const [what, statement] of [
+    ['a secret', "insert into secrets values ('ca.crt', 'x')"],
+    [
+      'a repository',
+      `insert into git_repositories (id, kind, name, state)
+        values (gen_random_uuid(), 'composites', 'x', gen_random_uuid())`,
+    ],
+  ] as const)
+    it(`is not restored to a database that holds nothing but ${what}`, async () => {
+      const database = await newDatabase('migrated');
+      databases.push(database);
+      await querySharedCluster(statement, database.name);
+      const place = join(folder, what);
+      const refused = await runHawser(place, { HAWSER_DATABASE_URL: database.url }, ['restore', archive]);
+      expect(refused.stderr).to.match(/^hawser: HAWSER_DATABASE_URL: the database is not empty .*\n$/);
+      expect(refused.code).to.equal(1);
+    });
 });

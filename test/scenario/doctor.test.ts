@@ -21,7 +21,7 @@ import type { Finding } from '../../src/operations/doctor/findings.ts';
 import { addChild, addCompositeDraft, createComposite, publishComposite } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
-import { databaseSettings, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
+import { databaseSettings, describeOnSqlite, ENGINE, itOnSqlite, placeOf } from '../support/engine.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
 import { ok } from '../support/replies.ts';
@@ -139,7 +139,7 @@ describe('the doctor', function () {
       expect(readdirSync(folder)).to.deep.equal([]);
     });
 
-    it('tells people what is wrong and what to do, and ends with 1', async () => {
+    itOnSqlite('tells people what is wrong and what to do, and ends with 1', async () => {
       rmSync(pathOf(WEB), { recursive: true });
       writeFileSync(join(folder, 'data/initial-admin-password'), 'a-secret-in-a-file\n', { mode: 0o600 });
       const { code, stdout, stderr } = await runHawser(folder, {}, ['doctor']);
@@ -152,7 +152,7 @@ describe('the doctor', function () {
       expect(code).to.equal(1);
     });
 
-    describe('finds in repositories', () => {
+    describeOnSqlite('finds in repositories', () => {
       it('a loose object that was cut short', async () => {
         const oid = inWeb('rev-parse', 'v1.0.0:etc/motd');
         truncateSync(objectFile(oid), 5);
@@ -241,7 +241,7 @@ describe('the doctor', function () {
       });
     });
 
-    describe('compares rows and repositories, and finds', () => {
+    describeOnSqlite('compares rows and repositories, and finds', () => {
       for (const [name, what] of [
         [WEB, 'there is a row and no repository'],
         ['composites/all', 'there is a row and no repository'],

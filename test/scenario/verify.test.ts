@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { publishWithChildren } from '../support/composites.ts';
 import { MAIN } from '../support/configurations.ts';
 import { changeRows, copySite } from '../support/database.ts';
-import { itOnSqlite, placeOf } from '../support/engine.ts';
+import { describeOnSqlite, itOnSqlite, placeOf } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   git,
@@ -178,118 +178,120 @@ describe('the chain of proof', function () {
     expect((await runHawser(hawser.folder, {}, ['verify'])).code).to.equal(64);
   });
 
-  describe('when something has been changed', () => {
-    /** A copy of the world after the server has ended, which each test may damage. */
-    let folder: string;
-    before(() => hawser.server.close());
-    after(() => hawser.restart());
-    beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'hawser-verify-'));
-      await copySite(hawser.folder, folder);
-    });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  describeOnSqlite('where repositories are folders', () => {
+    describe('when something has been changed', () => {
+      /** A copy of the world after the server has ended, which each test may damage. */
+      let folder: string;
+      before(() => hawser.server.close());
+      after(() => hawser.restart());
+      beforeEach(async () => {
+        folder = mkdtempSync(join(tmpdir(), 'hawser-verify-'));
+        await copySite(hawser.folder, folder);
+      });
+      afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    const pathOf = (repository: string) => join(folder, 'repos', `${repository}.git`);
-    const inside = (repository: string, ...args: string[]) => git(pathOf(repository), ...args).trim();
-    const objectFile = (repository: string, oid: string) =>
-      join(pathOf(repository), 'objects', oid.slice(0, 2), oid.slice(2));
-    const AS_OTHER = ['-c', 'user.name=mallory', '-c', 'user.email=mallory@example.org'];
-    const retag = (repository: string, tag: string, target: string): string => {
-      inside(repository, ...AS_OTHER, 'tag', '-f', '-a', '-m', 'moved', tag, target);
-      return inside(repository, 'rev-parse', tag);
-    };
-    /** @returns the lines that were printed, once the exit code is 1 and nothing secret is told */
-    const differences = async (sum = checksum): Promise<string[]> => {
-      const { code, stdout, stderr } = await verify(sum, folder);
-      expect(`${code} ${stderr}`).to.equal('1 ');
-      expect(stdout).to.not.include(SECRET);
-      return stdout.trimEnd().split('\n');
-    };
+      const pathOf = (repository: string) => join(folder, 'repos', `${repository}.git`);
+      const inside = (repository: string, ...args: string[]) => git(pathOf(repository), ...args).trim();
+      const objectFile = (repository: string, oid: string) =>
+        join(pathOf(repository), 'objects', oid.slice(0, 2), oid.slice(2));
+      const AS_OTHER = ['-c', 'user.name=mallory', '-c', 'user.email=mallory@example.org'];
+      const retag = (repository: string, tag: string, target: string): string => {
+        inside(repository, ...AS_OTHER, 'tag', '-f', '-a', '-m', 'moved', tag, target);
+        return inside(repository, 'rev-parse', tag);
+      };
+      /** @returns the lines that were printed, once the exit code is 1 and nothing secret is told */
+      const differences = async (sum = checksum): Promise<string[]> => {
+        const { code, stdout, stderr } = await verify(sum, folder);
+        expect(`${code} ${stderr}`).to.equal('1 ');
+        expect(stdout).to.not.include(SECRET);
+        return stdout.trimEnd().split('\n');
+      };
 
-    it('says match of what nobody has changed, and takes no note of a server that is gone', async () => {
-      expect((await verify(checksum, folder)).stdout).to.equal('match\n');
-    });
+      it('says match of what nobody has changed, and takes no note of a server that is gone', async () => {
+        expect((await verify(checksum, folder)).stdout).to.equal('match\n');
+      });
 
-    it('names the tag that was moved, of the configuration and of a child alike', async () => {
-      const before = inside(WEB, 'rev-parse', 'v1.0.0');
-      const after = retag(WEB, 'v1.0.0', 'v1.0.0^{commit}');
-      const told = [`${WEB} v1.0.0: the tag points to ${after}, and pointed to ${before}`];
-      expect(await differences()).to.deep.equal(told);
-      expect(await differences(composite)).to.deep.equal(told);
-    });
+      it('names the tag that was moved, of the configuration and of a child alike', async () => {
+        const before = inside(WEB, 'rev-parse', 'v1.0.0');
+        const after = retag(WEB, 'v1.0.0', 'v1.0.0^{commit}');
+        const told = [`${WEB} v1.0.0: the tag points to ${after}, and pointed to ${before}`];
+        expect(await differences()).to.deep.equal(told);
+        expect(await differences(composite)).to.deep.equal(told);
+      });
 
-    it('names the tag of parameters that was moved, and the one that was deleted', async () => {
-      const before = inside(PARAMETERS, 'rev-parse', 'Site/berlin/v1.0.0');
-      const after = retag(PARAMETERS, 'Site/berlin/v1.0.0', 'Default/v1.0.0^{commit}');
-      inside(PARAMETERS, 'tag', '-d', 'Default/v1.0.0');
-      expect(await differences()).to.deep.equal([
-        `${PARAMETERS} Default/v1.0.0: the tag is not there any more`,
-        `${PARAMETERS} Site/berlin/v1.0.0: the tag points to ${after}, and pointed to ${before}`,
-      ]);
-    });
+      it('names the tag of parameters that was moved, and the one that was deleted', async () => {
+        const before = inside(PARAMETERS, 'rev-parse', 'Site/berlin/v1.0.0');
+        const after = retag(PARAMETERS, 'Site/berlin/v1.0.0', 'Default/v1.0.0^{commit}');
+        inside(PARAMETERS, 'tag', '-d', 'Default/v1.0.0');
+        expect(await differences()).to.deep.equal([
+          `${PARAMETERS} Default/v1.0.0: the tag is not there any more`,
+          `${PARAMETERS} Site/berlin/v1.0.0: the tag points to ${after}, and pointed to ${before}`,
+        ]);
+      });
 
-    it('names the path of a file whose object is gone, and of one whose bytes are others', async () => {
-      rmSync(objectFile(WEB, inside(WEB, 'rev-parse', 'v1.0.0:etc/motd')));
-      const main = objectFile(WEB, inside(WEB, 'rev-parse', `v1.0.0:${MAIN}`));
-      const motd = `${WEB} v1.0.0 etc/motd: it cannot be read: an object is missing or broken`;
-      expect(await differences()).to.deep.equal([motd]);
-      rmSync(main);
-      cpSync(objectFile(WEB, inside(WEB, 'rev-parse', 'v1.0.0^{commit}')), main);
-      expect(await differences()).to.deep.equal([
-        motd,
-        `${WEB} v1.0.0 ${MAIN}: it cannot be read: an object is missing or broken`,
-      ]);
-    });
+      it('names the path of a file whose object is gone, and of one whose bytes are others', async () => {
+        rmSync(objectFile(WEB, inside(WEB, 'rev-parse', 'v1.0.0:etc/motd')));
+        const main = objectFile(WEB, inside(WEB, 'rev-parse', `v1.0.0:${MAIN}`));
+        const motd = `${WEB} v1.0.0 etc/motd: it cannot be read: an object is missing or broken`;
+        expect(await differences()).to.deep.equal([motd]);
+        rmSync(main);
+        cpSync(objectFile(WEB, inside(WEB, 'rev-parse', 'v1.0.0^{commit}')), main);
+        expect(await differences()).to.deep.equal([
+          motd,
+          `${WEB} v1.0.0 ${MAIN}: it cannot be read: an object is missing or broken`,
+        ]);
+      });
 
-    it('names the file of parameters whose object is gone', async () => {
-      const blob = inside(PARAMETERS, 'rev-parse', 'Site/berlin/v1.0.0:berlin/parameters.yaml');
-      rmSync(objectFile(PARAMETERS, blob));
-      expect(await differences()).to.deep.equal([
-        `${PARAMETERS} Site/berlin/v1.0.0: it cannot be read: an object is missing or broken`,
-      ]);
-    });
+      it('names the file of parameters whose object is gone', async () => {
+        const blob = inside(PARAMETERS, 'rev-parse', 'Site/berlin/v1.0.0:berlin/parameters.yaml');
+        rmSync(objectFile(PARAMETERS, blob));
+        expect(await differences()).to.deep.equal([
+          `${PARAMETERS} Site/berlin/v1.0.0: it cannot be read: an object is missing or broken`,
+        ]);
+      });
 
-    it('reads what stock git has packed', async () => {
-      inside(WEB, 'gc', '--quiet');
-      expect((await verify(checksum, folder)).stdout).to.equal('match\n');
-    });
+      it('reads what stock git has packed', async () => {
+        inside(WEB, 'gc', '--quiet');
+        expect((await verify(checksum, folder)).stdout).to.equal('match\n');
+      });
 
-    it('names a repository that is gone', async () => {
-      rmSync(pathOf(PARAMETERS), { recursive: true });
-      const lines = await differences();
-      expect(lines[0]).to.equal(`${PARAMETERS} Default/v1.0.0: the repository is not there any more`);
-    });
+      it('names a repository that is gone', async () => {
+        rmSync(pathOf(PARAMETERS), { recursive: true });
+        const lines = await differences();
+        expect(lines[0]).to.equal(`${PARAMETERS} Default/v1.0.0: the repository is not there any more`);
+      });
 
-    it('compares what is kept of the tag, the parameters and the bundle', async () => {
-      const place = await placeOf(join(folder, 'data'));
-      await changeRows(place, `update manifests set bundle_digest = 'AAAA' where checksum = '${checksum}'`);
-      expect(await differences()).to.deep.equal([
-        `${WEB} v1.0.0: the digest of the bundle is ${digest}, and was AAAA`,
-      ]);
-      await changeRows(
-        place,
-        `update manifests set content = replace(content, '"tagger":"admin"', '"tagger":"root"')`,
-      );
-      expect((await differences())[0]).to.match(
-        /web v1\.0\.0: the tag is by admin at .+, and was by root at /,
-      );
-    });
+      it('compares what is kept of the tag, the parameters and the bundle', async () => {
+        const place = await placeOf(join(folder, 'data'));
+        await changeRows(place, `update manifests set bundle_digest = 'AAAA' where checksum = '${checksum}'`);
+        expect(await differences()).to.deep.equal([
+          `${WEB} v1.0.0: the digest of the bundle is ${digest}, and was AAAA`,
+        ]);
+        await changeRows(
+          place,
+          `update manifests set content = replace(content, '"tagger":"admin"', '"tagger":"root"')`,
+        );
+        expect((await differences())[0]).to.match(
+          /web v1\.0\.0: the tag is by admin at .+, and was by root at /,
+        );
+      });
 
-    it('says which commit the composite was made of, and what it lacks', async () => {
-      const site = 'composites/site';
-      rmSync(objectFile(site, inside(site, 'rev-parse', 'v1.0.0:composite.json')));
-      expect(await differences(composite)).to.deep.equal([
-        `${site} v1.0.0 composite.json: it cannot be read: an object is missing or broken`,
-      ]);
-      expect((await verify(checksum, folder)).stdout).to.equal('match\n');
-    });
+      it('says which commit the composite was made of, and what it lacks', async () => {
+        const site = 'composites/site';
+        rmSync(objectFile(site, inside(site, 'rev-parse', 'v1.0.0:composite.json')));
+        expect(await differences(composite)).to.deep.equal([
+          `${site} v1.0.0 composite.json: it cannot be read: an object is missing or broken`,
+        ]);
+        expect((await verify(checksum, folder)).stdout).to.equal('match\n');
+      });
 
-    itOnSqlite('ends with a sentence where there is no database', async () => {
-      rmSync(join(folder, 'data'), { recursive: true });
-      writeFileSync(join(folder, 'data'), '');
-      const { code, stderr } = await verify(checksum, folder);
-      expect(code).to.equal(1);
-      expect(stderr).to.match(/^hawser: HAWSER_DATA_DIR: there is no database in .+\n$/);
+      itOnSqlite('ends with a sentence where there is no database', async () => {
+        rmSync(join(folder, 'data'), { recursive: true });
+        writeFileSync(join(folder, 'data'), '');
+        const { code, stderr } = await verify(checksum, folder);
+        expect(code).to.equal(1);
+        expect(stderr).to.match(/^hawser: HAWSER_DATA_DIR: there is no database in .+\n$/);
+      });
     });
   });
 });

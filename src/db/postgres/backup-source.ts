@@ -1,15 +1,17 @@
-/** Copies a PostgreSQL database to an SQLite file for a backup. The copy is of one moment, and servers may go on writing. */
+/** Reads a PostgreSQL database for a backup, all of it at one moment, while servers may go on writing. */
 
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from 'pg';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { translateDatabaseError } from '../errors.ts';
+import type { GitReader } from '../git-tables.ts';
+import type { SecretName } from '../secrets.ts';
 import { DATABASE_FILE, openSqlite } from '../sqlite/open.ts';
-import type { BackupSource } from '../sqlite/snapshot.ts';
 import { listColumns, refillTables, type Table } from '../sqlite/tables.ts';
 import { withFileAsync } from '../sqlite/with-file.ts';
 import { connect } from './connections.ts';
+import { PostgresGitReader } from './git-reader.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { withoutTimeLimits } from './time-limits.ts';
 
@@ -18,36 +20,47 @@ const LARGEST_BATCH = 4_096;
 /** Batches grow while their texts have fewer characters than this together. */
 const CHARACTERS = 4_000_000;
 
-/** Each question has a connection of its own, because much time passes between them. */
-export function postgresBackupSource(databaseUrl: string): BackupSource {
-  return {
-    newestAuditEntry: () =>
-      withClient(databaseUrl, async (client) => {
-        await requireRelease(client);
-        const { rows } = await client.query('select coalesce(max(seq), 0) as seq from audit_entries');
-        return rows[0].seq;
-      }),
-    copyTo: (target) => withClient(databaseUrl, (client) => copyDatabase(client, target)),
-    has: ({ kind, id }) =>
-      withClient(databaseUrl, async (client) => {
-        const table = kind === 'composites' ? 'composites' : 'configurations';
-        return (await client.query(`select 1 from ${table} where id = $1`, [id])).rows.length > 0;
-      }),
-    isInUse: () => true,
-  };
+/** Everything that a PostgreSQL database holds at one moment. */
+export interface DatabaseMoment {
+  /** Copies the tables that both engines have to a new SQLite file. */
+  copyTo(target: string): Promise<void>;
+  repositories: GitReader;
+  /** Null where there is no secret of that name. */
+  secret(name: SecretName): Promise<Buffer | null>;
 }
 
-async function withClient<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
+/** Servers may go on writing while `work` reads what was there when it began. */
+export async function atOneMoment<T>(
+  databaseUrl: string,
+  work: (moment: DatabaseMoment) => Promise<T>,
+): Promise<T> {
   try {
     const client = await connect(databaseUrl);
     try {
-      return await work(client);
+      await client.query(`begin isolation level repeatable read read only; ${withoutTimeLimits}`);
+      await requireRelease(client);
+      return await work(momentOf(client));
     } finally {
       await client.end();
     }
   } catch (error) {
     throw translateDatabaseError(error);
   }
+}
+
+function momentOf(client: Client): DatabaseMoment {
+  return {
+    copyTo: (target) => copyDatabase(client, target),
+    repositories: new PostgresGitReader(async (text, values) => {
+      return (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows;
+    }),
+    secret: async (name) => {
+      const { rows } = await client.query<{ value: Buffer }>('select value from secrets where name = $1', [
+        name,
+      ]);
+      return rows[0]?.value ?? null;
+    },
+  };
 }
 
 /** The copy has the tables of this release, so rows of another one would not fit. */
@@ -63,15 +76,12 @@ async function requireRelease(client: Client): Promise<void> {
 
 async function copyDatabase(client: Client, target: string): Promise<void> {
   await makeEmpty(target);
-  await client.query(`begin isolation level repeatable read read only; ${withoutTimeLimits}`);
-  await requireRelease(client);
   await withFileAsync(target, async (copy) => {
     // The file is read as a whole once it is finished, and thrown away if the backup fails.
     copy.pragma('journal_mode = OFF');
     copy.pragma('synchronous = OFF');
     await refillTables(copy, (table) => readTable(client, table));
   });
-  await client.query('commit');
 }
 
 /** Makes an SQLite file with the tables of this release. */

@@ -1,14 +1,13 @@
 /** Looks at a PostgreSQL database without changing anything, beside a running server or without one. */
 
-import { Kysely, PostgresDialect } from 'kysely';
 import type { Client } from 'pg';
 import { SECOND } from '../../lib/clock.ts';
 import { type DatabaseUrl, describeDatabaseUrl, isRemote, parseDatabaseUrl } from '../../lib/database-url.ts';
 import type { DatabaseFault, InspectedDatabase } from '../inspected-database.ts';
 import { compareMigrations } from '../migrate.ts';
-import type { Schema } from '../schema.ts';
 import { connect } from './connections.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { openSnapshot } from './snapshot-reader.ts';
 
 const START = 'see whether HAWSER_DATABASE_URL is that of the server, which makes them at its start';
 const MIGRATION_NAMES = Object.keys(MIGRATIONS);
@@ -18,7 +17,11 @@ const BUDGET = 10;
 /** Milliseconds. A larger difference makes the times of logs hard to compare. */
 const CLOCK_TOLERANCE = 5 * SECOND;
 
-const MIGRATED = `select to_regclass('kysely_migration') is not null as "isMigrated"`;
+const MIGRATED = `select to_regclass('kysely_migration') is not null as "isMigrated",
+  to_regclass('servers') is not null as "isShared"`;
+/** The releases of the servers that are there. */
+const SERVERS = `select version, count(*)::integer as count from servers
+  where seen_at >= now() - interval '1 minute' group by version order by version`;
 const SETTINGS = `
   select current_setting('server_version_num')::integer / 10000 as version,
     current_setting('server_encoding') as encoding,
@@ -43,18 +46,23 @@ export async function inspectPostgres(databaseUrl: string): Promise<InspectedDat
     throw new Error(`HAWSER_DATABASE_URL: PostgreSQL cannot be reached (${why})`, { cause: error });
   });
   try {
-    const { isMigrated } = await readRow<{ isMigrated: boolean }>(client, MIGRATED);
+    const { isMigrated, isShared } = await readRow<{ isMigrated: boolean; isShared: boolean }>(
+      client,
+      MIGRATED,
+    );
     await client.query('set default_transaction_read_only = on');
-    const read = readerOf(client);
+    const { read, repositories, close } = await openSnapshot(databaseUrl);
     return {
       name,
       read: isMigrated ? read : null,
+      repositories: isShared ? repositories : null,
       absence: `HAWSER_DATABASE_URL: there are no tables of Hawser in ${name}`,
       scope: '',
       looks: [
         async () => judgeTransport(url),
         () => findSettings(client),
-        () => findConnections(client),
+        () => findConnections(client, isShared),
+        () => findVersions(client, isShared),
         () => findClock(client),
         () => findPooler(client, databaseUrl),
         async () => (isMigrated ? [] : [fault('it holds no tables of Hawser', START)]),
@@ -64,22 +72,15 @@ export async function inspectPostgres(databaseUrl: string): Promise<InspectedDat
         isMigrated
           ? compareMigrations(read, MIGRATION_NAMES)
           : { pending: MIGRATION_NAMES, unknown: [], neededRelease: null },
-      close: () => client.end(),
+      close: async () => {
+        await close();
+        await client.end();
+      },
     };
   } catch (error) {
     await client.end();
     throw error;
   }
-}
-
-/** Queries over one connection, which takes them one after the other. */
-function readerOf(client: Client): Kysely<Schema> {
-  const connection = {
-    query: (text: string, parameters: unknown[]) => client.query(text, parameters),
-    release: () => undefined,
-  };
-  const pool = { connect: async () => connection, end: async () => undefined };
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
 function judgeTransport(url: DatabaseUrl): DatabaseFault[] {
@@ -108,10 +109,34 @@ async function findSettings(client: Client): Promise<DatabaseFault[]> {
     const what = 'synchronous_commit is off: a crash of PostgreSQL loses changes that were acknowledged';
     faults.push(warning(what, 'set synchronous_commit to on for this database and this user'));
   }
+  if (found.synchronousCommit === 'local') {
+    const what =
+      'synchronous_commit is local: a failover to a standby may lose changes that were acknowledged';
+    faults.push(warning(what, 'set synchronous_commit to on for this database and this user'));
+  }
   return faults;
 }
 
-async function findConnections(client: Client): Promise<DatabaseFault[]> {
+/** The servers that are there, by release. */
+async function listVersions(
+  client: Client,
+  isShared: boolean,
+): Promise<{ version: string; count: number }[]> {
+  return isShared ? (await client.query<{ version: string; count: number }>(SERVERS)).rows : [];
+}
+
+async function findVersions(client: Client, isShared: boolean): Promise<DatabaseFault[]> {
+  const versions = await listVersions(client, isShared);
+  if (versions.length < 2) return [];
+  const what = `servers of several releases use it: ${versions
+    .map(({ version, count }) => `${count} of ${version}`)
+    .join(', ')}`;
+  return [warning(what, 'bring all of them to the newest of these releases')];
+}
+
+async function findConnections(client: Client, isShared: boolean): Promise<DatabaseFault[]> {
+  const servers = (await listVersions(client, isShared)).reduce((sum, { count }) => sum + count, 0);
+  const budget = BUDGET * Math.max(1, servers);
   const { max, others, ofDatabase, ofRole } = await readRow<{
     max: number;
     others: number;
@@ -121,8 +146,9 @@ async function findConnections(client: Client): Promise<DatabaseFault[]> {
   // A limit below zero means that there is none.
   const limits = [ofDatabase, ofRole].filter((limit) => limit >= 0);
   const left = Math.min(max - others, ...limits);
-  if (left >= BUDGET) return [];
-  const what = `there is room for ${left} connections beside those of others; a server takes up to ${BUDGET}`;
+  if (left >= budget) return [];
+  const takers = servers > 1 ? `${servers} servers take up to ${budget}` : `a server takes up to ${budget}`;
+  const what = `there is room for ${left} connections beside those of others; ${takers}`;
   return [warning(what, 'raise max_connections, or the limit of the database or the user')];
 }
 

@@ -129,7 +129,7 @@ export class ObjectWriter {
 const joined = (pieces: readonly Buffer[]) => (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
 
 /** The bytes in parts of one size, of which the last may be smaller. */
-function* partsOf(pieces: readonly Buffer[]): Generator<Buffer> {
+export function* partsOf(pieces: readonly Buffer[]): Generator<Buffer> {
   let [held, size]: [Buffer[], number] = [[], 0];
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {

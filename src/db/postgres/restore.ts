@@ -1,16 +1,18 @@
-/** Takes what an SQLite file holds into an empty PostgreSQL database, all of it or nothing. */
+/** Takes what an archive holds into an empty PostgreSQL database, all of it or nothing. */
 
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Database as SqliteHandle } from 'better-sqlite3';
 import type { Client } from 'pg';
-import { conflict } from '../../lib/errors.ts';
+import { conflict, type HawserError } from '../../lib/errors.ts';
 import { translateDatabaseError } from '../errors.ts';
+import type { RestoredContent } from '../restored-content.ts';
 import { openSqlite } from '../sqlite/open.ts';
 import { listColumns, listTables, type Table } from '../sqlite/tables.ts';
 import { withFileAsync } from '../sqlite/with-file.ts';
 import { connect } from './connections.ts';
 import { openPostgres } from './open.ts';
+import { copyRepositories } from './restore-repositories.ts';
 import { withoutTimeLimits } from './time-limits.ts';
 
 /** Rows are sent in batches of so many at most, and of no more characters than this, apart from the last row. */
@@ -28,6 +30,9 @@ const NUMBERED = `
   from pg_attribute join pg_class on pg_class.oid = attrelid
   where relnamespace = current_schema()::regnamespace and relkind = 'r' and attidentity <> ''`;
 
+/** A restore that was cut off leaves tables without rows, and so does a server that never started. */
+const CONTENT = ['users', 'git_repositories', 'secrets'];
+
 /** @throws HawserError `database_not_empty` */
 export async function requireEmptyPostgres(databaseUrl: string): Promise<void> {
   const client = await connect(databaseUrl).catch((error: unknown) => {
@@ -37,28 +42,38 @@ export async function requireEmptyPostgres(databaseUrl: string): Promise<void> {
     const { rows } = await client.query<{ name: string }>(TABLES);
     const names = rows.map(({ name }) => name);
     const [first] = names;
-    // A restore that was cut off leaves tables without rows. Each server makes a user at its first start.
-    const isPrepared =
-      names.includes('kysely_migration') && names.includes('users') && (await hasNoUser(client));
-    if (first === undefined || isPrepared) return;
-    const message = `HAWSER_DATABASE_URL: the database is not empty (table "${first}"); a restore goes into an empty one only`;
-    throw conflict('database_not_empty', message);
+    if (first === undefined) return;
+    if (!names.includes('kysely_migration') || !names.includes('users')) throw notEmpty(first);
+    await requireNoContent(client, names);
   } finally {
     await client.end();
   }
 }
 
-async function hasNoUser(client: Client): Promise<boolean> {
-  return (await client.query('select 1 from users limit 1')).rows.length === 0;
+/** Each server makes a user at its first start. */
+async function requireNoContent(client: Client, tables: readonly string[]): Promise<void> {
+  for (const name of CONTENT.filter((each) => tables.includes(each)))
+    if ((await client.query(`select 1 from ${name} limit 1`)).rows.length > 0) throw notEmpty(name);
 }
 
-/** @param file `hawser.db` in a folder of its own. It is brought to this release first, and deleted in the end */
-export async function restoreToPostgres(databaseUrl: string, file: string): Promise<void> {
+function notEmpty(table: string): HawserError {
+  const message = `HAWSER_DATABASE_URL: the database is not empty (table "${table}"); a restore goes into an empty one only`;
+  return conflict('database_not_empty', message);
+}
+
+/** @throws HawserError `database_not_empty` where somebody has begun to use the database meanwhile */
+export async function restoreToPostgres(databaseUrl: string, content: RestoredContent): Promise<void> {
+  const { file } = content;
   await (await openSqlite(dirname(file))).close();
   await (await openPostgres(databaseUrl)).close();
   const client = await connect(databaseUrl);
   try {
+    await client.query(`begin; ${withoutTimeLimits}`);
+    await client.query(`lock table ${CONTENT.join(', ')}`);
+    await requireNoContent(client, CONTENT);
     await withFileAsync(file, (source) => copyTables(client, source));
+    await copyRepositories(client, content);
+    await client.query('commit');
   } catch (error) {
     throw translateDatabaseError(error);
   } finally {
@@ -71,7 +86,6 @@ async function copyTables(client: Client, source: SqliteHandle): Promise<void> {
   const tables = listTables(source);
   const each = (statement: (name: string) => string) =>
     client.query(tables.map(({ name }) => statement(`"${name}"`)).join('; '));
-  await client.query(`begin; ${withoutTimeLimits}`);
   // The triggers keep counters, which are copied as they are.
   await each((name) => `alter table ${name} disable trigger user`);
   await client.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(', ')}`);
@@ -80,7 +94,6 @@ async function copyTables(client: Client, source: SqliteHandle): Promise<void> {
   await each((name) => `alter table ${name} enable trigger user`);
   // Without statistics PostgreSQL would choose slow plans until it gathers them by itself, a minute or more from now.
   await each((name) => `analyze ${name}`);
-  await client.query('commit');
 }
 
 async function copyTable(client: Client, source: SqliteHandle, table: Table): Promise<void> {

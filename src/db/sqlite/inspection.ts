@@ -31,6 +31,7 @@ export function inspectSqlite(dataDir: string): InspectedDatabase {
   const common = {
     name: file,
     absence: `HAWSER_DATA_DIR: there is no database in ${dataDir}`,
+    repositories: null,
     scope: 'every page read',
     remedy: RESTORE,
   };

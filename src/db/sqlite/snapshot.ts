@@ -31,7 +31,7 @@ export interface Snapshot {
   changes: readonly VersionEntry[];
 }
 
-/** The database of a server, which may go on writing meanwhile. */
+/** The SQLite database of a server, which may go on writing meanwhile. */
 export interface BackupSource {
   /** The number of the newest audit entry, 0 without any. */
   newestAuditEntry(): Promise<number>;
@@ -61,7 +61,11 @@ const CHANGES = `
  * @param since the number of the audit entry after which changes to versions are listed
  * @throws HawserError `database_missing`, `database_damaged`, or what `translateDatabaseError` makes of a fault
  */
-export async function takeSnapshot(source: BackupSource, target: string, since: number): Promise<Snapshot> {
+export async function takeSnapshot(
+  source: Pick<BackupSource, 'copyTo'>,
+  target: string,
+  since: number,
+): Promise<Snapshot> {
   try {
     await source.copyTo(target);
     return readCopy(target, since);

@@ -20,6 +20,8 @@ import { HawserError } from '../../lib/errors.ts';
 export const FORMAT = 1;
 const MANIFEST = 'manifest.json';
 export const DATABASE_ENTRY = 'data/hawser.db';
+/** The lowest level of deflate, since a database may be large. */
+export const DATABASE_LEVEL = 1;
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9._-]*';
 /**

@@ -1,20 +1,18 @@
 /** Makes one archive of everything that a server needs to be what it was, while it may go on serving. */
 
-import { link, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
-import { openBackupSource } from '../../db/backup-source.ts';
-import { type BackupSource, forgetDeleted, type Snapshot, takeSnapshot } from '../../db/sqlite/snapshot.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { conflict, HawserError, internal } from '../../lib/errors.ts';
+import { conflict, HawserError } from '../../lib/errors.ts';
 import { flushFolder } from '../../lib/folders.ts';
 import { newId } from '../../lib/ids.ts';
 import { readVersion } from '../../lib/version.ts';
-import { PASSWORD_FILE } from '../../security/built-ins.ts';
-import { ArchiveWriter, DATABASE_ENTRY, FORMAT } from './archive.ts';
-import { RepositoryCopies } from './repository-copies.ts';
+import { ArchiveWriter, FORMAT } from './archive.ts';
+import { addFromDatabase } from './database-content.ts';
+import { addFromFolders } from './folder-content.ts';
 import { refuseUnfinishedRestore } from './restore.ts';
 
 export interface BackupOptions {
@@ -31,11 +29,6 @@ export interface BackupSummary {
   refs: number;
   bytes: number;
 }
-
-/** A repository that was made anew between a snapshot and the pass after it is rare. A lost one stays missing. */
-const ROUNDS = 5;
-/** The lowest level of deflate, since a database may be large. */
-const DATABASE_LEVEL = 1;
 
 /**
  * Makes an archive that holds every write that was acknowledged before the call. Nothing of the server is locked or
@@ -68,59 +61,17 @@ async function writeArchive(
 ) {
   const archive = new ArchiveWriter(unfinished);
   try {
-    const { reposDir, searchPath, dataDir } = config;
-    const copies = new RepositoryCopies({ reposDir, searchPath, staging, archive });
-    const source = openBackupSource(config);
-    const since = await source.newestAuditEntry();
-    await copies.takePass(null);
-    if (source.isInUse()) await copies.settle();
-    // Read before the database: a changed password is in the database before its file is removed.
-    const firstPassword = await unlessAbsent(readFile(join(dataDir, PASSWORD_FILE)), null);
-    const database = join(staging, 'database');
-    const snapshot = await takeMatchingSnapshot(source, database, { copies, since });
-    await archive.addFile(DATABASE_ENTRY, database, DATABASE_LEVEL);
-    if (firstPassword && snapshot.hasFirstPassword)
-      await archive.addBuffer(`data/${PASSWORD_FILE}`, firstPassword);
-    await addTlsFiles(archive, dataDir);
-    const counts = await copies.finish(snapshot);
-    const { migration } = snapshot;
+    const parts = { archive, staging };
+    const { counts, migration } =
+      config.databaseUrl === null
+        ? await addFromFolders(config, parts)
+        : await addFromDatabase({ ...config, databaseUrl: config.databaseUrl }, parts);
     const createdAt = toTimestamp(now);
     await archive.finish({ format: FORMAT, hawser: readVersion(), createdAt, migration, counts });
     return counts;
   } catch (error) {
     await archive.abandon();
     throw error;
-  }
-}
-
-/** Takes a snapshot, and a pass over the repositories after it, until they match. */
-async function takeMatchingSnapshot(
-  source: BackupSource,
-  target: string,
-  { copies, since }: { copies: RepositoryCopies; since: number },
-): Promise<Snapshot> {
-  for (let round = 1; ; round += 1) {
-    await rm(target, { force: true });
-    const snapshot = await takeSnapshot(source, target, since);
-    await copies.takePass(snapshot);
-    const owners = copies.missing(snapshot);
-    const [missing] = owners;
-    if (missing === undefined) return snapshot;
-    // What was made and deleted meanwhile need not be in the archive.
-    const reduced = await forgetDeleted(source, target, { snapshot, owners });
-    if (reduced !== null) return reduced;
-    if (round === ROUNDS)
-      throw internal('repository_missing', `${missing.kind}/${missing.name} is not on the disk`);
-  }
-}
-
-/** Adds the authority with its key, which is never made anew, and the server's certificate. */
-async function addTlsFiles(archive: ArchiveWriter, dataDir: string): Promise<void> {
-  const folder = join(dataDir, 'tls');
-  const names = await unlessAbsent(readdir(folder), []);
-  for (const name of names.filter((each) => /\.(?:crt|key)$/.test(each))) {
-    const content = await unlessAbsent(readFile(join(folder, name)), null);
-    if (content) await archive.addBuffer(`data/tls/${name}`, content);
   }
 }
 

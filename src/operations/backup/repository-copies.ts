@@ -5,14 +5,13 @@
  * (docs/decisions/0017).
  */
 
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner, Snapshot } from '../../db/sqlite/snapshot.ts';
 import { AtomicFs } from '../../git/atomic-fs.ts';
 import { unlessAbsent } from '../../git/disk-errors.ts';
 import { readShallow } from '../../git/history.ts';
-import { type PackedRef, withPackedRefs } from '../../git/refs.ts';
 import {
   packReachable,
   peelRefs,
@@ -21,16 +20,13 @@ import {
 } from '../../git/repository-export.ts';
 import { gitdirOf, nameOfFolder } from '../../git/repository-layout.ts';
 import type { RepositoryKind, RepositoryRef } from '../../git/types.ts';
-import { HawserError, internal } from '../../lib/errors.ts';
-import type { ArchiveWriter } from './archive.ts';
+import { HawserError } from '../../lib/errors.ts';
 import { RecordedVersions } from './recorded-versions.ts';
+import { type ArchiveParts, addNotes, addPack, explain, keyOf, type Notes } from './repository-entries.ts';
 
-export interface CopiesOptions {
+export interface CopiesOptions extends ArchiveParts {
   reposDir: string;
   searchPath: string;
-  /** The folder for files that are not in the archive yet. */
-  staging: string;
-  archive: ArchiveWriter;
 }
 
 /** Composites come first: what their versions name existed when they were written, and is looked at after them. */
@@ -62,13 +58,6 @@ interface Moment {
   recorded: RecordedVersions;
   /** The id of the configuration or composite in the snapshot; null when it has none for the repository. */
   owner: string | null;
-}
-
-/** What a copy holds besides its packs. */
-interface Notes {
-  files: RepositoryState['files'];
-  refs: readonly PackedRef[];
-  shallow: readonly string[];
 }
 
 export class RepositoryCopies {
@@ -137,7 +126,7 @@ export class RepositoryCopies {
         copy.ref.kind === 'parameters' && !isKept(keyOf({ ...copy.ref, kind: 'configurations' }));
       if (isKept(key) && !isOrphan) {
         counts.repositories += 1;
-        counts.refs += await this.addNotes(copy);
+        counts.refs += await addNotes(this.options, copy.ref, await readNotes(copy));
       } else this.drop(copy);
     }
     return counts;
@@ -226,34 +215,11 @@ export class RepositoryCopies {
     // What was copied may have been removed from the repository, so that git does not know it. Then all is packed anew.
     const [wanted, excluded] = isRetry ? [state.refs.values(), []] : [added, known.values()];
     const hash = added.length === 0 ? null : await packReachable(source, staging, wanted, excluded);
-    const packs = hash === null ? [] : await this.addPack(ref, hash);
+    const packs = hash === null ? [] : await addPack(this.options, ref, hash);
     // Git may have seen an end of history that was set after the state was read. One too many does no harm.
     const ends = [notes?.shallow ?? [], state.shallow, await readShallow(this.fs, source.gitdir)];
     const shallow = [...new Set(ends.flatMap((each) => [...each]))].sort();
     return { packs, notes: { files: state.files, refs, shallow } };
-  }
-
-  private async addPack(ref: RepositoryRef, hash: string): Promise<string[]> {
-    const paths: string[] = [];
-    for (const ending of ['pack', 'idx']) {
-      const path = `${pathOf(ref)}/objects/pack/pack-${hash}.${ending}`;
-      const file = join(this.options.staging, `pack-${hash}.${ending}`);
-      if (!this.options.archive.reuse(path)) await this.options.archive.addFile(path, file, 0);
-      await rm(file);
-      paths.push(path);
-    }
-    return paths;
-  }
-
-  /** Adds the files of a copy besides its packs. Returns the number of its refs. */
-  private async addNotes(copy: Copy): Promise<number> {
-    const { files, refs, shallow } = await readNotes(copy);
-    const add = (name: string, content: Buffer) =>
-      this.options.archive.addBuffer(`${pathOf(copy.ref)}/${name}`, content);
-    for (const [name, text] of Object.entries(files)) await add(name, Buffer.from(text, 'latin1'));
-    await add('packed-refs', Buffer.from(withPackedRefs('', refs) ?? ''));
-    if (shallow.length > 0) await add('shallow', Buffer.from(shallow.map((oid) => `${oid}\n`).join('')));
-    return refs.length;
   }
 
   private drop(copy: Copy): void {
@@ -263,17 +229,4 @@ export class RepositoryCopies {
 
 async function readNotes({ notes }: Copy): Promise<Notes> {
   return JSON.parse(await readFile(notes, 'utf8'));
-}
-
-function explain({ kind, name }: RepositoryRef, error: HawserError): HawserError {
-  const said = error.cause instanceof Error ? error.cause.message.split('\n').at(-1) : error.message;
-  return internal('repository_damaged', `${kind}/${name} cannot be copied: ${said}`);
-}
-
-function keyOf({ kind, name }: RepositoryRef): string {
-  return `${kind}/${name}`;
-}
-
-function pathOf(ref: RepositoryRef): string {
-  return `repos/${keyOf(ref)}.git`;
 }

@@ -5,12 +5,15 @@
  */
 
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigError } from '../../config.ts';
 import { LOCK_FILE, PID_FILE } from '../../db/folder-lock.ts';
-import { requireEmptyDatabase, takeRestoredFile } from '../../db/restore-target.ts';
+import { requireEmptyDatabase, restoreToDatabase } from '../../db/restore-target.ts';
+import type { SecretName } from '../../db/secrets.ts';
 import { DATABASE_FILE } from '../../db/sqlite/open.ts';
+import { unlessAbsent } from '../../git/disk-errors.ts';
+import { gitVersion } from '../../git/git-process.ts';
 import { REPOSITORY_FOLDERS } from '../../git/repository-layout.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HawserError } from '../../lib/errors.ts';
@@ -55,11 +58,17 @@ export async function restore(config: Config, file: string): Promise<Manifest> {
   const archive = await ArchiveReader.open(file);
   const folders = foldersOf(config);
   try {
+    if (config.databaseUrl !== null && (await gitVersion(config.searchPath)) === null)
+      throw new HawserError(
+        'unavailable',
+        'git_missing',
+        'PostgreSQL is filled by git, which is not installed',
+      );
     await requireEmptyDatabase(config);
     await prepareFolders(folders);
     try {
       await unpack(archive, config);
-      await takeRestoredFile(config, join(config.dataDir, DATABASE_FILE));
+      if (config.databaseUrl !== null) await fillDatabase(config, config.databaseUrl);
       for (const { path } of folders) await flushTree(path);
     } catch (error) {
       await clearFolders(folders);
@@ -84,6 +93,22 @@ async function unpack(archive: ArchiveReader, { dataDir, reposDir }: Config): Pr
     }
     await archive.extract(entry, path);
   }
+}
+
+/** Brings what was unpacked into PostgreSQL, and leaves in the folders what each server keeps for itself. */
+async function fillDatabase({ dataDir, reposDir, searchPath }: Config, databaseUrl: string): Promise<void> {
+  const { readRepositories } = await import('../../git/stored-repository.ts');
+  const secrets = new Map<SecretName, Buffer>();
+  for (const name of ['ca.crt', 'ca.key'] as const) {
+    const content = await unlessAbsent(readFile(join(dataDir, 'tls', name)), null);
+    if (content) secrets.set(name, content);
+  }
+  const password = await unlessAbsent(readFile(join(dataDir, PASSWORD_FILE), 'utf8'), null);
+  if (password !== null) secrets.set('first-password', Buffer.from(password.trimEnd()));
+  const repositories = readRepositories(reposDir, searchPath);
+  await restoreToDatabase(databaseUrl, { file: join(dataDir, DATABASE_FILE), repositories, secrets });
+  for (const kind of REPOSITORY_KINDS) await rm(join(reposDir, kind), { recursive: true, force: true });
+  await rm(join(dataDir, 'tls/ca.key'), { force: true });
 }
 
 /** Makes a folder, and those above it that are absent, for their owner alone. */

@@ -3,7 +3,7 @@
 import type { Config } from '../../config.ts';
 import { gitVersion } from '../../git/git-process.ts';
 import { toTimestamp } from '../../lib/clock.ts';
-import { readOnlyStore } from '../../versions/inspection.ts';
+import { inspectingStore } from '../../versions/inspection.ts';
 import { refuseUnfinishedRestore } from '../backup/restore.ts';
 import { checkCertificates } from './certificates.ts';
 import { openDatabase } from './database.ts';
@@ -42,16 +42,23 @@ export async function examine(examination: Examination): Promise<Check[]> {
   const { config, now } = examination;
   const { dataDir, reposDir, searchPath } = config;
   const [database, checkOfDatabase] = await openDatabase(config);
-  const store = readOnlyStore(reposDir, null);
+  const reader = database?.repositories ?? null;
+  const store = inspectingStore(reposDir, reader);
   const db = database?.read ?? null;
+  const isAway = config.databaseUrl !== null && reader === null;
+  const [rows, repositories] = ['rows and repositories', 'repositories'];
   try {
     return [
       { name: 'settings', summary: `data in ${dataDir}, repositories in ${reposDir}`, findings: [] },
       checkOfDatabase,
-      await attempt('rows and repositories', reposDir, () => checkRegistry(db, store)),
-      await attempt('repositories', reposDir, () =>
-        checkRepositories({ ...examination, root: reposDir, store }),
-      ),
+      isAway || db === null
+        ? withoutDatabase(rows)
+        : await attempt(rows, reposDir, () => checkRegistry(db, store, reader !== null)),
+      isAway
+        ? withoutDatabase(repositories)
+        : await attempt(repositories, reposDir, () =>
+            checkRepositories({ ...examination, root: reposDir, store, reader }),
+          ),
       await attempt('permissions', dataDir, () => checkPermissions(config)),
       await checkDiskSpace([dataDir, reposDir]),
       await attempt('certificates', dataDir, () => checkCertificates(config, db, now)),
@@ -62,6 +69,11 @@ export async function examine(examination: Examination): Promise<Check[]> {
     await store.close();
     await database?.close();
   }
+}
+
+/** The check of the database says what is wrong with it. */
+function withoutDatabase(name: string): Check {
+  return { name, summary: 'not looked at, for want of a database', findings: [] };
 }
 
 /** A check that cannot be made must not prevent the others. */

@@ -2,12 +2,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/database.ts';
+import type { GitReader } from '../../db/git-tables.ts';
 import { listPendingDeletions } from '../../db/repository-rows.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { REPOSITORY_KINDS } from '../../git/types.ts';
 import { HOUR } from '../../lib/clock.ts';
-import { type Inspection, inspectRepository } from '../../versions/inspection.ts';
+import { inspectRepository } from '../../versions/inspection.ts';
+import type { Inspection } from '../../versions/object-walk.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
+import { inspectStored } from '../../versions/table-inspection.ts';
 import {
   type Check,
   confirmed,
@@ -25,6 +28,8 @@ import {
 export interface RepositoryRound {
   root: string;
   store: GitStore;
+  /** Reads repositories in PostgreSQL; null where they are folders. */
+  reader: GitReader | null;
   now: number;
   progress(done: number, all: number): void;
 }
@@ -41,11 +46,9 @@ const RESTORE = 'bring the object back with "git fetch" from a clone that has it
 
 /**
  * The rows of configurations, composites and parameters against the repositories, both ways.
- * @param db null when the database cannot be read
+ * @param isShared whether the repositories are in PostgreSQL
  */
-export async function checkRegistry(db: Db | null, store: GitStore): Promise<Check> {
-  const name = 'rows and repositories';
-  if (db === null) return { name, summary: 'not compared, for want of a database', findings: [] };
+export async function checkRegistry(db: Db, store: GitStore, isShared: boolean): Promise<Check> {
   let seen = 0;
   const findings = await lookTwice(async () => {
     const rows = await readRows(db);
@@ -59,12 +62,15 @@ export async function checkRegistry(db: Db | null, store: GitStore): Promise<Che
       const known = kind === 'parameters' ? rows.configurations : rows[kind];
       for (const each of rows[kind]) if (!onDisk.has(each)) found.push(describeMissing(kind, each));
       for (const each of onDisk) {
-        if (!known.has(each)) found.push(describeStray(kind, each, pending.has(`${kind}/${each}`)));
+        if (known.has(each)) continue;
+        if (isShared) found.push(describeRowless(kind, each));
+        else found.push(describeStray(kind, each, pending.has(`${kind}/${each}`)));
       }
     }
     return found;
   });
-  return { name, summary: `${several(seen, 'row')} against the folders`, findings };
+  const where = isShared ? 'repositories in PostgreSQL' : 'folders';
+  return { name: 'rows and repositories', summary: `${several(seen, 'row')} against the ${where}`, findings };
 }
 
 async function readRows(db: Db): Promise<Names> {
@@ -80,6 +86,15 @@ async function readRows(db: Db): Promise<Names> {
 function describeMissing(kind: RepositoryKind, name: string): Finding {
   const remedy = 'restore the repository from a backup; the server answers 500 repository_missing until then';
   return faultOf(`${kind}/${name}`, 'there is a row and no repository', remedy);
+}
+
+/** In PostgreSQL a row and its repository come and go by one commit. */
+function describeRowless(kind: RepositoryKind, name: string): Finding {
+  const remedy =
+    kind === 'parameters'
+      ? 'bring the configuration back from a backup'
+      : '"hawser adopt", with any bundle of the repository, gives it a row';
+  return faultOf(`${kind}/${name}`, 'there is a repository and no row', remedy);
 }
 
 function describeStray(kind: RepositoryKind, name: string, isPending: boolean): Finding {
@@ -110,7 +125,8 @@ export async function checkRepositories(round: RepositoryRound): Promise<Check> 
   }
   round.progress(refs.length, refs.length);
   await lookAgain(round, found);
-  const summary = `${refs.length} folders, ${several(totals.refs, 'ref')}, ${several(totals.objects, 'object')}`;
+  const places = round.reader === null ? 'folders' : 'in PostgreSQL';
+  const summary = `${refs.length} ${places}, ${several(totals.refs, 'ref')}, ${several(totals.objects, 'object')}`;
   return { name: 'repositories', summary, findings: [...found.values()].flat() };
 }
 
@@ -125,12 +141,14 @@ async function lookAgain(round: RepositoryRound, found: Map<RepositoryRef, reado
 
 /** Adds the numbers of refs and objects to `totals`, and returns the findings. */
 async function inspect(
-  { root, now }: RepositoryRound,
+  { root, now, reader }: RepositoryRound,
   ref: RepositoryRef,
   totals = { refs: 0, objects: 0 },
 ): Promise<Finding[]> {
   try {
-    const inspection = await inspectRepository(root, ref);
+    const inspection = await (reader === null
+      ? inspectRepository(root, ref)
+      : inspectStored(reader, root, ref));
     totals.refs += inspection.refs;
     totals.objects += inspection.objects;
     return describe(`${ref.kind}/${ref.name}`, inspection, now);
@@ -141,12 +159,20 @@ async function inspect(
 }
 
 function describe(repository: string, inspection: Inspection, now: number): Finding[] {
-  const { faults, unreachable, ignoredRefs, leftOvers } = inspection;
+  const { faults, unreachable, ignoredRefs, leftOvers, strayRefs } = inspection;
   const told = [
     ...faults.map(({ where, what }) => faultOf(`${repository} ${where}`, what, RESTORE)),
     ...unreachable.map(({ where, what }) => {
-      const remedy = 'remove the file: it stops "git gc"';
+      const remedy = where.includes('/') ? 'remove the file: it stops "git gc"' : null;
       return warningOf(`${repository} ${where}`, `${what}, and no ref leads to it`, remedy);
+    }),
+    ...strayRefs.map((name) => {
+      const what = "it was made in this server's folder, which is only a cache, so it means nothing";
+      return warningOf(
+        `${repository} ${name}`,
+        what,
+        'bring it in with "hawser adopt": the next clone removes it',
+      );
     }),
     ...leftOvers
       .filter(({ modifiedAt }) => modifiedAt < now - UNFINISHED_AGE)
