@@ -49,6 +49,7 @@ export class TableRefs implements RefBackend {
   private sent: Committed | null = null;
   /** The states that this process has made and the feed has not told of. */
   private readonly own = new Set<string>();
+  private lastRenewal: Promise<void> = Promise.resolve();
 
   constructor(ref: RepositoryRef, gitdir: string, shared: SharedRepositories) {
     this.ref = ref;
@@ -222,8 +223,15 @@ export class TableRefs implements RefBackend {
     if (this.staged?.isNew !== true) this.shared.noteId(this.gitdir, id);
   }
 
+  /** One reading follows the other, so that none puts what is older in place of what is newer. */
+  private renew(): Promise<void> {
+    const renewed = this.lastRenewal.then(() => this.renewNow());
+    this.lastRenewal = renewed.catch(() => undefined);
+    return renewed;
+  }
+
   /** Reads all refs, unless the state says that they are known. */
-  private async renew(): Promise<void> {
+  private async renewNow(): Promise<void> {
     const { told, known } = this;
     const found = known === undefined ? undefined : await this.shared.reader.find(this.ref);
     if (known === undefined || found?.state !== known?.repository.state) {

@@ -90,7 +90,12 @@ async function assemble(
   };
   const keeper = new Keeper(connections);
   const afterwards = new Afterwards(log);
-  const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper });
+  const locks = new Sections({
+    connect: () => connectTo(writes),
+    max: SECTIONS,
+    keeper,
+    catchUp: async () => changes.catchUp('now'),
+  });
   const sharedBy = (lane: Lane) => ({
     lane,
     askOutcome: askOutcome(connections),

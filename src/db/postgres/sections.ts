@@ -36,6 +36,11 @@ export interface SectionOptions {
   /** The most sections at a time, which leaves connections for other writes. */
   max: number;
   keeper: Keeper;
+  /**
+   * Is called when a lock was got, and resolves once the caches of this process know what was committed before. So a guard
+   * sees all that earlier holders did, also to what the lock is not named after.
+   */
+  catchUp(): Promise<void>;
 }
 
 export class Sections extends Locks {
@@ -146,6 +151,7 @@ export class Sections extends Locks {
     work: () => Promise<T>,
   ): Promise<T> {
     try {
+      await this.options.catchUp();
       return await work();
     } finally {
       await this.tell(section, `select pg_advisory_unlock${MODES[mode]}(${keyOfLock(key)})`).catch(

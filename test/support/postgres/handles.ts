@@ -31,7 +31,7 @@ export async function openHandles(url: string, max = 3): Promise<Handles> {
   const connections = await Connections.load(url);
   const pool = connections.pool(5);
   const keeper = new Keeper(connections);
-  const locks = new Sections({ connect: () => pool.connect(), max, keeper });
+  const locks = new Sections({ connect: () => pool.connect(), max, keeper, catchUp: async () => undefined });
   const commits: boolean[] = [];
   const take = async (): Promise<Taken> => {
     const own = await locks.take();
