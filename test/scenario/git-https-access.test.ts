@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { fetchRequest, type GitClient, gitClient, packet } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
@@ -180,7 +181,7 @@ describe('access to /git', () => {
       await expectProblem(admin.get('/git/.tmp/web.git/info/refs?service=git-upload-pack'), 404, 'not_found');
     });
 
-    it('answers 500 where the repository of a row is not there', async () => {
+    itOnSqlite('answers 500 where the repository of a row is not there', async () => {
       await publishConfiguration(hawser.admin, 'lost', { '1.0.0': { 'main.dsc.yaml': 'one' } });
       rmSync(`${hawser.reposDir}/configurations/lost.git`, { recursive: true });
       await expectProblem(admin.get(REFS.replace('web', 'lost')), 500, 'repository_missing');

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { filesIn, type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { unzip } from '../support/unzip.ts';
@@ -117,7 +118,7 @@ describe('stock git reads over HTTPS', function () {
     expect((await client.run('-C', join(client.folder, 'filtered'), 'fsck', '--strict')).code).to.equal(0);
   });
 
-  it('clones what stock git has packed, and a branch that stock git has made', async () => {
+  itOnSqlite('clones what stock git has packed, and a branch that stock git has made', async () => {
     hawser.git('configurations/web.git', 'gc', '-q');
     hawser.git('configurations/web.git', 'update-ref', 'refs/heads/topic/new', 'v1.0.0^{commit}');
     const folder = await clone('packed');
@@ -173,7 +174,7 @@ function addCommits(hawser: Hawser, count: number): void {
     ].join('\n'),
   );
   execFileSync('git', ['fast-import', '--quiet'], {
-    cwd: join(hawser.reposDir, 'configurations/web.git'),
+    cwd: hawser.folderOf('configurations/web.git'),
     input: input.join(''),
   });
 }

@@ -12,6 +12,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { git, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -59,7 +60,7 @@ describe('stock git agrees', () => {
   };
 
   const fsck = () => {
-    const repository = join(hawser.reposDir, WEB);
+    const repository = hawser.folderOf(WEB);
     const args = ['-C', repository, 'fsck', '--strict', '--no-progress', '--no-dangling'];
     const { status, stdout, stderr } = spawnSync('git', args, { encoding: 'utf8' });
     expect(stdout + stderr).to.equal('');
@@ -97,7 +98,7 @@ describe('stock git agrees', () => {
 
   it('in a clone, with the draft as a branch', () => {
     const folder = mkdtempSync(join(hawser.folder, 'clone-'));
-    git(folder, 'clone', '--quiet', '-c', 'transfer.fsckObjects=true', join(hawser.reposDir, WEB), 'web');
+    git(folder, 'clone', '--quiet', '-c', 'transfer.fsckObjects=true', hawser.folderOf(WEB), 'web');
     expect(git(join(folder, 'web'), 'branch', '--show-current').trim()).to.equal('main');
     expect(git(join(folder, 'web'), 'branch', '-r')).to.include('origin/draft/2.0.0-beta.1');
     expect(git(join(folder, 'web'), 'tag').trim().split('\n')).to.deep.equal(['v1.0.0', 'v1.1.0']);
@@ -115,7 +116,7 @@ describe('stock git agrees', () => {
     fsck();
   });
 
-  it('before and after it packs, repacks and collects garbage under the running server', async () => {
+  itOnSqlite('before and after it packs, repacks and collects garbage under the running server', async () => {
     const answers = async () => {
       const pull = (what: string) => node.client.get(`/api/v1/nodes/${node.nodeId}/configuration${what}`);
       const replies = [
@@ -155,7 +156,7 @@ describe('stock git agrees', () => {
     fsck();
   });
 
-  it('that a lightweight tag is no version, and an annotated one is', async () => {
+  itOnSqlite('that a lightweight tag is no version, and an annotated one is', async () => {
     const before = await versions();
     const { checksum: known } = await checksum();
     web('tag', 'v9.0.0', 'main');
@@ -183,7 +184,7 @@ describe('stock git agrees', () => {
     await expectProblem(publish(hawser.admin, 'web', '1.2.0'), 409, 'already_published');
   });
 
-  it('that a branch made by hand is a draft, which the server publishes', async () => {
+  itOnSqlite('that a branch made by hand is a draft, which the server publishes', async () => {
     const commit = commitOf('drafted by hand\n');
     web('update-ref', 'refs/heads/draft/1.3.0', commit);
     await eventually(async () => (await versions()).includes('1.3.0'), '1.3.0 is listed');
@@ -194,7 +195,7 @@ describe('stock git agrees', () => {
     fsck();
   });
 
-  it('that a tag taken away is a version less, for nodes too', async () => {
+  itOnSqlite('that a tag taken away is a version less, for nodes too', async () => {
     web('tag', '-d', 'v1.3.0');
     await eventually(async () => (await checksum()).version === '1.2.0', 'the node gets 1.2.0 again');
     expect(await versions()).to.not.include('1.3.0');
@@ -209,7 +210,7 @@ describe('stock git agrees', () => {
     rmSync(index, { force: true });
     const env = { ...process.env, GIT_INDEX_FILE: index };
     const run = (...args: string[]) =>
-      spawnSync('git', ['-C', join(hawser.reposDir, WEB), ...args], { env, encoding: 'utf8' }).stdout.trim();
+      spawnSync('git', ['-C', hawser.folderOf(WEB), ...args], { env, encoding: 'utf8' }).stdout.trim();
     run('update-index', '--add', '--cacheinfo', `100644,${blob},${MAIN}`);
     const dan = ['-c', 'user.name=Dan', '-c', 'user.email=dan@example.org'];
     return run(...dan, 'commit-tree', run('write-tree'), '-p', 'main', '-m', 'By hand');

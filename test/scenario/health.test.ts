@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -58,7 +59,7 @@ describe('health', () => {
     expect((await hawser.client().get('/health', garbage)).status).to.equal(200);
   });
 
-  it('is not ready while the repositories are away, and says which check failed', async () => {
+  itOnSqlite('is not ready while the repositories are away, and says which check failed', async () => {
     renameSync(hawser.reposDir, `${hawser.reposDir}-away`);
     try {
       const reply = await hawser.client().get('/health/ready');

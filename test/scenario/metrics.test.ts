@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { DAY, MINUTE } from '../../src/lib/clock.ts';
 import type { Client } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import {
@@ -304,7 +305,7 @@ describe('the metrics', () => {
     }
   });
 
-  it('count a repository that is gone as a fault', async () => {
+  itOnSqlite('count a repository that is gone as a fault', async () => {
     await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { 'main.dsc.yaml': 'a: 1' } });
     rmSync(join(hawser.reposDir, 'configurations/gone.git'), { recursive: true });
     await eventually(async () => {

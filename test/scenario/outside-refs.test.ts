@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
-describe('an administrator moves refs with stock git beside the running server', function () {
+describeOnSqlite('an administrator moves refs with stock git beside the running server', function () {
   this.timeout(60_000);
   let hawser: Hawser;
 

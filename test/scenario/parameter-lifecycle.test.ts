@@ -1,10 +1,11 @@
-import { cpSync, existsSync, renameSync } from 'node:fs';
+import { cpSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, pullParameters, saveParameters } from '../support/parameter-files.ts';
 import { documentOf, publishBlocks, schemaOf, uploadSchema } from '../support/parameter-schemas.ts';
@@ -24,6 +25,7 @@ describe('the parameters of a configuration', () => {
   after(() => hawser.close());
 
   const folderOf = (name: string, kind = 'parameters') => join(hawser.reposDir, kind, `${name}.git`);
+  const hasRepository = (name: string, kind = 'parameters') => hawser.has(`${kind}/${name}.git`);
   const switchTo = (name: string, useServerManagedParameters: boolean): Promise<Reply> =>
     hawser.admin.call('PATCH', of(name), { json: { useServerManagedParameters } });
   const remove = (name: string) => hawser.admin.delete(of(name));
@@ -67,8 +69,8 @@ describe('the parameters of a configuration', () => {
   it('go with it, and the next one of its name has none of them', async () => {
     await prepare('gone');
     await ok(204, remove('gone'));
-    expect(existsSync(folderOf('gone'))).to.equal(false);
-    expect(existsSync(folderOf('gone', 'configurations'))).to.equal(false);
+    expect(hasRepository('gone')).to.equal(false);
+    expect(hasRepository('gone', 'configurations')).to.equal(false);
     await expectProblem(hawser.admin.get(schemaOf('gone')), 404, 'not_found');
     await publishConfiguration(hawser.admin, 'gone', { '1.0.0': { [MAIN]: 'new\n' } });
     expect(await versionsOf('gone')).to.deep.equal([]);
@@ -81,10 +83,10 @@ describe('the parameters of a configuration', () => {
     await saveParameters(hawser, { configuration: 'gone', content: 'parameters: {new: 1}' });
     expect(await versionsOf('gone')).to.have.length(1);
     await ok(204, remove('gone'));
-    expect(existsSync(folderOf('gone'))).to.equal(false);
+    expect(hasRepository('gone')).to.equal(false);
   });
 
-  it('go at the next start where a crash has cut the deletion off', async () => {
+  itOnSqlite('go at the next start where a crash has cut the deletion off', async () => {
     // What is left after the row is gone: everything, the parameters, or the versions.
     const left: Record<string, string[]> = {
       all: [],
@@ -107,7 +109,7 @@ describe('the parameters of a configuration', () => {
     for (const name of Object.keys(left)) {
       await expectProblem(hawser.admin.get(of(name)), 404, 'not_found');
       for (const kind of ['configurations', 'parameters'])
-        expect(existsSync(folderOf(name, kind)), `${name} ${kind}`).to.equal(false);
+        expect(hasRepository(name, kind), `${name} ${kind}`).to.equal(false);
       await ok(201, create(hawser.admin, name));
       expect(await versionsOf(name)).to.deep.equal([]);
     }
@@ -140,8 +142,8 @@ describe('the parameters of a configuration', () => {
       for (const { status, text: body } of replies)
         expect([200, 201, 204, 404, 409], body).to.include(status);
       expect(replies.filter(({ status }) => status === 204)).to.have.length(1);
-      expect(existsSync(folderOf('storm'))).to.equal(false);
-      expect(existsSync(folderOf('storm', 'configurations'))).to.equal(false);
+      expect(hasRepository('storm')).to.equal(false);
+      expect(hasRepository('storm', 'configurations')).to.equal(false);
     }
     expect((await hawser.client().get('/health/ready')).json.checks.repositories).to.equal('Ok');
   });
@@ -156,14 +158,14 @@ describe('the parameters of a configuration', () => {
       for (const { status, text: body } of await Promise.all(work))
         expect([201, 204, 404, 409], body).to.include(status);
       const isThere = (await hawser.admin.get(of('phoenix'))).status === 200;
-      expect(existsSync(folderOf('phoenix'))).to.equal(false);
+      expect(hasRepository('phoenix')).to.equal(false);
       if (!isThere) continue;
       expect(await versionsOf('phoenix')).to.deep.equal([]);
       await ok(204, remove('phoenix'));
     }
   });
 
-  it('without any configuration are kept, told of, and given to nobody', async () => {
+  itOnSqlite('without any configuration are kept, told of, and given to nobody', async () => {
     await prepare('source');
     cpSync(folderOf('source'), folderOf('stray'), { recursive: true });
     await hawser.restart();
@@ -172,7 +174,7 @@ describe('the parameters of a configuration', () => {
     await expectProblem(hawser.admin.get(schemaOf('stray')), 404, 'not_found');
     const reply = await expectProblem(create(hawser.admin, 'stray'), 409, 'name_taken');
     expect(reply.json.detail).to.match(/parameters/i);
-    expect(existsSync(folderOf('stray', 'configurations'))).to.equal(false);
+    expect(hasRepository('stray', 'configurations')).to.equal(false);
     await hawser.restart();
     expect(hawser.git('parameters/stray.git', 'tag', '--list', 'Default/*').trim()).to.equal(
       'Default/v1.0.0',
@@ -182,7 +184,7 @@ describe('the parameters of a configuration', () => {
     expect(await versionsOf('stray')).to.deep.equal([]);
   });
 
-  it('are found again when a lost row is made anew', async () => {
+  itOnSqlite('are found again when a lost row is made anew', async () => {
     await prepare('adopted');
     const before = await versionsOf('adopted');
     const node = await hawser.registerNode('adopted.example.org');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { MAIN } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -191,7 +192,7 @@ describe('polls of nodes with parameters', function () {
     }
   });
 
-  it('follow a tag that stock git makes', async () => {
+  itOnSqlite('follow a tag that stock git makes', async () => {
     const outside = new Outside(hawser, 'web', 'parameters');
     const commit = outside.commit([
       outside.folderOf('prod', outside.file('parameters.yaml', 'parameters: {from: outside}\n')),
@@ -206,7 +207,7 @@ describe('polls of nodes with parameters', function () {
     });
   });
 
-  it('follow the entry point that a tag of stock git has from the version below it', async () => {
+  itOnSqlite('follow the entry point that a tag of stock git has from the version below it', async () => {
     const fields = { name: 'inherited', entryPoint: 'other.dsc.yaml' };
     const files = { ...FILES, 'other.dsc.yaml': 'resources: []\n' };
     await ok(201, hawser.admin.upload('/api/v1/configurations', { fields, files }));
@@ -230,7 +231,7 @@ describe('polls of nodes with parameters', function () {
     });
   });
 
-  it('fail, and never get less, where what they should get cannot be read', async () => {
+  itOnSqlite('fail, and never get less, where what they should get cannot be read', async () => {
     await saveParameters(hawser, { ...ENVIRONMENT, value: 'prod', content: 'parameters: {from: prod}' });
     await hawser.restart();
     const oid = new Outside(hawser, 'web', 'parameters').git(
@@ -249,29 +250,32 @@ describe('polls of nodes with parameters', function () {
     expect((await pullBundle(connected))['parameters.yaml']).to.equal('parameters:\n  from: prod\n');
   });
 
-  it('fail, and never get less, where the whole repository is gone from the disk, after a start too', async () => {
-    await ok(200, pull('bundle'));
-    const away = `${repository('parameters')}-away`;
-    renameSync(repository('parameters'), away);
-    await eventually(() => expectProblem(pull('bundle'), 500, 'repository_missing'));
-    const write = { ...ENVIRONMENT, value: 'test', content: 'parameters: {from: test}' };
-    const refused = await saveParameters(hawser, write).then(() => 'written', String);
-    expect(refused).to.include('repository_missing');
-    await hawser.restart();
-    const again = { ...node, client: hawser.client(node.identity) };
-    await expectProblem(
-      again.client.get(`/api/v1/nodes/${node.nodeId}/configuration/bundle`),
-      500,
-      'repository_missing',
-    );
-    expect(hawser.log()).to.include('the parameters of this configuration are missing');
-    renameSync(away, repository('parameters'));
-    await eventually(async () => {
-      expect((await pullBundle(again))['parameters.yaml']).to.equal('parameters:\n  from: prod\n');
-    });
-  });
+  itOnSqlite(
+    'fail, and never get less, where the whole repository is gone from the disk, after a start too',
+    async () => {
+      await ok(200, pull('bundle'));
+      const away = `${repository('parameters')}-away`;
+      renameSync(repository('parameters'), away);
+      await eventually(() => expectProblem(pull('bundle'), 500, 'repository_missing'));
+      const write = { ...ENVIRONMENT, value: 'test', content: 'parameters: {from: test}' };
+      const refused = await saveParameters(hawser, write).then(() => 'written', String);
+      expect(refused).to.include('repository_missing');
+      await hawser.restart();
+      const again = { ...node, client: hawser.client(node.identity) };
+      await expectProblem(
+        again.client.get(`/api/v1/nodes/${node.nodeId}/configuration/bundle`),
+        500,
+        'repository_missing',
+      );
+      expect(hawser.log()).to.include('the parameters of this configuration are missing');
+      renameSync(away, repository('parameters'));
+      await eventually(async () => {
+        expect((await pullBundle(again))['parameters.yaml']).to.equal('parameters:\n  from: prod\n');
+      });
+    },
+  );
 
-  it('fail where stock git has tagged what is no parameter document', async () => {
+  itOnSqlite('fail where stock git has tagged what is no parameter document', async () => {
     const outside = new Outside(hawser, 'web', 'parameters');
     const commit = outside.commit([outside.file('parameters.yaml', 'a: s3cret: [\n')]);
     outside.git('tag', '-a', 'Default/v1.5.0', '-m', 'By hand', commit);

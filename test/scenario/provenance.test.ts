@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -166,7 +167,7 @@ resources: []
     expect(answer.mergedParameters).to.not.include('hidden');
   });
 
-  it('shows no value at all where nobody can tell which are secure', async () => {
+  itOnSqlite('shows no value at all where nobody can tell which are secure', async () => {
     const save = await start('unreadable');
     await save({ content: 'parameters: {password: hidden}\nmetadata: shown\n' });
     const outside = new Outside(hawser, 'unreadable');
@@ -179,7 +180,7 @@ resources: []
     expect(answer.provenance['/parameters/password'].value).to.equal('<redacted>');
   });
 
-  it('names Git authors of what stock git has tagged', async () => {
+  itOnSqlite('names Git authors of what stock git has tagged', async () => {
     const save = await start('outside');
     await save({ content: 'parameters: {a: 1}' });
     expect(await pullParameters(node)).to.equal('parameters:\n  a: 1\n');

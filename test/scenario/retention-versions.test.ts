@@ -18,6 +18,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -168,7 +169,7 @@ describe('the cleanup of configurations', function () {
     expect(await left('web')).to.deep.equal(['1.1.0', '1.0.1-rc.1', '0.9.0']);
   });
 
-  it('keeps a version whose entry point a kept tag of stock git takes', async () => {
+  itOnSqlite('keeps a version whose entry point a kept tag of stock git takes', async () => {
     const files = { 'site.yaml': 'resources: []\n' };
     await ok(201, create(hawser.admin, 'web', { version: '1.0.0', entryPoint: 'site.yaml' }, { files }));
     await ok(200, publish(hawser.admin, 'web', '1.0.0'));
@@ -263,7 +264,7 @@ describe('the cleanup of configurations', function () {
     expect(await ok(200, hawser.admin.get(RUNS))).to.deep.equal([]);
   });
 
-  it('cleans the others where one repository is damaged, and records why it failed', async () => {
+  itOnSqlite('cleans the others where one repository is damaged, and records why it failed', async () => {
     await publishVersions(hawser.admin, 'broken', '1.0.0', '1.1.0');
     await publishVersions(hawser.admin, 'sound', '1.0.0', '1.1.0');
     const oid = hawser.git('configurations/broken.git', 'rev-parse', 'v1.0.0^{tree}').trim();

@@ -57,7 +57,7 @@ describe('real documents come back byte for byte', () => {
   };
 
   const gitShow = (what: string) =>
-    execFileSync('git', ['-C', join(hawser.reposDir, 'configurations/samples.git'), 'show', what]);
+    execFileSync('git', ['-C', hawser.folderOf('configurations/samples.git'), 'show', what]);
 
   it('there are some', () => {
     expect(documentsIn(OWN).length).to.be.greaterThan(5);

@@ -83,7 +83,7 @@ describe('what a version may hold', () => {
     hawser.git('configurations/deep.git', 'fsck', '--strict');
     const folder = mkdtempSync(join(tmpdir(), 'hawser-clone-'));
     try {
-      git(folder, 'clone', '-q', '-b', 'draft/1.0.0', join(hawser.reposDir, 'configurations/deep.git'), 'c');
+      git(folder, 'clone', '-q', '-b', 'draft/1.0.0', hawser.folderOf('configurations/deep.git'), 'c');
       for (const [name, content] of Object.entries(files))
         expect(readFileSync(join(folder, 'c', name), 'utf8'), name).to.equal(content);
     } finally {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Form, Reply } from '../support/client.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -59,7 +60,7 @@ describe('the message of a version says why it was made', () => {
     ]);
   });
 
-  it('and that of a tag of stock git, as it stands there', async () => {
+  itOnSqlite('and that of a tag of stock git, as it stands there', async () => {
     outside.git('tag', '-a', 'v2.0.0', '-m', 'By hand', '-m', 'In a hurry.', outside.commit());
     await eventually(async () => expect(await messageOf('2.0.0')).to.equal('By hand\n\nIn a hurry.'));
   });

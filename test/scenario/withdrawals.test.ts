@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { DAY } from '../../src/lib/clock.ts';
 import { entriesDuring, expectNoEntry, onlyEntry, shortly } from '../support/audit-table.ts';
 import { addVersion, CONFIGURATIONS, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -222,7 +223,7 @@ describe('withdrawing a version of a configuration', function () {
     expect(at()).to.equal(commit('1.1.0'));
   });
 
-  it('leaves a branch main alone that stands at no version', async () => {
+  itOnSqlite('leaves a branch main alone that stands at no version', async () => {
     await publishVersions(hawser.admin, 'own-main', '1.0.0-rc.1');
     const outside = new Outside(hawser, 'own-main');
     const commit = outside.commit();
@@ -249,7 +250,7 @@ describe('withdrawing a version of a configuration', function () {
     await expectProblem(publish(hawser.admin, 'numbers', '1.1.0'), 409, 'already_published');
   });
 
-  it('changes the entry point of no other version', async () => {
+  itOnSqlite('changes the entry point of no other version', async () => {
     await publishVersions(hawser.admin, 'heirs', '1.0.0');
     const outside = new Outside(hawser, 'heirs');
     const entries = [outside.file(MAIN), outside.file('other.yaml')];
@@ -260,7 +261,7 @@ describe('withdrawing a version of a configuration', function () {
     expect((await show('heirs', '1.2.0')).entryPoint).to.equal('other.yaml');
   });
 
-  it('is the same when stock git does it and takes it back, loose or packed', async () => {
+  itOnSqlite('is the same when stock git does it and takes it back, loose or packed', async () => {
     await publishVersions(hawser.admin, 'outside', '1.0.0', '1.1.0');
     const node = await assign('outside');
     const outside = new Outside(hawser, 'outside');
@@ -291,7 +292,7 @@ describe('withdrawing a version of a configuration', function () {
     outside.git('fsck', '--strict');
   });
 
-  it('takes the signature of a stock tag for no part of the reason', async () => {
+  itOnSqlite('takes the signature of a stock tag for no part of the reason', async () => {
     await publishVersions(hawser.admin, 'signed', '1.0.0', '1.1.0', '1.2.0');
     const outside = new Outside(hawser, 'signed');
     for (const [version, kind] of [
@@ -315,52 +316,58 @@ describe('withdrawing a version of a configuration', function () {
       );
   });
 
-  it('does not count as anything else than an annotated tag of its name on the tag as it is now', async () => {
-    await publishVersions(hawser.admin, 'none', '1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0');
-    const outside = new Outside(hawser, 'none');
-    outside.git('tag', 'withdrawn/v1.0.0', 'v1.0.0^{commit}');
-    outside.git('tag', 'withdrawn/v1.1.0', 'v1.1.0');
-    outside.git('tag', '-a', 'withdrawn/v1.2.0', '-m', 'on the commit', 'v1.2.0^{commit}');
-    outside.git('tag', '-a', 'other', '-m', 'another name', 'v1.3.0');
-    outside.git('update-ref', 'refs/tags/withdrawn/v1.3.0', 'refs/tags/other');
-    outside.git('tag', '-d', 'other');
-    outside.git('tag', '-a', 'withdrawn/v1.4.0', '-m', 'the tag before', 'v1.4.0');
-    outside.git('tag', '-f', '-a', 'v1.4.0', '-m', 'made anew', 'v1.4.0^{commit}');
-    const faulty = ['1.2.0', '1.3.0', '1.4.0'];
-    await eventually(async () => {
-      for (const version of faulty) expect(await ready()).to.contain(`refs/tags/withdrawn/v${version}`);
-    });
-    for (const version of ['1.0.0', '1.1.0', ...faulty])
-      expect((await show('none', version)).withdrawn, version).to.equal(null);
-    for (const version of ['1.0.0', '1.1.0']) {
-      expect(await ready()).to.not.contain(`withdrawn/v${version}`);
-      expect(warnings(`withdrawn/v${version}`)).to.equal(0);
-    }
-    for (const version of faulty) expect(warnings(`withdrawn/v${version}`), version).to.equal(1);
-    expect(outside.git('rev-parse', 'main')).to.equal(outside.git('rev-parse', 'v1.4.0^{commit}'));
-    // The API may use the names all the same.
-    for (const version of ['1.0.0', '1.1.0', ...faulty]) {
-      expect((await ok(200, withdraw(hawser.admin, 'none', version))).withdrawn, version).to.include({
-        by: 'admin',
+  itOnSqlite(
+    'does not count as anything else than an annotated tag of its name on the tag as it is now',
+    async () => {
+      await publishVersions(hawser.admin, 'none', '1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0');
+      const outside = new Outside(hawser, 'none');
+      outside.git('tag', 'withdrawn/v1.0.0', 'v1.0.0^{commit}');
+      outside.git('tag', 'withdrawn/v1.1.0', 'v1.1.0');
+      outside.git('tag', '-a', 'withdrawn/v1.2.0', '-m', 'on the commit', 'v1.2.0^{commit}');
+      outside.git('tag', '-a', 'other', '-m', 'another name', 'v1.3.0');
+      outside.git('update-ref', 'refs/tags/withdrawn/v1.3.0', 'refs/tags/other');
+      outside.git('tag', '-d', 'other');
+      outside.git('tag', '-a', 'withdrawn/v1.4.0', '-m', 'the tag before', 'v1.4.0');
+      outside.git('tag', '-f', '-a', 'v1.4.0', '-m', 'made anew', 'v1.4.0^{commit}');
+      const faulty = ['1.2.0', '1.3.0', '1.4.0'];
+      await eventually(async () => {
+        for (const version of faulty) expect(await ready()).to.contain(`refs/tags/withdrawn/v${version}`);
       });
-    }
-    await eventually(async () => expect(await ready()).to.equal('Ok'));
-    outside.git('fsck', '--strict');
-  });
+      for (const version of ['1.0.0', '1.1.0', ...faulty])
+        expect((await show('none', version)).withdrawn, version).to.equal(null);
+      for (const version of ['1.0.0', '1.1.0']) {
+        expect(await ready()).to.not.contain(`withdrawn/v${version}`);
+        expect(warnings(`withdrawn/v${version}`)).to.equal(0);
+      }
+      for (const version of faulty) expect(warnings(`withdrawn/v${version}`), version).to.equal(1);
+      expect(outside.git('rev-parse', 'main')).to.equal(outside.git('rev-parse', 'v1.4.0^{commit}'));
+      // The API may use the names all the same.
+      for (const version of ['1.0.0', '1.1.0', ...faulty]) {
+        expect((await ok(200, withdraw(hawser.admin, 'none', version))).withdrawn, version).to.include({
+          by: 'admin',
+        });
+      }
+      await eventually(async () => expect(await ready()).to.equal('Ok'));
+      outside.git('fsck', '--strict');
+    },
+  );
 
-  it('is refused while a tag stands where the folder of withdrawals would be, and changes nothing', async () => {
-    await publishVersions(hawser.admin, 'blocked', '1.0.0', '1.1.0');
-    const outside = new Outside(hawser, 'blocked');
-    outside.git('tag', 'withdrawn', 'main');
-    const before = refs('blocked');
-    await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
-    expect(refs('blocked')).to.equal(before);
-    outside.git('pack-refs', '--all');
-    await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
-    expect((await show('blocked', '1.1.0')).withdrawn).to.equal(null);
-    outside.git('tag', '-d', 'withdrawn');
-    await ok(200, withdraw(hawser.admin, 'blocked', '1.1.0'));
-  });
+  itOnSqlite(
+    'is refused while a tag stands where the folder of withdrawals would be, and changes nothing',
+    async () => {
+      await publishVersions(hawser.admin, 'blocked', '1.0.0', '1.1.0');
+      const outside = new Outside(hawser, 'blocked');
+      outside.git('tag', 'withdrawn', 'main');
+      const before = refs('blocked');
+      await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
+      expect(refs('blocked')).to.equal(before);
+      outside.git('pack-refs', '--all');
+      await expectProblem(withdraw(hawser.admin, 'blocked', '1.1.0'), 409, 'in_use');
+      expect((await show('blocked', '1.1.0')).withdrawn).to.equal(null);
+      outside.git('tag', '-d', 'withdrawn');
+      await ok(200, withdraw(hawser.admin, 'blocked', '1.1.0'));
+    },
+  );
 
   it('takes back a version that is no SemVer', async () => {
     await publishVersions(hawser.admin, 'odd', '1.0.0');
@@ -416,18 +423,21 @@ describe('withdrawing a version of a configuration', function () {
     expect(await left('gone')).to.deep.equal(['1.2.0']);
   });
 
-  it('goes with the version whose tag stock git deletes, and one that is made anew is offered', async () => {
-    await publishVersions(hawser.admin, 'anew', '1.0.0', '1.1.0');
-    await ok(200, withdraw(hawser.admin, 'anew', '1.1.0'));
-    const outside = new Outside(hawser, 'anew');
-    outside.git('tag', '-d', 'v1.1.0');
-    await eventually(async () => expect(outside.git('tag')).to.equal('v1.0.0'));
-    expect(await left('anew')).to.deep.equal(['1.0.0']);
-    await ok(201, addVersion(hawser.admin, 'anew', { version: '1.1.0' }));
-    await ok(200, publish(hawser.admin, 'anew', '1.1.0'));
-    expect((await show('anew', '1.1.0')).withdrawn).to.equal(null);
-    expect(await of('anew')).to.include({ latestPublishedVersion: '1.1.0' });
-  });
+  itOnSqlite(
+    'goes with the version whose tag stock git deletes, and one that is made anew is offered',
+    async () => {
+      await publishVersions(hawser.admin, 'anew', '1.0.0', '1.1.0');
+      await ok(200, withdraw(hawser.admin, 'anew', '1.1.0'));
+      const outside = new Outside(hawser, 'anew');
+      outside.git('tag', '-d', 'v1.1.0');
+      await eventually(async () => expect(outside.git('tag')).to.equal('v1.0.0'));
+      expect(await left('anew')).to.deep.equal(['1.0.0']);
+      await ok(201, addVersion(hawser.admin, 'anew', { version: '1.1.0' }));
+      await ok(200, publish(hawser.admin, 'anew', '1.1.0'));
+      expect((await show('anew', '1.1.0')).withdrawn).to.equal(null);
+      expect(await of('anew')).to.include({ latestPublishedVersion: '1.1.0' });
+    },
+  );
 
   it('does not save a version from a cleanup, and is in the list of what stays when it is in use', async () => {
     await publishVersions(hawser.admin, 'kept', '1.0.0', '1.1.0');

@@ -31,11 +31,20 @@ export async function everythingOf(hawser: Hawser): Promise<Kept> {
     return counted;
   });
   return {
-    repositories: filesBelow(hawser.reposDir),
+    repositories: await repositoriesOf(hawser),
     data: filesBelow(hawser.dataDir).filter((name) => !DATABASE_FILE.test(name)),
     temporary: readdirSync(tmpdir()).sort(),
     rows,
   };
+}
+
+/** With PostgreSQL the folder is a cache, in which something may be left behind. */
+async function repositoriesOf(hawser: Hawser): Promise<string[]> {
+  if (hawser.databaseUrl === null) return filesBelow(hawser.reposDir);
+  return withDatabase(hawser, async ({ repositories }) => {
+    const stored = (await repositories?.list()) ?? [];
+    return stored.map(({ kind, name, state }) => `${kind}/${name} ${state}`);
+  });
 }
 
 /** Every file and folder by relative path, with the sizes of files. */

@@ -16,7 +16,7 @@ import { type Part, prepareServer } from '../../src/stores.ts';
 import { type Client, type Identity, makeClient, type Target } from './client.ts';
 import { makeClientCertificate } from './client-certificates.ts';
 import { databaseSettings, dropUnused } from './engine.ts';
-import { materialisedFolder } from './materialised.ts';
+import { isThere, materialisedFolder } from './materialised.ts';
 
 export const ADMIN_PASSWORD = 'a-password-for-tests';
 
@@ -65,6 +65,8 @@ export interface Hawser {
   registerNode(fqdn: string): Promise<NodeUnderTest>;
   /** The folder of a repository such as `configurations/web.git`, in which stock git finds what is there now. */
   folderOf(repository: string): string;
+  /** Whether a repository such as `configurations/web.git` is there. */
+  has(repository: string): boolean;
   /** Runs stock git in one of the repositories. */
   git(repository: string, ...args: string[]): string;
   /** Closes the server and starts it again on the same folders. */
@@ -155,6 +157,7 @@ export async function startHawser(
     return client;
   };
   hawser.folderOf = (repository) => materialisedFolder(config.reposDir, config.databaseUrl, repository);
+  hawser.has = (repository) => isThere(config.reposDir, config.databaseUrl, repository);
   hawser.git = (repository, ...args) => git(hawser.folderOf(repository), ...args);
   hawser.registerNode = (fqdn) => registerNode(hawser, fqdn);
   hawser.close = async () => {

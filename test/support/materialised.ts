@@ -31,6 +31,16 @@ export function materialisedFolder(root: string, databaseUrl: string | null, rep
   return folder;
 }
 
+/** Whether there is a repository, given as for `materialisedFolder`. */
+export function isThere(root: string, databaseUrl: string | null, repository: string): boolean {
+  try {
+    return existsSync(materialisedFolder(root, databaseUrl, repository));
+  } catch (error) {
+    if (String(error).includes('The repository is not on the disk')) return false;
+    throw error;
+  }
+}
+
 /** Tests call stock git without a promise, so a process of its own does what needs some. */
 function startedProgram(): string {
   if (socket !== undefined) return socket;

@@ -1,5 +1,7 @@
 /** Short calls for cleanups, and parameter files that are written beside the server. */
 
+import { openDatabase } from '../../src/db/open.ts';
+import { noteRefsMoved } from '../../src/db/repository-rows.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { contentOf, seriesOf } from '../../src/versions/parameter-files.ts';
 import { GitStore, type ParameterScope } from '../../src/versions/store.ts';
@@ -40,16 +42,22 @@ export async function versionsLeft(client: Client, path: string): Promise<string
 
 /** Opens the repositories a second time, as another program would. The server notices changes within two seconds. */
 export async function beside<T>(hawser: Hawser, work: (store: GitStore) => Promise<T>): Promise<T> {
+  const database = hawser.databaseUrl === null ? null : await openDatabase(hawser);
+  const reader = database?.repositories;
   const store = new GitStore({
     root: hawser.reposDir,
     log: createLog('silent'),
     cacheBytes: 1024 * 1024,
-    onRefsMoved: async () => undefined,
+    onRefsMoved: async (ref, _isAwaited, trx) => {
+      if (database) await noteRefsMoved(trx ?? database.write, ref, Date.now());
+    },
+    ...(database && reader && { shared: { reader, tables: reader }, locks: database.locks }),
   });
   try {
     return await work(store);
   } finally {
     await store.close();
+    await database?.close();
   }
 }
 
