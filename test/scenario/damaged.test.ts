@@ -11,6 +11,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { eventually } from '../support/eventually.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -25,7 +26,7 @@ interface Listed {
   latestPublishedVersion: string | null;
 }
 
-describe('a repository that is damaged costs nobody else anything', function () {
+describeOnSqlite('a repository that is damaged costs nobody else anything', function () {
   this.timeout(60_000);
   let hawser: Hawser;
   const nodes = new Map<string, NodeUnderTest>();
