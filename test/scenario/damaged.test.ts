@@ -10,8 +10,8 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { eventually } from '../support/eventually.ts';
 import { describeOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';

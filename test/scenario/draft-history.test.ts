@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
-import { eventually } from '../support/eventually.ts';
 import { itOnSqlite } from '../support/engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { makeUser, type Person } from '../support/people.ts';
