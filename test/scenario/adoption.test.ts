@@ -21,6 +21,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import {
   git,
   type Hawser,
@@ -33,7 +34,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
-describe('at its start the server brings registry and repositories together', () => {
+describeOnSqlite('at its start the server brings registry and repositories together', () => {
   let hawser: Hawser;
 
   before(async () => {
@@ -130,7 +131,7 @@ describe('at its start the server brings registry and repositories together', ()
   });
 });
 
-describe('one broken repository is the only one that does not answer', () => {
+describeOnSqlite('one broken repository is the only one that does not answer', () => {
   let hawser: Hawser;
   let nodes: Record<string, NodeUnderTest>;
   const NAMES = ['missing', 'damaged', 'sound'];

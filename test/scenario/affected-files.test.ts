@@ -2,6 +2,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CONFIGURATIONS, create, publish, versionsOf } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
@@ -127,7 +128,7 @@ describe('the answer to publishing names the parameter files that do not fit the
     expect((await ok(200, publish(hawser.admin, 'own', '1.0.0'))).affectedParameterFiles).to.deep.equal([]);
   });
 
-  it('or null, where a file cannot be read; the version is published all the same', async () => {
+  itOnSqlite('or null, where a file cannot be read; the version is published all the same', async () => {
     await publishBlocks(hawser.admin, 'lost', { '1.0.0': { port: int } });
     await save('lost', '1.0.0', '{port: 1}');
     const outside = new Outside(hawser, 'lost', 'parameters');

@@ -19,6 +19,7 @@ import {
   versionsOf,
 } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
@@ -318,7 +319,7 @@ describe('the audit trail of changes', () => {
     ]);
   });
 
-  it('names the server itself where its start adopts a repository', async () => {
+  itOnSqlite('names the server itself where its start adopts a repository', async () => {
     await ok(201, create(hawser.admin, 'lost'));
     const { id } = await ok(200, hawser.admin.get(configurationOf('lost')));
     await withDatabase(hawser, ({ write }) =>

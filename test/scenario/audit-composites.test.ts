@@ -13,6 +13,7 @@ import {
 } from '../support/composites.ts';
 import { create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser, type Person } from '../support/people.ts';
 import { ok } from '../support/replies.ts';
@@ -220,7 +221,7 @@ describe('the audit trail of composites', () => {
     );
   });
 
-  it('names the server itself where its start adopts one', async () => {
+  itOnSqlite('names the server itself where its start adopts one', async () => {
     const id = await made('lost');
     await withDatabase(hawser, ({ write }) => write.deleteFrom('composites').where('id', '=', id).execute());
     const { entries } = await entriesDuring(hawser, () => hawser.restart());

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { addVersion, CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -158,7 +159,7 @@ describe('blame', function () {
     await expectProblem(hawser.client().get(path), 401, 'unauthenticated');
   });
 
-  it('runs no program and takes no name that the repository brings along', async () => {
+  itOnSqlite('runs no program and takes no name that the repository brings along', async () => {
     const attributes = '* diff=run\n';
     const files = {
       [MAIN]: 'resources: []\n',
@@ -183,7 +184,7 @@ describe('blame', function () {
     expect(readdirSync(hawser.dataDir)).to.not.include('ran');
   });
 
-  it('follows merges, which stock git may have made, to both sides', async () => {
+  itOnSqlite('follows merges, which stock git may have made, to both sides', async () => {
     await ok(201, create(hawser.admin, 'merged', {}, { files: { [MAIN]: text(9) } }));
     await ok(200, publish(hawser.admin, 'merged', '1.0.0'));
     const git = new Outside(hawser, 'merged');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Reply } from '../support/client.ts';
 import { CONFIGURATIONS, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
 import { saveParameters } from '../support/parameter-files.ts';
@@ -314,7 +315,7 @@ describe('a version is published', () => {
     });
   });
 
-  it('by stock git as ever, and what comes after keeps to its block', async () => {
+  itOnSqlite('by stock git as ever, and what comes after keeps to its block', async () => {
     await publishBlocks(hawser.admin, 'outside', { '1.0.0': { a: text } });
     const outside = new Outside(hawser, 'outside');
     outside.tag('1.1.0', [outside.file(MAIN, 'parameters: {b: {type: int, defaultValue: 1}}\n')]);

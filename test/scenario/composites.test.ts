@@ -17,6 +17,7 @@ import {
 } from '../support/composites.ts';
 import { CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
 import { git, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -177,7 +178,7 @@ describe('an author creates a composite configuration', () => {
     await expectProblem(hawser.admin.get(compositeOf('nothing')), 404, 'not_found');
   });
 
-  it('and still sees the others when the repository of one is missing', async () => {
+  itOnSqlite('and still sees the others when the repository of one is missing', async () => {
     await ok(201, createComposite(hawser.admin, 'lost'));
     await hawser.restart();
     rmSync(join(hawser.reposDir, 'composites/lost.git'), { recursive: true });
@@ -505,7 +506,7 @@ describe('an author deletes a composite', () => {
   });
 });
 
-describe('at its start the server brings composites and their repositories together', () => {
+describeOnSqlite('at its start the server brings composites and their repositories together', () => {
   let hawser: Hawser;
 
   before(async () => {

@@ -10,6 +10,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
+import { describeOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -25,7 +26,7 @@ interface Listed {
   latestPublishedVersion: string | null;
 }
 
-describe('a repository that is damaged costs nobody else anything', function () {
+describeOnSqlite('a repository that is damaged costs nobody else anything', function () {
   this.timeout(60_000);
   let hawser: Hawser;
   const nodes = new Map<string, NodeUnderTest>();

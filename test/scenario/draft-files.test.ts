@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { onlyEntry, shortly } from '../support/audit-table.ts';
 import { addVersion, create, fileOf, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -220,7 +221,7 @@ describe('an author edits one file of a draft', () => {
     await ok(200, put('3', 'changed'));
   });
 
-  it('on top of a commit of stock git, whose author stays the maker', async () => {
+  itOnSqlite('on top of a commit of stock git, whose author stays the maker', async () => {
     await make('mixed');
     const outside = new Outside(hawser, 'mixed');
     const commit = outside.commit([outside.file(MAIN, 'by hand\n')], `Entry-Point: ${MAIN}`);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -74,7 +75,7 @@ describe('the history of an edited draft', () => {
     expect(git('moved', 'fsck', '--strict', '--no-dangling')).to.equal('');
   });
 
-  it('moves back where the version below it has gone', async () => {
+  itOnSqlite('moves back where the version below it has gone', async () => {
     await publishConfiguration(hawser.admin, 'back', { '1.0.0': { [MAIN]: 'x\n' } });
     await draft('back', '1.1.0');
     await ok(200, publish(hawser.admin, 'back', '1.1.0'));
@@ -85,7 +86,7 @@ describe('the history of an edited draft', () => {
     expect(log('back', 'v1.2.0')).to.deep.equal([...edits('back', '1.2.0'), 'admin back 1.0.0']);
   });
 
-  it('ends at the published version from which stock git has made the draft', async () => {
+  itOnSqlite('ends at the published version from which stock git has made the draft', async () => {
     await publishConfiguration(hawser.admin, 'grown', { '1.0.0': { [MAIN]: 'x\n' } });
     await draft('grown', '1.1.0');
     await ok(200, publish(hawser.admin, 'grown', '1.1.0'));
@@ -138,7 +139,7 @@ describe('the history of an edited draft', () => {
     expect((await ok(200, hawser.admin.get(versionOf('kept', '1.4.0')))).createdBy).to.equal('admin');
   });
 
-  it('ends where retention has cut it, also in the middle of a draft', async () => {
+  itOnSqlite('ends where retention has cut it, also in the middle of a draft', async () => {
     await publishConfiguration(hawser.admin, 'cut', { '1.0.0': { [MAIN]: 'x\n' } });
     await draft('cut', '1.1.0');
     await ok(200, publish(hawser.admin, 'cut', '1.1.0'));
@@ -197,7 +198,7 @@ describe('a draft that is a copy of another version', () => {
     expect(git('fsck', '--strict')).to.equal('');
   });
 
-  it('obeys the rules of an upload, or is not made', async () => {
+  itOnSqlite('obeys the rules of an upload, or is not made', async () => {
     await publishConfiguration(hawser.admin, 'loose', { '1.0.0': { [MAIN]: 'x', 'p.txt': 'x' } });
     const outside = new Outside(hawser, 'loose');
     const flat = (...names: string[]) => [outside.file(MAIN), ...names.map((name) => outside.file(name))];

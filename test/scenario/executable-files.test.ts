@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -36,12 +37,15 @@ describe('the executable bit of a file', () => {
     expect(await modesInBundle()).to.deep.equal({ 'main.dsc.yaml': '100644', 'run.sh': '100755' });
   });
 
-  it('is covered by the checksum: without it a node gets another bundle of the same version', async () => {
-    const before = await checksum();
-    const tree = outside.pipe(outside.git('ls-tree', 'v1.0.0').replace('100755', '100644'), 'mktree');
-    const commit = outside.git('commit-tree', tree, '-m', 'The script is not to be run');
-    outside.git('tag', '-f', '-a', 'v1.0.0', '-m', 'Version 1.0.0', commit);
-    await eventually(async () => expect(await checksum()).to.not.equal(before));
-    expect(await modesInBundle()).to.deep.equal({ 'main.dsc.yaml': '100644', 'run.sh': '100644' });
-  });
+  itOnSqlite(
+    'is covered by the checksum: without it a node gets another bundle of the same version',
+    async () => {
+      const before = await checksum();
+      const tree = outside.pipe(outside.git('ls-tree', 'v1.0.0').replace('100755', '100644'), 'mktree');
+      const commit = outside.git('commit-tree', tree, '-m', 'The script is not to be run');
+      outside.git('tag', '-f', '-a', 'v1.0.0', '-m', 'Version 1.0.0', commit);
+      await eventually(async () => expect(await checksum()).to.not.equal(before));
+      expect(await modesInBundle()).to.deep.equal({ 'main.dsc.yaml': '100644', 'run.sh': '100644' });
+    },
+  );
 });

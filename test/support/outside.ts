@@ -1,19 +1,23 @@
-/** An administrator who uses stock git inside a bare repository, beside a running server. */
+/**
+ * An administrator who uses stock git inside a bare repository, beside a running server. With PostgreSQL the folder is a
+ * cache, in which such a person can read.
+ */
 
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { MAIN } from './configurations.ts';
 import type { Hawser } from './hawser.ts';
 
 export class Outside {
-  private readonly folder: string;
+  private readonly hawser: Hawser;
+  private readonly repository: string;
 
   constructor(
     hawser: Hawser,
     configuration: string,
     kind: 'configurations' | 'parameters' = 'configurations',
   ) {
-    this.folder = join(hawser.reposDir, kind, `${configuration}.git`);
+    this.hawser = hawser;
+    this.repository = `${kind}/${configuration}.git`;
   }
 
   git(...args: string[]): string {
@@ -34,7 +38,7 @@ export class Outside {
       GIT_COMMITTER_EMAIL: person.EMAIL,
     };
     const options = { env, input, encoding: 'utf8', stdio: 'pipe' } as const;
-    return execFileSync('git', ['-C', this.folder, ...args], options).trim();
+    return execFileSync('git', ['-C', this.hawser.folderOf(this.repository), ...args], options).trim();
   }
 
   /** Makes an entry of a tree. */
