@@ -118,7 +118,10 @@ async function makeCloneSite(
 }
 
 async function makeToken(client: Client): Promise<string> {
-  const reply = await client.post('/api/v1/auth/tokens', { name: 'bench', scopes: [] });
+  const reply = await client.post('/api/v1/auth/tokens', {
+    name: 'bench',
+    scopes: ['configurations.admin-override'],
+  });
   expect(reply.status === 201, 'a token', reply);
   return reply.json.token;
 }

@@ -18,8 +18,8 @@ import type { SharedSite, Stage } from './servers.ts';
 
 /** The least that two servers answer, as a multiple of what one does, where each has a core. */
 const TARGET = 1.8;
-/** A round of changes has so many requests. */
-const CHANGES = 400;
+/** A round of changes has so many requests for each server. They take turns, so they are few. */
+const CHANGES = 100;
 const POLLS = SCENARIOS.filter(({ resource, newConnections }) => resource === 'checksum' && !newConnections);
 
 /** What one or two servers do; medians of the rounds. */
@@ -114,7 +114,8 @@ async function compareLoads(
   load: Load,
 ): Promise<PairRow[]> {
   const samples = { few: [] as Sample[], many: [] as Sample[] };
-  const rounds = { rounds: 2 * effort.rounds, warmUpRounds: effort.warmUpRounds };
+  const factor = load.target === null ? 1 : 2;
+  const rounds = { rounds: factor * effort.rounds, warmUpRounds: effort.warmUpRounds };
   await inTurn(rounds, async (side, counts) => {
     const busy = side === 'few' ? servers.slice(0, 1) : servers;
     const databaseCpu = cluster.countCpu();
