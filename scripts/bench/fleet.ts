@@ -14,6 +14,7 @@ import { createLog } from '../../src/lib/log.ts';
 import { GitStore } from '../../src/versions/store.ts';
 // Test and bench need the same thing: certificates like those that agents make for themselves.
 import { type ClientCertificate, makeClientCertificate } from '../../test/support/client-certificates.ts';
+import { fillTables, type Named } from './table-repositories.ts';
 
 export const VERSIONS = 20;
 /** The version that every node gets: the highest of those made here. */
@@ -94,7 +95,7 @@ export function filesOf(minor: number): { path: string; content: Buffer }[] {
 
 /**
  * Fills `folder` with a fleet. As many of its nodes can connect as there are identities.
- * @param databaseUrl an empty database of PostgreSQL for the rows; null for SQLite
+ * @param databaseUrl an empty database of PostgreSQL for the rows and the repositories; null for SQLite and folders
  */
 export async function makeFleet(
   folder: string,
@@ -108,11 +109,13 @@ export async function makeFleet(
     // All names have the same length, so that all answers have it too.
     name: `configuration-${String(at).padStart(4, '0')}`,
   }));
-  copyRepositories(template, join(folder, 'repos/configurations'), configurations);
+  if (databaseUrl === null) copyRepositories(template, join(folder, 'repos/configurations'), configurations);
+  else mkdirSync(join(folder, 'repos'), { recursive: true });
   const nodes = planNodes(size.nodes, configurations, identities);
   const database = await openDatabase({ dataDir: join(folder, 'data'), databaseUrl });
   try {
     await insertRows(database, configurations, nodes);
+    if (databaseUrl !== null) await fillTables(database, template, configurations);
   } finally {
     await database.close();
   }
@@ -143,11 +146,6 @@ function copyRepositories(template: string, target: string, configurations: read
     }
     writeFileSync(join(gitdir, 'config'), settings.replace(/(\tid = )".*"/, `$1"${id}"`));
   }
-}
-
-interface Named {
-  id: string;
-  name: string;
 }
 
 interface PlannedNode {

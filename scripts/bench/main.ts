@@ -24,6 +24,7 @@ import { formatMachine, formatReport, type Measured, makeReport } from './report
 import { formatReviewing, measureReviewing } from './reviewing.ts';
 import { formatScale, type ScaleRow } from './scale.ts';
 import { type Effort, FULL, QUICK, SCENARIOS, type Scenario, SMALL } from './scenarios.ts';
+import { formatServers, measureServers } from './servers.ts';
 import { formatStart, measureStart } from './start.ts';
 import { type Hosted, measureLists, measureVersions } from './versions.ts';
 import { formatWorkers, measureWorkers } from './workers.ts';
@@ -65,6 +66,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['previews', part(measurePreviews, formatPreviews)],
   ['console', part(measureConsole, formatConsole)],
   ['postgres', part(measurePostgres, formatPostgres)],
+  ['servers', part(measureServers, formatServers)],
   ['attacks', part(measureAttacks, formatAttacks)],
 ]);
 const PARTS = ['polls', 'versions', ...OWN_PARTS.keys()];

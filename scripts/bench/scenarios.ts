@@ -81,6 +81,23 @@ export interface Effort {
   previews: PreviewAmounts;
   console: ConsoleAmounts;
   postgres: PostgresAmounts;
+  servers: ServersAmounts;
+}
+
+/** The amounts of the part on several servers. */
+export interface ServersAmounts {
+  /** The number of configurations, and of nodes that poll. */
+  configurations: number;
+  /** How many publishes are looked for at each of two servers. */
+  publishes: number;
+  /** The number of versions of the repository that is cloned, and how often each way to clone it is measured. */
+  versions: number;
+  clones: number;
+  /** How often each way to start is measured. */
+  starts: number;
+  /** The bytes of a large version, and how many are uploaded to each server. */
+  uploadBytes: number;
+  uploads: number;
 }
 
 /** The amounts of the part on PostgreSQL. */
@@ -173,6 +190,11 @@ export const FULL: Effort = {
     ...{ checkIns: 100_000, checkInRounds: 3 },
     ...{ reporters: 600, reportsPerSecond: 1_000, reportSeconds: 60 },
   },
+  // A version has at most 50 MiB.
+  servers: {
+    ...{ configurations: 1_000, publishes: 50, versions: 200, clones: 5, starts: 3 },
+    ...{ uploadBytes: 50 * 1024 ** 2, uploads: 5 },
+  },
 };
 export const QUICK: Effort = {
   connections: 8,
@@ -193,5 +215,9 @@ export const QUICK: Effort = {
   postgres: {
     ...{ checkIns: 5_000, checkInRounds: 2 },
     ...{ reporters: 100, reportsPerSecond: 100, reportSeconds: 3 },
+  },
+  servers: {
+    ...{ configurations: 100, publishes: 5, versions: 40, clones: 2, starts: 1 },
+    ...{ uploadBytes: 5 * 1024 ** 2, uploads: 2 },
   },
 };
