@@ -33,6 +33,8 @@ export class TableObjects implements ObjectBackend {
   }
 
   async read(gitdir: string, oid: string): Promise<ReadContent> {
+    // What is cached of a repository that was removed must not be answered any more.
+    await this.shared.idOf(gitdir);
     const cached = await readLooseObject(this.cache, gitdir, oid).catch(() => null);
     if (cached !== null) return { ...cached, isProven: true };
     const stored = await this.fetch(gitdir, oid);

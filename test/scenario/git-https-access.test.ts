@@ -7,6 +7,7 @@ import type { Client } from '../support/client.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { fetchRequest, type GitClient, gitClient, packet } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
+import { saveParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { expectProblem } from '../support/replies.ts';
 
@@ -134,7 +135,7 @@ describe('access to /git', () => {
     });
 
     it('lets parameters fall back to the configuration, and asks for a grant of their own on composites', async () => {
-      hawser.git('', 'init', '-q', '--bare', 'parameters/web.git');
+      await saveParameters(hawser, { configuration: 'web', content: 'parameters: {}' });
       const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
       const user = await makeUser(hawser, { username: 'fallback', permissions: [], grants });
       const { token: both } = await tokenOf(user, ['configurations.grants']);

@@ -362,7 +362,7 @@ describe('many nodes with parameters', function () {
 describe('a scope type that is disabled', function () {
   this.timeout(60_000);
 
-  it('takes no part in what nodes get', async () => {
+  itOnSqlite('takes no part in what nodes get', async () => {
     const hawser = await startHawser();
     try {
       const { prod } = await prepare(hawser);

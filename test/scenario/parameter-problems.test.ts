@@ -5,6 +5,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { CONFIGURATIONS } from '../support/configurations.ts';
 import { withDatabase } from '../support/database.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, saveParameters } from '../support/parameter-files.ts';
@@ -87,20 +88,25 @@ describe('the list of nodes', function () {
       expect(await counts()).to.deep.equal({ app: 2, db: 0, own: 0, web: 3 });
     });
 
-    it('shows none where the configuration brings its own parameters, or no version fits any more', async () => {
-      await publishBlocks(hawser.admin, 'free', { '1.0.0': DECLARED });
-      await assign(hawser, nodes.own, 'free');
-      await assign(hawser, nodes.web, 'free');
-      expect(await withProblems()).to.equal('app own web');
-      await ok(
-        200,
-        hawser.admin.call('PATCH', `${CONFIGURATIONS}/free`, { json: { useServerManagedParameters: false } }),
-      );
-      expect(await withProblems()).to.equal('app');
-      hawser.git('configurations/site.git', 'tag', '-d', 'v1.0.0');
-      await eventually(async () => expect(await counts()).to.deep.equal({ app: 0, db: 0, own: 0, web: 0 }));
-      expect(await withProblems()).to.equal('');
-    });
+    itOnSqlite(
+      'shows none where the configuration brings its own parameters, or no version fits any more',
+      async () => {
+        await publishBlocks(hawser.admin, 'free', { '1.0.0': DECLARED });
+        await assign(hawser, nodes.own, 'free');
+        await assign(hawser, nodes.web, 'free');
+        expect(await withProblems()).to.equal('app own web');
+        await ok(
+          200,
+          hawser.admin.call('PATCH', `${CONFIGURATIONS}/free`, {
+            json: { useServerManagedParameters: false },
+          }),
+        );
+        expect(await withProblems()).to.equal('app');
+        hawser.git('configurations/site.git', 'tag', '-d', 'v1.0.0');
+        await eventually(async () => expect(await counts()).to.deep.equal({ app: 0, db: 0, own: 0, web: 0 }));
+        expect(await withProblems()).to.equal('');
+      },
+    );
 
     it('takes a filter by problems, beside all others', async () => {
       await assign(hawser, nodes.web, 'site');
@@ -156,7 +162,7 @@ describe('the list of nodes', function () {
       expect(await withoutProblems()).to.equal('app db new web');
     });
 
-    it('says null of a node whose files cannot be read, until they can', async () => {
+    itOnSqlite('says null of a node whose files cannot be read, until they can', async () => {
       await saveParameters(hawser, { configuration: 'site', content: 'parameters: {port: 1}' });
       expect(await counts()).to.deep.equal({ app: 1, db: 0, own: 0, web: 0 });
       const folder = join(hawser.reposDir, 'parameters', 'site.git');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { MAIN } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -180,15 +181,18 @@ describe('parameter files are read', function () {
       expect(await labels('?skip=100')).to.deep.equal([]);
     });
 
-    it('with those of a value that nobody has defined, and without those of a scope type that is gone', async () => {
-      const gone = new Outside(hawser, 'web', 'parameters');
-      const tree = gone.tree(gone.folderOf('x', gone.file('parameters.yaml', 'parameters: {}\n')));
-      const commit = gone.git('commit-tree', tree, '-m', 'Of a scope type that was deleted');
-      gone.git('tag', '-a', 'Removed/x/v1.0.0', '-m', 'Removed/x 1.0.0', commit);
-      gone.git('tag', '-a', 'Environment/x/v1.0.0', '-m', 'Environment/x 1.0.0', commit);
-      await eventually(async () => expect(await labels()).to.include('Environment x 1.0.0 Published'));
-      expect((await labels()).join()).to.not.include('Removed');
-    });
+    itOnSqlite(
+      'with those of a value that nobody has defined, and without those of a scope type that is gone',
+      async () => {
+        const gone = new Outside(hawser, 'web', 'parameters');
+        const tree = gone.tree(gone.folderOf('x', gone.file('parameters.yaml', 'parameters: {}\n')));
+        const commit = gone.git('commit-tree', tree, '-m', 'Of a scope type that was deleted');
+        gone.git('tag', '-a', 'Removed/x/v1.0.0', '-m', 'Removed/x 1.0.0', commit);
+        gone.git('tag', '-a', 'Environment/x/v1.0.0', '-m', 'Environment/x 1.0.0', commit);
+        await eventually(async () => expect(await labels()).to.include('Environment x 1.0.0 Published'));
+        expect((await labels()).join()).to.not.include('Removed');
+      },
+    );
 
     it('none of a configuration without parameters, and 404 to who may not read them', async () => {
       await publishConfiguration(hawser.admin, 'bare', { '1.0.0': { [MAIN]: 'resources: []\n' } });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Client, Form, Reply } from '../support/client.ts';
+import { describeOnSqlite, itOnSqlite } from '../support/engine.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { makeUser } from '../support/people.ts';
 
@@ -142,7 +143,7 @@ describe('a node pulls what is assigned to it', () => {
     expect((await node.client.get(path)).headers['content-type']).to.equal('application/yaml');
   });
 
-  it('answers 404 no_eligible_version once its version is gone', async () => {
+  itOnSqlite('answers 404 no_eligible_version once its version is gone', async () => {
     await publishConfiguration(hawser.admin, 'fleeting', { '1.0.0': { 'main.dsc.yaml': 'x' } });
     await assign('fleeting');
     expect((await checksum()).status).to.equal(200);
@@ -158,7 +159,7 @@ describe('a node pulls what is assigned to it', () => {
   });
 });
 
-describe('the checksum changes when and only when what the node gets does', () => {
+describeOnSqlite('the checksum changes when and only when what the node gets does', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let path: string;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { publishWithChildren } from '../support/composites.ts';
 import { create, MAIN, publish } from '../support/configurations.ts';
+import { itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationId, saveParameters } from '../support/parameter-files.ts';
@@ -179,7 +180,7 @@ describe("the resolution of a node's parameters", function () {
     expect(await problemsShown()).to.equal(0);
   });
 
-  it('is 404 where no version fits, which is no fault of the node', async () => {
+  itOnSqlite('is 404 where no version fits, which is no fault of the node', async () => {
     const id = await make('fleeting', DECLARING, '1.0.0');
     await assign(hawser, node, 'fleeting');
     expect(await problemsShown()).to.equal(2);

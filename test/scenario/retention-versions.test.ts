@@ -18,7 +18,7 @@ import {
   publish,
   versionsOf,
 } from '../support/configurations.ts';
-import { itOnSqlite } from '../support/engine.ts';
+import { ENGINE, itOnSqlite } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -115,9 +115,11 @@ describe('the cleanup of configurations', function () {
       expect((await client.run('-C', clone, 'log', '--format=%H')).output.trim()).to.equal(kept.commit);
       expect((await client.run('-C', clone, 'cat-file', '-e', blob)).code).to.not.equal(0);
       expect((await client.run('-C', clone, 'fsck', '--strict')).code).to.equal(0);
-      // As the maintenance will, once the objects are old enough.
-      hawser.git('configurations/web.git', 'gc', '--prune=now', '--quiet');
-      expect(() => hawser.git('configurations/web.git', 'cat-file', '-e', blob)).to.throw();
+      // As the maintenance will, once the objects are old enough. In PostgreSQL they are pruned (pruning.test.ts).
+      if (ENGINE === 'sqlite') {
+        hawser.git('configurations/web.git', 'gc', '--prune=now', '--quiet');
+        expect(() => hawser.git('configurations/web.git', 'cat-file', '-e', blob)).to.throw();
+      }
       hawser.git('configurations/web.git', 'fsck', '--strict');
       const own = await hawser.admin.get(fileOf('web', '2.0.0', 'own.txt'));
       expect(own.text).to.equal('web 2.0.0\n');
@@ -281,7 +283,7 @@ describe('the cleanup of configurations', function () {
       .and.not.contain('/');
   });
 
-  it('works without git, and the run says that nothing was repacked', async () => {
+  itOnSqlite('works without git, and the run says that nothing was repacked', async () => {
     const other = await startHawser({ PATH: '/nowhere' });
     try {
       await publishVersions(other.admin, 'web', '1.0.0', '1.1.0');

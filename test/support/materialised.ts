@@ -36,7 +36,8 @@ export function isThere(root: string, databaseUrl: string | null, repository: st
   try {
     return existsSync(materialisedFolder(root, databaseUrl, repository));
   } catch (error) {
-    if (String(error).includes('The repository is not on the disk')) return false;
+    const { stdout } = error as { stdout?: Buffer };
+    if (stdout?.includes('The repository is not on the disk')) return false;
     throw error;
   }
 }

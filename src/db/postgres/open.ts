@@ -90,12 +90,8 @@ async function assemble(
   };
   const keeper = new Keeper(connections);
   const afterwards = new Afterwards(log);
-  const locks = new Sections({
-    connect: () => connectTo(writes),
-    max: SECTIONS,
-    keeper,
-    catchUp: async () => changes.catchUp('now'),
-  });
+  const catchUp = async () => changes.catchUp('now');
+  const locks = new Sections({ connect: () => connectTo(writes), max: SECTIONS, keeper, catchUp });
   const sharedBy = (lane: Lane) => ({
     lane,
     askOutcome: askOutcome(connections),
