@@ -3,7 +3,7 @@
 import type { Client } from '../../test/support/client.ts';
 import { bareCommits } from './bare-commits.ts';
 import { manyRounds } from './list-timing.ts';
-import { expect } from './probe.ts';
+import { expect, signIn } from './probe.ts';
 import { ACTS, begin } from './publishing.ts';
 import { type ScaleRow, scaleRow } from './scale.ts';
 import { METRICS_TOKEN, type SharedSite, type Stage } from './servers.ts';
@@ -17,8 +17,10 @@ const COUNTED = 5;
 
 export async function measureBareCommits(
   { cluster, effort }: Stage,
-  { clients: [client] }: SharedSite,
+  { servers: [server] }: SharedSite,
 ): Promise<ScaleRow[]> {
+  // The server has ended connections that nobody used while others were measured.
+  const client = await signIn(server.endpoint);
   const author = { client, name: NAME };
   await begin(author);
   let minor = 0;
@@ -43,6 +45,7 @@ export async function measureBareCommits(
     }
   } finally {
     await bare.close();
+    client.close();
   }
   return ACTS.map(({ what }, at) =>
     scaleRow(what, `${commits[at]} bare commits : ${what}`, times[at] ?? { few: [], many: [] }, null),
