@@ -85,17 +85,13 @@ export class CacheFolders {
     this.brought.set(gitdir, { state, stamp: this.stampOf(gitdir) });
   }
 
+  /** Makes the objects of the folder those that PostgreSQL has. */
   private async fetchObjects(gitdir: string, id: string): Promise<void> {
-    const oids = await this.shared.reader.objectIds(id);
-    const folders = new Map<string, ReadonlySet<string>>();
-    const filesIn = (folder: string) => {
-      const known = folders.get(folder);
-      if (known) return known;
-      const names = new Set(this.fs.readdirNow(join(gitdir, 'objects', folder)).map(({ name }) => name));
-      folders.set(folder, names);
-      return names;
-    };
-    const absent = oids.filter((oid) => !filesIn(oid.slice(0, 2)).has(oid.slice(2)));
+    const oids = new Set((await this.shared.reader.objectTypes(id)).keys());
+    const cached = listObjects(this.fs, gitdir);
+    // What was pruned in PostgreSQL must not be fetched from here by whoever knows its id.
+    for (const oid of cached) if (!oids.has(oid)) await this.fs.discardFile(loosePath(gitdir, oid));
+    const absent = [...oids].filter((oid) => !cached.has(oid));
     for await (const objects of this.shared.reader.readObjects(id, absent))
       await forEachOf(objects, WRITES_AT_ONCE, ({ oid, deflated }) =>
         this.fs.writeFile(loosePath(gitdir, oid), deflated),
@@ -106,4 +102,17 @@ export class CacheFolders {
     const stats = this.fs.lstatNow(join(gitdir, 'packed-refs'));
     return stats ? `${stats.ino} ${stats.mtimeNs} ${stats.size}` : '';
   }
+}
+
+/** The ids of the loose objects of a repository. */
+function listObjects(fs: AtomicFs, gitdir: string): Set<string> {
+  const folders = fs.readdirNow(join(gitdir, 'objects')).filter(({ name }) => /^[0-9a-f]{2}$/.test(name));
+  return new Set(
+    folders.flatMap((folder) =>
+      fs
+        .readdirNow(join(gitdir, 'objects', folder.name))
+        .filter(({ name }) => /^[0-9a-f]{38}$/.test(name))
+        .map(({ name }) => folder.name + name),
+    ),
+  );
 }

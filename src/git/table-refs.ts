@@ -42,7 +42,7 @@ export class TableRefs implements RefBackend {
   private known: Committed | null | undefined;
   /** Whether others may have moved refs since that was read. */
   private isDoubted = false;
-  /** How often the feed has told of this repository. */
+  /** How often the feed has told of this repository, or this process has committed. */
   private told = 0;
   private staged: Staged | null = null;
   /** What the transaction that was sent last makes. */
@@ -143,6 +143,7 @@ export class TableRefs implements RefBackend {
 
   settle(): void {
     if (this.sent === null) return;
+    this.told += 1;
     const { state } = this.sent.repository;
     // The feed may have told it already. The moves are the same, and so is what is known.
     if (this.known?.repository.state !== state) this.own.add(state);
@@ -235,10 +236,11 @@ export class TableRefs implements RefBackend {
     const { told, known } = this;
     const found = known === undefined ? undefined : await this.shared.reader.find(this.ref);
     if (known === undefined || found?.state !== known?.repository.state) {
-      this.known = (await this.shared.reader.refs(this.ref)) ?? null;
+      const read = (await this.shared.reader.refs(this.ref)) ?? null;
+      // What was committed or told meanwhile may be newer than what was read.
+      if (this.known === known) this.known = read;
       this.noteId(this.known?.repository.id ?? null);
     }
-    // What was told meanwhile may be older or newer than what was read.
     this.isDoubted = told !== this.told;
   }
 }

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import type { Reply } from '../support/client.ts';
 import { COMPOSITES, compositeOf, createComposite } from '../support/composites.ts';
 import { addVersion, CONFIGURATIONS, create, versionsOf } from '../support/configurations.ts';
+import { withDatabase } from '../support/database.ts';
+import { itOnPostgres, itOnSqlite } from '../support/engine.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
@@ -98,24 +101,42 @@ describe('a change of a version', () => {
   const HAWSER_METRICS_TOKEN = 'a-token-for-the-metrics';
   const headers = { Authorization: `Bearer ${HAWSER_METRICS_TOKEN}` };
 
-  it('is told to the caches and to the audit trail in one commit', async () => {
+  const changesOf = (hawser: Hawser): [number, () => Promise<Reply>][] => [
+    [201, () => addVersion(hawser.admin, 'web', { version: '2.0.0' })],
+    [200, () => hawser.admin.put(`${versionsOf('web')}/2.0.0/publish`)],
+    [204, () => hawser.admin.delete(`${versionsOf('web')}/1.0.0`)],
+    [200, () => withdraw(hawser.admin, 'web', '2.0.0')],
+    [204, () => offerAgain(hawser.admin, 'web', '2.0.0')],
+  ];
+
+  itOnSqlite('is told to the caches and to the audit trail in one commit', async () => {
     const hawser = await startHawser({ HAWSER_METRICS_TOKEN });
     const commits = async () => {
       const { text } = await hawser.client().get('/metrics', headers);
       return Number(/^hawser_database_write_duration_seconds_count (\d+)/m.exec(text)?.[1]);
     };
     await ok(201, create(hawser.admin, 'web'));
-    const changes: [number, () => Promise<Reply>][] = [
-      [201, () => addVersion(hawser.admin, 'web', { version: '2.0.0' })],
-      [200, () => hawser.admin.put(`${versionsOf('web')}/2.0.0/publish`)],
-      [204, () => hawser.admin.delete(`${versionsOf('web')}/1.0.0`)],
-      [200, () => withdraw(hawser.admin, 'web', '2.0.0')],
-      [204, () => offerAgain(hawser.admin, 'web', '2.0.0')],
-    ];
-    for (const [status, change] of changes) {
+    for (const [status, change] of changesOf(hawser)) {
       const before = await commits();
       await ok(status, change());
       expect((await commits()) - before, `${change}`).to.equal(1);
+    }
+    await hawser.close();
+  });
+
+  itOnPostgres('is one commit with its refs, the feed and its audit entry', async () => {
+    const hawser = await startHawser();
+    await ok(201, create(hawser.admin, 'web'));
+    for (const [status, change] of changesOf(hawser)) {
+      await ok(status, change());
+      // Rows of one transaction have its number.
+      const { rows } = await withDatabase(hawser, ({ read }) =>
+        sql<{ entry: string; feed: string; refs: string }>`select
+          (select xmin::text from audit_entries order by seq desc limit 1) as entry,
+          (select xmin::text from changes order by seq desc limit 1) as feed,
+          (select xmin::text from git_repositories where name = 'web') as refs`.execute(read),
+      );
+      expect(new Set(Object.values(rows[0] ?? {})), `${change}`).to.have.property('size', 1);
     }
     await hawser.close();
   });

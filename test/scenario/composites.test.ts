@@ -424,7 +424,6 @@ describe('an author deletes a composite', () => {
 
   after(() => hawser.close());
 
-  const folderOf = (name: string) => join(hawser.reposDir, 'composites', `${name}.git`);
   const grantsOn = (id: string) =>
     withDatabase(hawser, ({ read }) =>
       read.selectFrom('grants').select('level').where('resource_id', '=', id).execute(),
@@ -437,7 +436,7 @@ describe('an author deletes a composite', () => {
     await ok(204, hawser.admin.delete(compositeOf('gone')));
     await expectProblem(hawser.admin.get(compositeOf('gone')), 404, 'not_found');
     await expectProblem(hawser.admin.delete(compositeOf('gone')), 404, 'not_found');
-    expect(existsSync(folderOf('gone'))).to.equal(false);
+    expect(hawser.has('composites/gone.git')).to.equal(false);
     expect(await grantsOn(id)).to.deep.equal([]);
     const again = await ok(201, createComposite(hawser.admin, 'GONE'));
     expect(again).to.include({ versionCount: 0, name: 'GONE' });
@@ -467,7 +466,7 @@ describe('an author deletes a composite', () => {
     const statuses = (await Promise.all(deletions)).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([204, ...Array(19).fill(404)]);
     for (const { status, text } of await Promise.all(writes)) expect(status, text).to.be.oneOf([201, 404]);
-    expect(existsSync(folderOf('race'))).to.equal(false);
+    expect(hawser.has('composites/race.git')).to.equal(false);
     await ok(201, createComposite(hawser.admin, 'race'));
   });
 

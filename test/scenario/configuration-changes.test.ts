@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
@@ -166,7 +164,6 @@ describe('somebody deletes a configuration', () => {
 
   after(() => hawser.close());
 
-  const folderOf = (name: string) => join(hawser.reposDir, 'configurations', `${name}.git`);
   const remove = (name: string, client = hawser.admin) => client.delete(of(name));
 
   it('after which it is gone everywhere, and a start does not bring it back', async () => {
@@ -193,7 +190,7 @@ describe('somebody deletes a configuration', () => {
       const list = await hawser.admin.get(CONFIGURATIONS);
       expect(list.json.map(({ name }: { name: string }) => name)).to.deep.equal(['stays']);
       expect(list.headers['x-total-count']).to.equal('1');
-      expect(existsSync(folderOf('gone'))).to.equal(false);
+      expect(hawser.has('configurations/gone.git')).to.equal(false);
     };
     await isGone();
     const node = await hawser.registerNode('gone.example.org');
@@ -315,7 +312,7 @@ describe('somebody deletes a configuration', () => {
       for (const { status, text } of replies) expect([200, 201, 204, 404, 409], text).to.include(status);
       expect(replies.filter(({ status }) => status === 204).length).to.equal(1);
       await expectProblem(hawser.admin.get(of('storm')), 404, 'not_found');
-      expect(existsSync(folderOf('storm'))).to.equal(false);
+      expect(hawser.has('configurations/storm.git')).to.equal(false);
     }
     expect((await hawser.client().get('/health/ready')).json.checks.repositories).to.equal('Ok');
   });
@@ -335,7 +332,7 @@ describe('somebody deletes a configuration', () => {
       const removed = replies.filter(({ status }) => status === 204).length;
       const isThere = (await hawser.admin.get(of('phoenix'))).status === 200;
       expect(1 + made - removed, 'each of them removed one').to.equal(isThere ? 1 : 0);
-      expect(existsSync(folderOf('phoenix'))).to.equal(isThere);
+      expect(hawser.has('configurations/phoenix.git')).to.equal(isThere);
       if (isThere) await ok(200, hawser.admin.get(fileOf('phoenix', '1.0.0', MAIN)));
       if (isThere) await ok(204, remove('phoenix'));
     }

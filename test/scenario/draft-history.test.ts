@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { addVersion, create, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { refsOf, remove, save, versionOf } from '../support/draft-files.ts';
 import { itOnSqlite } from '../support/engine.ts';
+import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { Outside } from '../support/outside.ts';
@@ -130,11 +131,18 @@ describe('the history of an edited draft', () => {
       ...edits('kept', '1.3.0'),
     ]);
     // The server may be repacking, too.
-    await eventually(async () => git('kept', 'gc', '--prune=now', '--quiet'), 20_000);
+    await eventually(() => eraseUnreachable(hawser, 'configurations/kept.git'), 20_000);
     expect(git('kept', 'fsck', '--strict')).to.equal('');
     for (const commit of gone) expect(() => git('kept', 'cat-file', '-e', commit)).to.throw();
     const clone = `${hawser.folder}/clone`;
-    git('kept', 'clone', '--quiet', '--mirror', `file://${hawser.reposDir}/configurations/kept.git`, clone);
+    git(
+      'kept',
+      'clone',
+      '--quiet',
+      '--mirror',
+      `file://${hawser.folderOf('configurations/kept.git')}`,
+      clone,
+    );
     expect(git('kept', '-C', clone, 'fsck', '--strict')).to.equal('');
     expect((await ok(200, hawser.admin.get(versionOf('kept', '1.4.0')))).createdBy).to.equal('admin');
   });

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { addVersion, MAIN, versionsOf } from '../support/configurations.ts';
+import { eraseUnreachable } from '../support/erasing.ts';
 import { type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { grant, makeUser } from '../support/people.ts';
@@ -56,7 +57,7 @@ describe('a removed version and a deleted draft', function () {
     for (const id of removed) expect(await fetch(id), id).to.include({ code: 0 });
 
     await hawser.server.close();
-    hawser.git(`${REPOSITORY}.git`, 'gc', '--prune=now');
+    await eraseUnreachable(hawser, `${REPOSITORY}.git`);
     await hawser.restart();
     client.close();
     const other = gitClient(hawser);

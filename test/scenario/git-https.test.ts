@@ -3,11 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { withDatabase } from '../support/database.ts';
+import { createComposite } from '../support/composites.ts';
 import { itOnSqlite } from '../support/engine.ts';
 import { filesIn, type GitClient, gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { saveParameters } from '../support/parameter-files.ts';
+import { ok } from '../support/replies.ts';
 import { unzip } from '../support/unzip.ts';
 
 const BINARY = Buffer.from([0, 255, 13, 10, 0, 1, 2, 3]);
@@ -138,7 +139,7 @@ describe('stock git reads over HTTPS', function () {
   });
 
   it('clones an empty composite and the parameters of a configuration, once they exist', async () => {
-    await addComposite(hawser, 'stack');
+    await ok(201, createComposite(hawser.admin, 'stack'));
     const { code, output } = await client.run('clone', client.url('composites/stack', token), 'stack');
     expect(code, output).to.equal(0);
     expect(output).to.include('You appear to have cloned an empty repository');
@@ -186,17 +187,4 @@ function latin1(files: Record<string, string | Buffer>): Record<string, string> 
     Buffer.from(content as string).toString('latin1'),
   ]);
   return Object.fromEntries(entries);
-}
-
-/** A composite as its creation leaves it: no version yet, so nothing for HEAD to point at. */
-async function addComposite(hawser: Hawser, name: string): Promise<void> {
-  const now = Date.now();
-  await withDatabase(hawser, async ({ write }) => {
-    const row = { id: crypto.randomUUID(), name, name_key: name, description: null };
-    await write
-      .insertInto('composites')
-      .values({ ...row, created_at: now, updated_at: now } as never)
-      .execute();
-  });
-  hawser.git('', 'init', '-q', '--bare', '-b', 'main', `composites/${name}.git`);
 }

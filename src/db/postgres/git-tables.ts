@@ -86,7 +86,9 @@ export class PostgresGitTables extends PostgresGitReader implements GitTables {
       await sql`delete from git_objects where repository_id = ${id} and oid = any(${some}::bytea[])
         and created_at < now() - ${GRACE}`.execute(this.handles.writeNow);
     }
-    await sql`update git_repositories set pruned_at = now() where id = ${id}`.execute(this.handles.writeNow);
+    // With another state the caches of all servers drop these objects too, when they are used next.
+    await sql`update git_repositories set pruned_at = now(), state = case when ${oids.length > 0}
+      then gen_random_uuid() else state end where id = ${id}`.execute(this.handles.writeNow);
   }
 
   async pruneRemoved(): Promise<void> {
