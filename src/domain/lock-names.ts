@@ -8,6 +8,12 @@ type Kind = 'configurations' | 'composites' | 'parameters';
 /** This lock is held while a resource of the API is checked against If-Match and written. */
 export const resourceLock = (path: string) => `resource ${path}`;
 
+/**
+ * Whether the holder of a lock judges by what is in memory, such as the versions of other repositories. Whoever holds that of
+ * a resource goes by rows.
+ */
+export const judgesByMemory = (lock: string) => !lock.startsWith(resourceLock(''));
+
 /** This lock is held while a configuration or composite is created or deleted, which takes several steps. */
 export const nameLock = (kind: Kind, name: string) => `name ${kind}/${name.toLowerCase()}`;
 

@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { PoolClient } from 'pg';
+import { judgesByMemory } from '../../domain/lock-names.ts';
 import { SECOND } from '../../lib/clock.ts';
 import { LocalLocks, type LockMode, Locks, type Release } from '../../lib/locks.ts';
 import { keyOfLock } from './advisory-keys.ts';
@@ -37,7 +38,7 @@ export interface SectionOptions {
   max: number;
   keeper: Keeper;
   /**
-   * Is called when a lock was got, and resolves once the caches of this process know what was committed before. So a guard
+   * Is called when a lock was got whose holder judges by what is in memory, and resolves once the caches of this process know what was committed before. So a guard
    * sees all that earlier holders did, also to what the lock is not named after.
    */
   catchUp(): Promise<void>;
@@ -151,7 +152,7 @@ export class Sections extends Locks {
     work: () => Promise<T>,
   ): Promise<T> {
     try {
-      await this.options.catchUp();
+      if (judgesByMemory(key)) await this.options.catchUp();
       return await work();
     } finally {
       await this.tell(section, `select pg_advisory_unlock${MODES[mode]}(${keyOfLock(key)})`).catch(
