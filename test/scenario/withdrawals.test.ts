@@ -4,6 +4,7 @@ import { DAY } from '../../src/lib/clock.ts';
 import { entriesDuring, expectNoEntry, onlyEntry, shortly } from '../support/audit-table.ts';
 import { addVersion, CONFIGURATIONS, MAIN, publish, versionsOf } from '../support/configurations.ts';
 import { itOnSqlite } from '../support/engine.ts';
+import { eraseUnreachable } from '../support/erasing.ts';
 import { eventually } from '../support/eventually.ts';
 import { gitClient } from '../support/git-client.ts';
 import { createToken, type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
@@ -417,7 +418,7 @@ describe('withdrawing a version of a configuration', function () {
     } finally {
       client.close();
     }
-    outside.git('gc', '--prune=now', '--quiet');
+    await eraseUnreachable(hawser, 'configurations/gone.git');
     for (const blob of blobs) expect(() => outside.git('cat-file', '-e', blob)).to.throw();
     outside.git('fsck', '--strict');
     expect(await left('gone')).to.deep.equal(['1.2.0']);
