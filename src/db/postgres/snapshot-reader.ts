@@ -16,35 +16,49 @@ export interface SnapshotReader {
   close(): Promise<void>;
 }
 
-/** @throws the driver's error */
+/**
+ * The moment is that of the first query. Until then no transaction is open, for which a pooler would keep a connection from
+ * others.
+ * @throws the driver's error
+ */
 export async function openSnapshot(databaseUrl: string): Promise<SnapshotReader> {
   const client = await connect(databaseUrl);
-  await client.query(BEGIN);
+  const attempt = attemptsOn(client);
   return {
-    read: readerOf(client),
+    read: readerOf(client, attempt),
     repositories: new PostgresGitReader((text, values) =>
-      attempt(client, async () => (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows),
+      attempt(async () => (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows),
     ),
     close: () => client.end(),
   };
 }
 
 /** Queries over one connection, which takes them one after the other. */
-function readerOf(client: Client): Kysely<Schema> {
+function readerOf(client: Client, attempt: Attempt): Kysely<Schema> {
   const connection = {
-    query: (text: string, parameters: unknown[]) => attempt(client, () => client.query(text, parameters)),
+    query: (text: string, parameters: unknown[]) => attempt(() => client.query(text, parameters)),
     release: () => undefined,
   };
   const pool = { connect: async () => connection, end: async () => undefined };
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
+type Attempt = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** A query that fails ends the transaction, so what is read after it is of a later moment. */
-async function attempt<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await client.query(`rollback; ${BEGIN}`).catch(() => undefined);
-    throw error;
-  }
+function attemptsOn(client: Client): Attempt {
+  let isBegun = false;
+  return async (work) => {
+    try {
+      // The driver carries out one query after the other, so this one goes first.
+      const begun = isBegun ? undefined : client.query(BEGIN);
+      isBegun = true;
+      await begun;
+      return await work();
+    } catch (error) {
+      isBegun = false;
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  };
 }
