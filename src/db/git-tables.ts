@@ -66,8 +66,6 @@ export interface GitReader {
   readObject(repositoryId: string, oid: string): Promise<StoredObject | null>;
   /** Those of these objects that are there, in groups of some MiB, or of one object that is larger. */
   readObjects(repositoryId: string, oids: readonly string[]): AsyncIterable<readonly StoredObject[]>;
-  /** The ids of all objects of a repository. */
-  objectIds(repositoryId: string): Promise<string[]>;
   /** The types of all objects of a repository, by their ids. */
   objectTypes(repositoryId: string): Promise<Map<string, string>>;
 }

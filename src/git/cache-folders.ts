@@ -17,7 +17,7 @@ import { gitdirOf, makeSkeleton } from './repository-layout.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
 import type { RepositoryRef, RepositorySettings } from './types.ts';
 
-/** Without `peeled`, git finds out by itself what a tag leads to. */
+/** The word `peeled` is left out, so that git finds out by itself what a tag leads to. */
 const PACKED_HEADER = '# pack-refs with: sorted ';
 const WRITES_AT_ONCE = 8;
 

@@ -40,7 +40,7 @@ export interface RefBackend {
    * @returns false, with nothing changed, when the ref has another value than `from`
    */
   move(move: RefMove): Promise<boolean>;
-  /** Moves a ref, whatever becomes of the holder's work. @returns as `move` */
+  /** Does what `move` does. A ref in a folder stays moved, whatever becomes of the holder's work. @returns as `move` */
   moveForGood(move: RefMove): Promise<boolean>;
   /**
    * Removes versions for good. History is first made to end at these commits.

@@ -5,7 +5,7 @@ import { HawserError } from '../lib/errors.ts';
 import type { RepositoryProblem } from './types.ts';
 
 export class Absences {
-  /** By kind and name. */
+  /** The key is the kind and the name. */
   private readonly missing = new Map<string, RepositoryRef>();
   /** Those that were removed in good order. A reader who comes too late is no sign of a fault. */
   private readonly removed = new Set<string>();

@@ -1,6 +1,7 @@
 /**
- * Making, adopting and deleting a configuration or a composite: the row that makes it known, and its repositories. A
- * repository is made before its row, and removed after it; what a crash leaves of either is put right by reconcile.ts.
+ * Making, adopting and deleting a configuration or a composite: the row that makes it known, and its repositories. In
+ * PostgreSQL one commit makes or removes both. A folder is made before its row, and removed after it; what a crash leaves
+ * of either is put right by reconcile.ts.
  */
 
 import type { Database, Db } from '../db/database.ts';

@@ -39,7 +39,7 @@ export async function inspectStored(
   const stored = await reader.refs(ref);
   if (stored === undefined) throw missingRepository();
   const { repository, refs } = stored;
-  const oids = await reader.objectIds(repository.id);
+  const oids = [...(await reader.objectTypes(repository.id)).keys()];
   const known = await readAll(reader.readObjects(repository.id, oids), new Set(repository.shallow));
   const present = new Set(oids);
   const { seen, faults } = await walkObjects(refs, (link) => {

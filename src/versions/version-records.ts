@@ -52,7 +52,7 @@ export async function deleteVersions<K extends RepositoryKind, V extends { ref: 
     try {
       if (gone.length > 0) await recordChanges(database, owner, { writer, actor }, entries);
     } finally {
-      // In PostgreSQL the versions go with the commit of the entries, or stay.
+      // In PostgreSQL the versions are removed by the commit of the entries. If it fails, they stay.
       onGone(gone.filter(isGone));
     }
   }

@@ -10,7 +10,6 @@ const SELECT_ALL = `${SELECT} order by kind, name`;
 /** One statement, so that the state and the refs are those of one moment. */
 const SELECT_REFS = `select ${COLUMNS}, (select json_object_agg(r.name, encode(r.oid, 'hex')) from git_refs r
     where r.repository_id = one.id) from (${SELECT_ONE}) one`;
-const SELECT_OIDS = `select encode(oid, 'hex') from git_objects where repository_id = $1`;
 const SELECT_TYPES = `select encode(oid, 'hex'), type from git_objects where repository_id = $1`;
 const SELECT_SIZES = `select encode(p.oid, 'hex'), sum(length(p.bytes)) from git_object_parts p
   where p.repository_id = $1 and p.oid = any($2::bytea[]) group by p.oid`;
@@ -71,10 +70,6 @@ export class PostgresGitReader implements GitReader {
 
   async objectTypes(repositoryId: string): Promise<Map<string, string>> {
     return new Map((await this.query(SELECT_TYPES, [repositoryId])) as [oid: string, type: string][]);
-  }
-
-  async objectIds(repositoryId: string): Promise<string[]> {
-    return (await this.query(SELECT_OIDS, [repositoryId])).map(([oid]) => oid as string);
   }
 
   private async fetch(repositoryId: string, oids: readonly string[]): Promise<StoredObject[]> {

@@ -61,7 +61,7 @@ async function addRepositories(
     const stored = await repositories.refs(name);
     if (stored === undefined) continue;
     const { id } = stored.repository;
-    const objects = repositories.readObjects(id, await repositories.objectIds(id));
+    const objects = repositories.readObjects(id, [...(await repositories.objectTypes(id)).keys()]);
     counts.refs += await addRepository(parts, stored, objects);
   }
   return counts;

@@ -88,7 +88,7 @@ function describeMissing(kind: RepositoryKind, name: string): Finding {
   return faultOf(`${kind}/${name}`, 'there is a row and no repository', remedy);
 }
 
-/** In PostgreSQL a row and its repository come and go by one commit. */
+/** In PostgreSQL one commit makes a row and its repository, and one removes both. */
 function describeRowless(kind: RepositoryKind, name: string): Finding {
   const remedy =
     kind === 'parameters'
