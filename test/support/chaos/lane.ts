@@ -9,6 +9,7 @@ import { ServerCluster } from '../cluster/cluster.ts';
 import type { ClusterServer } from '../cluster/server.ts';
 import type { Bench } from '../crash/acts/act.ts';
 import { checkAnswers, checkAudit, checkDatabase, checkKeys } from '../crash/checks.ts';
+import { checkMirrors, repositoriesOf } from '../crash/mirrors.ts';
 import { Model } from '../crash/model.ts';
 import { isOfOutage } from '../crash/outages.ts';
 import { type Credentials, prepareSite } from '../crash/prepare.ts';
@@ -18,7 +19,6 @@ import { openPlace } from '../engines/both.ts';
 import { eventually } from '../eventually.ts';
 import type { OwnCluster } from '../postgres.ts';
 import { type Blow, chooseBlow, strike } from './blows.ts';
-import { checkMirrors, repositoriesOf } from './mirrors.ts';
 import { retentionActs } from './retention.ts';
 import type { ChaosTally } from './tally.ts';
 

@@ -1,9 +1,7 @@
 /** Checks that everything that was acknowledged is there and complete, and that nothing is there in part. */
 
-import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { DatabasePlace } from '../../../src/db/database.ts';
 import type { Client, Target } from '../client.ts';
@@ -11,10 +9,10 @@ import { type EngineHandle, type OpenPlace, openPlace } from '../engines/both.ts
 import { countFaults } from '../engines/counts.ts';
 import { eventually } from '../eventually.ts';
 import { partsOf } from './acts/act.ts';
+import { checkMirrors, repositoriesOf } from './mirrors.ts';
 import type { Model, State } from './model.ts';
 import { Reader } from './reader.ts';
-
-const run = promisify(execFile);
+import { checkFoldersWithGit } from './repository-checks.ts';
 
 /**
  * For each kind that is listed by name: the path of the list, the member with the name, and the rows that the test
@@ -34,6 +32,8 @@ const SETTLED = 10_000;
 export interface Site extends DatabasePlace {
   client: Client;
   target: Target;
+  /** A token of somebody who may read everything. */
+  token: string;
   model: Model;
   reposDir: string;
   /** Whether a death since the last check was a power cut, which may take what was not flushed. */
@@ -54,8 +54,8 @@ const LEADING_TO = {
 };
 
 /**
- * Runs after every start. Reads through the API what requests may have changed since the last check, and checks the
- * folders on the disk.
+ * Runs after every start. Reads through the API what requests may have changed since the last check, and checks
+ * which repositories there are.
  * @returns how many states were compared
  */
 export async function checkTouched(site: Site): Promise<number> {
@@ -68,7 +68,8 @@ export async function checkTouched(site: Site): Promise<number> {
   try {
     // What a lost answer has left open is ended as soon as the database is back. Calls of nodes are counted within a second.
     await eventually(() => checkAudit(site, database, audited), SETTLED);
-    await eventually(() => checkFolders(site), SETTLED);
+    await eventually(() => checkRepositoryNames(site, database), SETTLED);
+    await eventually(async () => checkLeftovers(site), SETTLED);
     await eventually(() => checkDatabase(database), SETTLED);
   } finally {
     await database.close();
@@ -79,7 +80,11 @@ export async function checkTouched(site: Site): Promise<number> {
 /** Checks everything, whether it was checked before or not, also with stock git. */
 export async function checkAll(site: Site): Promise<number> {
   const checked = await checkAnswers(site);
-  return checked + (await checkRepositories(site));
+  const { dataDir, databaseUrl, model, reposDir, target, token } = site;
+  if (databaseUrl === null) return checked + (await checkFoldersWithGit(model, reposDir));
+  // The folder is a cache there, and what counts is what a clone gets.
+  const repositories = repositoriesOf(model, model.keys(''));
+  return checked + (await checkMirrors({ dataDir, port: target.port }, { model, token, repositories }));
 }
 
 /** What clients of one server can see, wherever the server has it from. */
@@ -157,17 +162,32 @@ function stateOf(state: State): keyof typeof LEADING_TO {
   return state.status === 'Published' ? 'Published' : 'Draft';
 }
 
-/** Checks that each repository has a row and each row has a repository, and that there are no unfinished files. */
-async function checkFolders({ client, target, model, dataDir, reposDir }: Site): Promise<void> {
+/** Checks that each repository has a row and each row has a repository. */
+async function checkRepositoryNames(site: Site, database: EngineHandle): Promise<void> {
+  const { client, target, model } = site;
+  const names = await repositoryNames(site, database);
   const reader = new Reader(client, target, model);
-  const namesIn = (kind: string) =>
-    readdirSync(join(reposDir, kind)).map((name) => name.replace(/\.git$/, ''));
   const configurations = (await reader.list('/api/v1/configurations')).map(({ name }) => String(name));
   const composites = (await reader.list('/api/v1/composite-configurations')).map(({ name }) => String(name));
-  expect(namesIn('configurations').sort()).to.deep.equal(configurations.sort());
-  expect(namesIn('composites').sort()).to.deep.equal(composites.sort());
-  expect(configurations).to.include.members(namesIn('parameters'));
-  expect(readdirSync(join(reposDir, '.tmp')), 'left over in repos/.tmp').to.deep.equal([]);
+  expect(names('configurations')).to.have.members(configurations);
+  expect(names('composites')).to.have.members(composites);
+  expect(configurations).to.include.members(names('parameters'));
+}
+
+/** @returns the names of the repositories of a kind, which are in folders or in PostgreSQL */
+async function repositoryNames({ databaseUrl, reposDir }: Site, database: EngineHandle) {
+  if (databaseUrl === null)
+    return (kind: string) => readdirSync(join(reposDir, kind)).map((name) => name.replace(/\.git$/, ''));
+  const rows = await database.all<{ kind: string; name: string }>(
+    'select kind, name from git_repositories where removed_at is null',
+  );
+  return (kind: string) => rows.filter((row) => row.kind === kind).map(({ name }) => name);
+}
+
+/** Checks that there are no unfinished files. With PostgreSQL the repositories are a cache, which may hold some. */
+function checkLeftovers({ dataDir, databaseUrl, reposDir }: Site): void {
+  if (databaseUrl === null)
+    expect(readdirSync(join(reposDir, '.tmp')), 'left over in repos/.tmp').to.deep.equal([]);
   const names = [dataDir, join(dataDir, 'tls')].flatMap((folder) => readdirSync(folder));
   expect(names.filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
 }
@@ -176,54 +196,4 @@ async function checkFolders({ client, target, model, dataDir, reposDir }: Site):
 export async function checkDatabase(database: OpenPlace): Promise<void> {
   expect(await database.ownFaults()).to.deep.equal([]);
   expect(await countFaults(database)).to.deep.equal({});
-}
-
-/** Checks each repository with stock git: it must be intact, and its refs must be those of the existing versions. */
-async function checkRepositories({ model, reposDir }: Site): Promise<number> {
-  const folders = ['configurations', 'composites', 'parameters'].flatMap((kind) =>
-    readdirSync(join(reposDir, kind)).map((name) => ({ kind, name: name.replace(/\.git$/, '') })),
-  );
-  for (const { kind, name } of folders)
-    await checkRepository(model, { kind, name, folder: join(reposDir, kind, `${name}.git`) });
-  return folders.length;
-}
-
-/** Checks one repository, or a mirror of it, with stock git. */
-export async function checkRepository(
-  model: Model,
-  { kind, name, folder }: { kind: string; name: string; folder: string },
-): Promise<void> {
-  // Rejects with git's output if the repository is damaged.
-  await git(folder, 'fsck', '--strict', '--no-dangling', '--no-progress');
-  const refs = (await git(folder, 'for-each-ref', '--format=%(refname) %(objecttype)')).trim().split('\n');
-  const found = refs.filter((ref) => /^refs\/(?:tags|heads\/draft)\//.test(ref)).sort();
-  expect(found, folder).to.deep.equal(refsOf(model, kind, name).sort());
-  const stable = found.some(
-    (ref) => /^refs\/tags\/v[^-]+$/.test(ref) && !found.includes(ref.replace('/tags/', '/tags/withdrawn/')),
-  );
-  if (kind !== 'parameters') expect(refs.includes('refs/heads/main commit'), folder).to.equal(stable);
-}
-
-/** The refs that the acknowledged versions must have. */
-function refsOf(model: Model, kind: string, name: string): string[] {
-  const start = { configurations: 'versions', composites: 'composite-versions' }[kind] ?? kind;
-  return model.keys(`${start}/${name}/`).flatMap((key) => {
-    const [, ...rest] = partsOf(key);
-    const version = rest.pop();
-    const scope = rest.filter((part) => part !== '-').map((part) => `${part}/`);
-    const { status, withdrawn = null } = model.state(key);
-    if (status === 'Draft') return `refs/heads/draft/${scope.join('')}${version} commit`;
-    const tag = `refs/tags/${scope.join('')}v${version} tag`;
-    return withdrawn === null ? tag : [tag, `refs/tags/withdrawn/v${version} tag`];
-  });
-}
-
-async function git(folder: string, ...args: string[]): Promise<string> {
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    HOME: '/nonexistent',
-  };
-  return (await run('git', ['-C', folder, ...args], { env })).stdout;
 }

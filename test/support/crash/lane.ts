@@ -104,8 +104,9 @@ export class Lane {
     const { server, model, target, tally } = this;
     const client = this.connect();
     const { dataDir, reposDir, databaseUrl } = server;
-    const { wasCut, unaudited } = this;
-    const site: Site = { client, target, model, dataDir, reposDir, databaseUrl, wasCut, unaudited };
+    const { token, wasCut, unaudited } = this;
+    const folders = { dataDir, reposDir, databaseUrl };
+    const site: Site = { client, target, token, model, ...folders, wasCut, unaudited };
     this.wasCut = false;
     tally.checks += await checkTouched(site);
     if (isLast) tally.checks += await checkAll(site);

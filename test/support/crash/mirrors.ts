@@ -3,11 +3,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pLimit from 'p-limit';
-import type { ClusterServer } from '../cluster/server.ts';
-import { partsOf } from '../crash/acts/act.ts';
-import { checkRepository } from '../crash/checks.ts';
-import type { Model } from '../crash/model.ts';
 import { gitClient } from '../git-client.ts';
+import { partsOf } from './acts/act.ts';
+import type { Model } from './model.ts';
+import { checkRepository } from './repository-checks.ts';
 
 /** Each takes some four processes. */
 const AT_ONCE = 3;
@@ -43,10 +42,9 @@ export function repositoriesOf(model: Model, keys: readonly string[]): string[] 
  * @returns how many were cloned
  */
 export async function checkMirrors(
-  server: ClusterServer,
+  { dataDir, port }: { dataDir: string; port: number },
   { model, token, repositories }: { model: Model; token: string; repositories: readonly string[] },
 ): Promise<number> {
-  const { dataDir, port } = server;
   const client = gitClient({ dataDir, server: { port } });
   const limit = pLimit(AT_ONCE);
   try {
@@ -60,7 +58,7 @@ export async function checkMirrors(
         client.url(repository, token),
         target,
       );
-      expect(code, `a clone of ${repository} from server ${server.number}: ${output}`).to.equal(0);
+      expect(code, `a clone of ${repository} from port ${port}: ${output}`).to.equal(0);
       await checkRepository(model, { kind, name, folder: join(client.folder, target) });
     };
     // All end before the folder is removed.
