@@ -21,6 +21,9 @@ export interface StoredRefs {
   refs: Map<string, string>;
 }
 
+/** PostgreSQL gives many objects of up to so many bytes in one query, sooner than each is found in a file. */
+export const SMALL_OBJECT = 32 * 1024;
+
 export interface StoredObject {
   oid: string;
   type: string;

@@ -1,11 +1,12 @@
 /**
- * Objects in PostgreSQL. What was read or written lies in the cache of this server too, in the files of loose objects, so
- * that it is fetched once. The cache may be deleted at any time, and nothing of it is believed without its hash.
+ * Objects in PostgreSQL. Large ones that were read or written lie in the cache of this server too, in the files of loose
+ * objects, so that each is fetched once. The cache may be deleted at any time, and nothing of it is believed without its
+ * hash.
  */
 
 import { join } from 'node:path';
 import { Errors, type PromiseFsClient, readObject } from 'isomorphic-git';
-import type { StoredObject } from '../db/git-tables.ts';
+import { SMALL_OBJECT, type StoredObject } from '../db/git-tables.ts';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
 import { makeCacheFolder } from './cache-root.ts';
@@ -35,6 +36,7 @@ export class TableObjects implements ObjectBackend {
   async read(gitdir: string, oid: string): Promise<ReadContent> {
     // What is cached of a repository that was removed must not be answered any more.
     await this.shared.idOf(gitdir);
+    // The first clone brings small ones too.
     const cached = await readLooseObject(this.cache, gitdir, oid).catch(() => null);
     if (cached !== null) return { ...cached, isProven: true };
     const stored = await this.fetch(gitdir, oid);
@@ -86,12 +88,13 @@ export class TableObjects implements ObjectBackend {
   }
 
   /** A cache that cannot be written costs time alone. */
-  private async keep(gitdir: string, { oid, deflated }: StoredObject): Promise<void> {
+  private async keep(gitdir: string, { oid, size, deflated }: StoredObject): Promise<void> {
     const path = loosePath(gitdir, oid);
     try {
-      if (this.cache.lstatNow(path) !== undefined) return;
+      // The results of checks lie in the folder too, and nobody else makes it before the first clone.
       const folder = join(gitdir, 'objects');
       if (this.cache.lstatNow(folder) === undefined) await makeCacheFolder(this.cache, this.root, folder);
+      if (size <= SMALL_OBJECT || this.cache.lstatNow(path) !== undefined) return;
       await this.cache.writeFile(path, deflated);
     } catch {
       // The next reader asks PostgreSQL again.

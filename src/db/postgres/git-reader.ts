@@ -1,7 +1,14 @@
 /** Reads repositories from the tables of PostgreSQL. */
 
-import type { GitReader, RepositoryName, StoredObject, StoredRefs, StoredRepository } from '../git-tables.ts';
-import type { Query } from './batch.ts';
+import {
+  type GitReader,
+  type RepositoryName,
+  SMALL_OBJECT,
+  type StoredObject,
+  type StoredRefs,
+  type StoredRepository,
+} from '../git-tables.ts';
+import { BatchedRows, type Query } from './batch.ts';
 
 const COLUMNS = 'id, kind, name, settings, shallow, state';
 export const SELECT = `select ${COLUMNS} from git_repositories where removed_at is null`;
@@ -16,6 +23,12 @@ const SELECT_SIZES = `select encode(p.oid, 'hex'), sum(length(p.bytes)) from git
 const SELECT_OBJECTS = `select encode(o.oid, 'hex'), o.type, o.size, p.bytes
   from git_objects o join git_object_parts p on p.repository_id = o.repository_id and p.oid = o.oid
   where o.repository_id = $1 and o.oid = any($2::bytea[]) order by o.oid, p.part`;
+/** A small object has one part. The key is the id of the repository, a blank, and the id of the object. */
+const SELECT_SMALL = `select o.type, o.size, p.bytes, asked.key
+  from (select key, split_part(key, ' ', 1)::uuid as repository_id, decode(split_part(key, ' ', 2), 'hex') as oid
+    from unnest($1::text[]) as keys (key)) asked
+  join git_objects o on o.repository_id = asked.repository_id and o.oid = asked.oid and o.size <= ${SMALL_OBJECT}
+  join git_object_parts p on p.repository_id = o.repository_id and p.oid = o.oid`;
 
 /** Bytes of deflated objects that one query gives, unless one object alone is larger. */
 const AT_ONCE = 8 * 1024 * 1024;
@@ -34,9 +47,12 @@ type ObjectRow = [oid: string, type: string, size: number, bytes: Buffer];
 
 export class PostgresGitReader implements GitReader {
   protected readonly query: Query;
+  /** A first poll of a configuration reads the tag, the commit and the trees of each of its versions. */
+  private readonly small: BatchedRows<[type: string, size: number, bytes: Buffer]>;
 
   constructor(query: Query) {
     this.query = query;
+    this.small = new BatchedRows(query, SELECT_SMALL);
   }
 
   async find({ kind, name }: RepositoryName): Promise<StoredRepository | undefined> {
@@ -56,7 +72,10 @@ export class PostgresGitReader implements GitReader {
   }
 
   async readObject(repositoryId: string, oid: string): Promise<StoredObject | null> {
-    return (await this.fetch(repositoryId, [oid]))[0] ?? null;
+    const [type, size, bytes] = (await this.small.firstOf(`${repositoryId} ${oid}`)) ?? [];
+    if (type === undefined || size === undefined || bytes === undefined)
+      return (await this.fetch(repositoryId, [oid]))[0] ?? null;
+    return { oid, type, size, deflated: [bytes] };
   }
 
   async *readObjects(repositoryId: string, oids: readonly string[]): AsyncGenerator<StoredObject[]> {
