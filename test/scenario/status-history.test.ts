@@ -60,6 +60,23 @@ describe('the history of what a node did and how compliant it was', () => {
     }
   });
 
+  it('has each of many events that nodes tell at the same moment, and the last one of each node stands', async () => {
+    const nodes = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => hawser.registerNode(`busy-${name}.example.org`)),
+    );
+    const told = ['Testing', 'Remediating', 'Testing', 'Idle'];
+    await Promise.all(
+      nodes.map(async ({ client, nodeId }) => {
+        for (const lcmStatus of told)
+          expect((await client.put(`${NODES}/${nodeId}/lcm-status`, { lcmStatus })).status).to.equal(204);
+      }),
+    );
+    for (const one of nodes) {
+      expect(states(await history('', one))).to.deep.equal(told.toReversed());
+      expect((await hawser.admin.get(`${NODES}/${one.nodeId}`)).json.lcmStatus).to.equal('Idle');
+    }
+  });
+
   it('pages, with the total and a link to the next page that keeps the filters', async () => {
     const first = await history('?take=2&from=2020-01-01T00:00:00Z');
     expect(states(first)).to.deep.equal(ALL.slice(0, 2));

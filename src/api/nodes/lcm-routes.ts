@@ -3,10 +3,9 @@
 import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
-import { unauthenticated } from '../../lib/errors.ts';
 import { operation, permitted, ResourceRoutes } from '../crud/routes.ts';
 import { changeLcmConfig, readLcmConfig, toReported } from './lcm-settings.ts';
-import { listStatusEvents, recordStatusEvent, updateLcmStatus, updateReported } from './queries.ts';
+import { listStatusEvents, updateReported } from './queries.ts';
 import {
   LcmConfig,
   LcmConfigChange,
@@ -15,6 +14,7 @@ import {
   StatusEvent,
   StatusEventFilter,
 } from './schemas.ts';
+import { openStatusWriter } from './status-writer.ts';
 import { toStatusEvent } from './views.ts';
 
 const TAGS = ['Nodes'];
@@ -28,6 +28,7 @@ export function lcmRoutes(database: Database): Route[] {
 /** Routes of the node itself. */
 function reportingRoutes(database: Database): Route[] {
   const own = new ResourceRoutes(database, { tags: TAGS, access: { kind: 'node:self' } });
+  const writer = openStatusWriter(database);
   return [
     own.act('/api/v1/nodes/{nodeId}/lcm-status', {
       ...operation('reportLcmStatus', 'Say what the LCM of the node is doing'),
@@ -35,11 +36,8 @@ function reportingRoutes(database: Database): Route[] {
       description: 'Each call is an event of the history, also one that says the same again.',
       body: { kind: 'json', schema: LcmStatusChange },
       answer: { description: 'Noted, as an event of the history too' },
-      async change(trx, { node: { nodeId }, body: { lcmStatus }, facts: { now } }) {
-        if (!(await updateLcmStatus(trx, nodeId, lcmStatus)))
-          throw unauthenticated('The node was deleted just now');
-        await recordStatusEvent(trx, { nodeId, lcmStatus, status: null, now });
-      },
+      handle: ({ node: { nodeId }, body: { lcmStatus }, facts: { now } }) =>
+        writer.submit({ nodeId, lcmStatus, now }),
     }),
     own.act('/api/v1/nodes/{nodeId}/reported-config', {
       ...operation('reportLcmConfig', 'Say what the LCM of the node is set to do'),

@@ -68,13 +68,13 @@ export function findAssigned(db: Db, nodeId: string) {
     .executeTakeFirst();
 }
 
-/** An event of the LCM has no `status`; a change of compliance has no `lcmStatus`. */
-export async function recordStatusEvent(
+/** Records that the compliance of a node has changed. Such an event has no `lcmStatus`, and one of the LCM no `status`. */
+export async function recordComplianceEvent(
   trx: Db,
-  event: { nodeId: string; lcmStatus: string | null; status: string | null; now: number },
+  event: { nodeId: string; status: string; now: number },
 ): Promise<void> {
-  const { nodeId: node_id, lcmStatus: lcm_status, status, now: timestamp } = event;
-  await trx.insertInto('status_events').values({ node_id, lcm_status, status, timestamp }).execute();
+  const { nodeId: node_id, status, now: timestamp } = event;
+  await trx.insertInto('status_events').values({ node_id, lcm_status: null, status, timestamp }).execute();
 }
 
 export type StatusEventRow = Awaited<ReturnType<typeof listStatusEvents>>['rows'][number];
@@ -87,16 +87,6 @@ export async function listStatusEvents(db: Db, nodeId: string, filter: z.output<
     .select(['id', 'node_id as nodeId', 'lcm_status as lcmStatus', 'status', 'timestamp'])
     .where('node_id', '=', nodeId);
   return pageOf(newestFirst(within(events, filter), 'id'), filter);
-}
-
-/** @returns whether there is such a node */
-export async function updateLcmStatus(db: Db, nodeId: string, lcm_status: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('nodes')
-    .set({ lcm_status })
-    .where('id', '=', nodeId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
 }
 
 /** Deletes a node and all rows that refer to it. @returns its name, or undefined where there is no such node */

@@ -12,7 +12,7 @@ import { joinNotes, type RunningNote, takeNotesTurn, writeRunning } from '../../
 import type { ReportsTable } from '../../db/schema.ts';
 import type { NodeStatus } from '../../domain/report-verdict.ts';
 import { type HawserError, unauthenticated } from '../../lib/errors.ts';
-import { recordStatusEvent } from '../nodes/queries.ts';
+import { recordComplianceEvent } from '../nodes/queries.ts';
 import type { ReportRow } from './queries.ts';
 
 export interface ReceivedReport {
@@ -138,7 +138,7 @@ export async function writeReports(
     const before = statuses.get(nodeId) ?? reporters.get(nodeId)?.status;
     if (status === null || status === before) continue;
     statuses.set(nodeId, status);
-    await recordStatusEvent(trx, { nodeId, lcmStatus: null, status, now: row.timestamp });
+    await recordComplianceEvent(trx, { nodeId, status, now: row.timestamp });
   }
   for (const [nodeId, status] of statuses)
     await trx.updateTable('nodes').set({ status }).where('id', '=', nodeId).execute();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { insertNode, updateLcmStatus, updateReported } from '../../../src/api/nodes/queries.ts';
+import { insertNode, updateReported } from '../../../src/api/nodes/queries.ts';
 import { removeNode } from '../../../src/api/nodes/removal.ts';
+import { writeStatuses } from '../../../src/api/nodes/status-writer.ts';
 import { type ReceivedReport, writeReports } from '../../../src/api/reports/writer.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { keepManifests } from '../../../src/db/manifests.ts';
@@ -133,10 +134,13 @@ describe('writers beside each other on PostgreSQL', () => {
       }
     });
 
-  const speak = async ({ write }: Database) => {
-    await write
-      .transaction()
-      .execute((trx) => updateLcmStatus(trx, oneOf(nodeIds), oneOf(['Idle', 'Testing'])));
+  const speak = async ({ write, writeNow }: Database) => {
+    const told = someOf(nodeIds).map((nodeId) => ({
+      nodeId,
+      lcmStatus: oneOf(['Idle', 'Testing']),
+      now: NOW,
+    }));
+    await writeNow.transaction().execute((trx) => writeStatuses(trx, told));
     const settings = { configuration_mode_interval_ms: below(3) };
     await write.transaction().execute((trx) => updateReported(trx, oneOf(nodeIds), settings));
   };
