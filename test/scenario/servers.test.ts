@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { type Client, makeClient, type Reply, type Target } from '../support/client.ts';
 import { type ClientCertificate, makeClientCertificate } from '../support/client-certificates.ts';
 import { ServerCluster } from '../support/cluster/cluster.ts';
-import type { ClusterServer } from '../support/cluster/server.ts';
+import { freezeAmid } from '../support/cluster/freeze.ts';
 import { addVersion, CONFIGURATIONS, create, MAIN } from '../support/configurations.ts';
 import { describeOnPostgres } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,7 +20,6 @@ import {
   signIn,
 } from '../support/hawser.ts';
 import { canBalance } from '../support/nginx.ts';
-import { otherProgram } from '../support/postgres/other-program.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { ok } from '../support/replies.ts';
 
@@ -143,7 +142,9 @@ describeOnPostgres('three servers on one database', function () {
     await publishConfiguration(admin(0), 'frozen', { '1.0.0': files('frozen').files });
     await ok(201, addVersion(admin(0), 'frozen', { version: '1.1.0' }, files('never twice')));
     const frozen = cluster.server(1);
-    const [sent] = await freezeAmid(frozen, () => admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`));
+    const [sent] = await freezeAmid(cluster, frozen, () =>
+      admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`),
+    );
     try {
       // The others wait for the lock that the frozen server holds, until PostgreSQL takes it away.
       await eventually(
@@ -154,7 +155,7 @@ describeOnPostgres('three servers on one database', function () {
     } finally {
       frozen.thaw();
     }
-    expect((await sent)?.status).to.equal(503);
+    expect((await sent).status).to.equal(503);
     for (const each of admins) {
       await eventually(async () => {
         expect(await ok(200, each.get(versionOf('frozen', '1.1.0')))).to.include({ status: 'Draft' });
@@ -163,21 +164,6 @@ describeOnPostgres('three servers on one database', function () {
     }
     await ok(200, admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`));
   });
-
-  /** Lets the server begin the write, which then waits for another program, and freezes it. */
-  async function freezeAmid(server: ClusterServer, write: () => Promise<Reply>): Promise<Promise<Reply>[]> {
-    const other = await otherProgram(cluster.database.url);
-    try {
-      await other.query('begin; lock table audit_entries in access exclusive mode');
-      const sent = write();
-      await other.waitedFor();
-      server.freeze();
-      // In an array, because a promise would be waited for.
-      return [sent];
-    } finally {
-      await other.end();
-    }
-  }
 
   it('serve all there is from a server whose repositories were deleted', async () => {
     await publishConfiguration(admin(0), 'deleted', { '1.0.0': files('deleted').files });
