@@ -94,6 +94,8 @@ export class PostgresChangeFeed extends ChangeFeed {
     this.waiting.add(leave);
     work.then((value) => isOver && giveBack(value)).catch(() => undefined);
     try {
+      // That PostgreSQL is away is told to those who wait when it is found out, and not to who comes later.
+      this.requireHere();
       return await Promise.race([work, away]);
     } catch (error) {
       isOver = true;
