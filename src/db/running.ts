@@ -59,8 +59,8 @@ function joinRunning(before: Running | null, then: Running | null): Running | nu
 export type Told = readonly [nodeId: string, checksum: string | null, answered: string | null];
 
 /**
- * Must be called first in a transaction that calls `writeRunning` or writes reports or what LCMs do, before it reads what it
- * goes by.
+ * Must be called first in a transaction that writes reports, statuses of LCMs or, by `writeRunning`, what nodes run. What
+ * the transaction decides by must be read after this call.
  * Others may change the same rows meanwhile, and all of them change the same counts.
  */
 export async function takeNotesTurn(trx: Db, told: () => readonly Told[]): Promise<void> {

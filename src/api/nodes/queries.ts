@@ -68,7 +68,7 @@ export function findAssigned(db: Db, nodeId: string) {
     .executeTakeFirst();
 }
 
-/** Records that the compliance of a node has changed. Such an event has no `lcmStatus`, and one of the LCM no `status`. */
+/** Records that the compliance of a node has changed. An event has either a `status`, as here, or an `lcmStatus`. */
 export async function recordComplianceEvent(
   trx: Db,
   event: { nodeId: string; status: string; now: number },

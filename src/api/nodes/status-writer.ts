@@ -1,4 +1,4 @@
-/** Stores what nodes say that their LCM does: the node's status and an event of it, in one commit with those of other nodes. */
+/** Stores what nodes tell of their LCM: the status in the row of the node, and an event, in one commit with those of others. */
 
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/database.ts';

@@ -94,7 +94,7 @@ export class PostgresChangeFeed extends ChangeFeed {
     this.waiting.add(leave);
     work.then((value) => isOver && giveBack(value)).catch(() => undefined);
     try {
-      // That PostgreSQL is away is told to those who wait when it is found out, and not to who comes later.
+      // Those who wait are told when it is found out that PostgreSQL is away. Nobody would tell one who begins later.
       this.requireHere();
       return await Promise.race([work, away]);
     } catch (error) {

@@ -102,6 +102,8 @@ describe('the change feed of PostgreSQL', function () {
         expect(await outcome(feed.catchUp('now'))).to.equal('unavailable');
         expect(await outcome(waiting), 'who waits for a connection').to.equal('unavailable');
         await eventually(async () => expect(() => feed.requireHere()).to.throw(HawserError));
+        const late = feed.whileHere(new Promise<void>(() => undefined), () => undefined);
+        expect(await outcome(late), 'who begins to wait later').to.equal('unavailable');
         expect(feed.catchUp('recent')).to.equal(undefined);
       } finally {
         await bring();
