@@ -48,9 +48,10 @@ export interface Fleet {
 
 /**
  * Makes the repository that all others are copies of.
+ * @param versions how many published versions it has
  * @returns its folder
  */
-export async function makeTemplate(folder: string): Promise<string> {
+export async function makeTemplate(folder: string, versions = VERSIONS): Promise<string> {
   const store = new GitStore({
     root: folder,
     log: createLog('silent'),
@@ -74,7 +75,7 @@ export async function makeTemplate(folder: string): Promise<string> {
     draft(0),
   );
   await store.exclusive(repository, async (locked) => {
-    for (let minor = 0; minor < VERSIONS; minor += 1) {
+    for (let minor = 0; minor < versions; minor += 1) {
       if (minor > 0) await locked.writeDraft('', draft(minor));
       await locked.publish('', `1.${minor}.0`, { tagger: person, at: Date.now() });
     }

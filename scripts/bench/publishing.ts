@@ -198,7 +198,7 @@ async function pollAfter({ client, nodeId, nextMinor }: Site): Promise<number> {
   return ms;
 }
 
-function contentOf(minor: number): Record<string, Buffer> {
+export function contentOf(minor: number): Record<string, Buffer> {
   return Object.fromEntries(filesOf(minor).map(({ path, content }) => [path, content]));
 }
 

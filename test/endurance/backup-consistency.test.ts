@@ -88,8 +88,7 @@ function auditedIn(database: string): unknown[] {
   }
 }
 
-describe('a backup while things go', function () {
-  this.timeout(60_000);
+describe('a backup while things go', () => {
   let hawser: Hawser;
 
   before(async () => {

@@ -30,8 +30,7 @@ import { makeZip, unixMode, type ZipEntry } from '../support/zip.ts';
 const REGULAR = unixMode(0o100600);
 const UNLESS_LINUX = process.platform === 'linux' ? '' : ' (skipped: only Linux has prlimit)';
 
-describe('backup and restore', function () {
-  this.timeout(120_000);
+describe('backup and restore', () => {
   let hawser: Hawser;
   let folder: string;
   let archive: string;

@@ -46,7 +46,7 @@ describe('the store when the disk fails', () => {
       },
     );
     expect(breaks).to.be.greaterThan(15);
-  }).timeout(60_000);
+  });
 
   it('has written a draft or not, wherever the writing broke off', async () => {
     await breakEverywhere(
@@ -58,7 +58,7 @@ describe('the store when the disk fails', () => {
         expect(await summary(store)).to.deep.equal(['1.1.0 Draft', '1.0.0 Draft']);
       },
     );
-  }).timeout(60_000);
+  });
 
   it('has published or not, wherever the publishing broke off, and the rest is made good', async () => {
     const seen = new Set<string>();
@@ -83,7 +83,7 @@ describe('the store when the disk fails', () => {
       },
     );
     expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
-  }).timeout(120_000);
+  });
 
   it('has withdrawn a version or not, and offered it again or not, wherever that broke off', async () => {
     const by = { tagger: BOB, at: AT, reason: 'bad' };
@@ -124,7 +124,7 @@ describe('the store when the disk fails', () => {
       expect([...seen]).to.have.members(['withdrawn', 'offered']);
       expect(breaks).to.be.greaterThan(5);
     }
-  }).timeout(120_000);
+  });
 
   it('has removed a withdrawn version or not, and never offers it again, wherever that broke off', async () => {
     await breakEverywhere(
@@ -151,7 +151,7 @@ describe('the store when the disk fails', () => {
         expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
       },
     );
-  }).timeout(120_000);
+  });
 
   it('has replaced a draft or not, wherever the replacing broke off', async () => {
     const seen = new Set<string>();
@@ -166,7 +166,7 @@ describe('the store when the disk fails', () => {
       },
     );
     expect([...seen]).to.have.members(['v1.0.0', 'new']);
-  }).timeout(60_000);
+  });
 
   it('has saved or deleted a file of a draft or not, wherever that broke off', async () => {
     for (const [content, after] of [
@@ -192,7 +192,7 @@ describe('the store when the disk fails', () => {
       );
       expect([...seen]).to.have.members(['lib/a.txt old', after]);
     }
-  }).timeout(60_000);
+  });
 
   it('has moved an edited draft with its publishing or not, wherever that broke off', async () => {
     const seen = new Set<string>();
@@ -216,7 +216,7 @@ describe('the store when the disk fails', () => {
       },
     );
     expect([...seen]).to.have.members(['1.1.0 Draft', '1.1.0 Published']);
-  }).timeout(120_000);
+  });
 
   it('has copied a version or not, wherever the copying broke off', async () => {
     await breakEverywhere(
@@ -228,7 +228,7 @@ describe('the store when the disk fails', () => {
         expect(runGit(gitdir, 'show', 'draft/1.1.0:main.dsc.yaml')).to.equal('v1.0.0');
       },
     );
-  }).timeout(60_000);
+  });
 
   it('loses no ref, wherever the packing of refs broke off', async () => {
     const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));
@@ -265,7 +265,7 @@ describe('the store when the disk fails', () => {
       await store.close();
       await rm(root, { recursive: true, force: true });
     }
-  }).timeout(60_000);
+  });
 
   it('answers insufficient_storage when the disk is full, and names no path', async () => {
     const root = await mkdtemp(join(tmpdir(), 'hawser-git-'));

@@ -67,7 +67,7 @@ describe('a repository of two thousand versions', () => {
         // The loose refs themselves, `packed-refs` and the list of what was checked.
         expect(fs.reads).to.be.lessThan(layout === 'loose' ? 2_010 : 10);
         await later.close();
-      })).timeout(60_000);
+      }));
   }
 
   it('is written to at the price of a small one, and its loose refs are packed', () =>
@@ -101,7 +101,7 @@ describe('a repository of two thousand versions', () => {
       expect(fs.looks).to.be.lessThan(80);
       expect((await summary(other))[0]).to.equal('3.0.0 Published');
       await other.close();
-    })).timeout(60_000);
+    }));
 
   it('loses no version when many are published one after the other', () =>
     onStore(async ({ store, git, gitdir }) => {
@@ -120,7 +120,7 @@ describe('a repository of two thousand versions', () => {
       await store.exclusive(WEB, (repository) => repository.deleteDraft('', '1.1.0'));
       expect(git('for-each-ref', 'refs/heads/draft').split('\n')).to.have.length(64);
       expect(git('fsck', '--strict')).to.not.contain('error');
-    })).timeout(120_000);
+    }));
 
   it('sees each of many quick changes by stock git', () =>
     onStore(async ({ store, git }) => {

@@ -36,8 +36,7 @@ async function countBuilds(hawser: Hawser): Promise<number> {
   return builds?.values.find(({ metricName }) => metricName?.endsWith('_count'))?.value ?? 0;
 }
 
-describe('a bundle above the share of the cache', function () {
-  this.timeout(120_000);
+describe('a bundle above the share of the cache', () => {
   let hawser: Hawser;
   let nodes: NodeUnderTest[];
   const [large, larger] = [filesOf(2 * MIB), filesOf(3 * MIB)];
@@ -225,9 +224,7 @@ describe('bundles that are not read', function () {
   });
 });
 
-describe('the folder of bundles', function () {
-  this.timeout(120_000);
-
+describe('the folder of bundles', () => {
   it('is empty after a kill, and swept at the next start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-bundles-'));
     const bundles = join(folder, 'data/bundles');
@@ -259,8 +256,7 @@ describe('the folder of bundles', function () {
 });
 
 const isRun = mayMount();
-describe(`a large bundle on a full disk${isRun ? '' : ' (skipped: this user may not mount one)'}`, function () {
-  this.timeout(120_000);
+describe(`a large bundle on a full disk${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
   let disk: SmallDisk;
   let hawser: Hawser;
 

@@ -25,8 +25,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only Linux has /dev/full)'}`, function () {
-  this.timeout(60_000);
+describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only Linux has /dev/full)'}`, () => {
   let folder: string;
   let child: ChildProcess;
   let client: Client;
@@ -53,7 +52,7 @@ describe(`a server whose log cannot be written${isLinux ? '' : ' (skipped: only 
       const made = makeClient({ port, ca: readFileSync(join(folder, 'data/tls/ca.crt'), 'utf8') });
       await ok(200, made.get('/health/ready'));
       return made;
-    }, 30_000);
+    });
   };
 
   const expectService = async () => {

@@ -64,7 +64,7 @@ describe('the parameters when the disk fails', () => {
       'parameters',
     );
     expect([...seen]).to.have.members(['', '1.0.0 Draft']);
-  }).timeout(120_000);
+  });
 
   it('have the old schema or the new, wherever the upload broke off', async () => {
     const put = (store: GitStore, text: string) => putSchema(store, '1.0.0', text);
@@ -80,7 +80,7 @@ describe('the parameters when the disk fails', () => {
       'parameters',
     );
     expect([...seen]).to.have.members(['old', 'new']);
-  }).timeout(120_000);
+  });
 
   it('leave no folder behind where the last of several drafts goes', async () => {
     await breakEverywhere(
@@ -101,5 +101,5 @@ describe('the parameters when the disk fails', () => {
       },
       'parameters',
     );
-  }).timeout(120_000);
+  });
 });

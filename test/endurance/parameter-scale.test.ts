@@ -74,7 +74,7 @@ describe('the parameters of many scope values', () => {
       // No folder outlives its drafts: each is looked at every second.
       expect(await readdir(join(gitdir, 'refs/heads/draft'))).to.deep.equal([]);
       expect(git('fsck', '--strict')).to.not.contain('error');
-    })).timeout(60_000);
+    }));
 
   it('take one of many publishings of the same version, and all of different ones', () =>
     onParameters(async ({ store, git }) => {
@@ -89,7 +89,7 @@ describe('the parameters of many scope values', () => {
       );
       expect(git('log', '--format=%s', 'Environment').split('\n')).to.have.length(51);
       expect(git('fsck', '--strict')).to.not.contain('error');
-    })).timeout(60_000);
+    }));
 
   for (const layout of ['loose', 'packed']) {
     it(`are checked once, ${layout}: a start after that reads no tag`, () =>
@@ -108,7 +108,7 @@ describe('the parameters of many scope values', () => {
         // The loose refs and their folders, `packed-refs` and the list of what was checked.
         expect(fs.reads).to.be.lessThan(layout === 'loose' ? 1_700 : 20);
         await later.close();
-      })).timeout(60_000);
+      }));
   }
 
   it('are written to at the price of few, and their loose refs are packed', () =>
@@ -136,5 +136,5 @@ describe('the parameters of many scope values', () => {
       expect(git('show', 'Environment:site-2/parameters.yaml')).to.equal(portOf(2).trim());
       expect(git('fsck', '--strict')).to.not.contain('error');
       await other.close();
-    })).timeout(60_000);
+    }));
 });

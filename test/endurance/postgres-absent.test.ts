@@ -45,7 +45,7 @@ describe('a PostgreSQL that is away', function () {
         const after = await poll();
         expect(after.status, after.text).to.equal(200);
         expect(after.headers['etag']).to.equal(before.headers['etag']);
-      }, 20_000);
+      });
       await publishConfiguration(hawser.admin, 'db', { '1.0.0': { 'main.dsc.yaml': 'two' } });
     } finally {
       await hawser.close();

@@ -17,8 +17,7 @@ const FULL = { status: 507, code: 'insufficient_storage' };
 const TOO_MANY = 300;
 const isRun = mayMount();
 
-describe(`a PostgreSQL whose disk is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, function () {
-  this.timeout(120_000);
+describe(`a PostgreSQL whose disk is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
   let disk: SmallDisk;
   let own: OwnCluster;
   let hawser: Hawser;

@@ -16,8 +16,7 @@ import { mayMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.
 const FULL = { status: 507, code: 'insufficient_storage' };
 const isRun = mayMount();
 
-describe(`on a disk that is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, function () {
-  this.timeout(120_000);
+describe(`on a disk that is really full${isRun ? '' : ' (skipped: this user may not mount one)'}`, () => {
   let disk: SmallDisk;
   let hawser: Hawser;
   let node: NodeUnderTest;

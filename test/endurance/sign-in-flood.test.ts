@@ -28,8 +28,7 @@ class Answers {
   }
 }
 
-describe('many sign-ins at once', function () {
-  this.timeout(120_000);
+describe('many sign-ins at once', () => {
   let hawser: Hawser;
 
   before(async () => {

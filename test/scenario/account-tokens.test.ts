@@ -18,8 +18,7 @@ const ME = '/api/v1/auth/me';
 const AUTHOR = '00000000-0000-0000-0000-000000000013';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
-describe('tokens of service accounts', function () {
-  this.timeout(60_000);
+describe('tokens of service accounts', () => {
   let hawser: Hawser;
   let database: Database;
   /** The administrator, with a session. */

@@ -15,8 +15,7 @@ import { type Ended, runHawser } from '../support/spawned.ts';
 
 const CAROL = ['-c', 'user.name=Carol', '-c', 'user.email=carol@example.org'];
 
-describe('hawser adopt', function () {
-  this.timeout(120_000);
+describe('hawser adopt', () => {
   let hawser: Hawser;
   let folder: string;
   let work: string;

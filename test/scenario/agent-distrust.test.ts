@@ -155,7 +155,7 @@ describe('hawser-agent before a server that errs', () => {
       return headers === undefined ? null : { status: 503, headers: headers as Record<string, string> };
     };
     const running = agent.start();
-    await eventually(async () => expect(agent.runs()).to.have.length(1), 30_000);
+    await eventually(async () => expect(agent.runs()).to.have.length(1));
     running.child.kill('SIGTERM');
     const { code, stdout } = await running.ended;
     expect(code).to.equal(0);

@@ -134,7 +134,7 @@ describe('hawser-agent', () => {
     agent.settings['INTERVAL'] = '00:00:05';
     const running = agent.start();
     try {
-      await eventually(async () => expect(agent.runs().length).to.be.at.least(3), 30_000);
+      await eventually(async () => expect(agent.runs().length).to.be.at.least(3));
     } finally {
       running.child.kill('SIGTERM');
     }
@@ -217,7 +217,7 @@ describe('hawser-agent', () => {
 
   it('leaves the state folder to an agent that works in it', async () => {
     const running = agent.start();
-    await eventually(async () => expect(running.stdout()).to.include('registered'), 20_000);
+    await eventually(async () => expect(running.stdout()).to.include('registered'));
     const other = await agent.once();
     expect(other.code).to.equal(1);
     expect(other.stderr).to.equal('hawser-agent: Another agent works in this state folder\n');

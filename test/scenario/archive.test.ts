@@ -22,8 +22,7 @@ const CONTENT: Record<string, string | Buffer> = {
 const archiveOf = (name: string, version: string) =>
   `${versionsOf(name)}/${encodeURIComponent(version)}/archive`;
 
-describe('the archive of a version', function () {
-  this.timeout(30_000);
+describe('the archive of a version', () => {
   let hawser: Hawser;
   let outside: Outside;
 

@@ -222,7 +222,7 @@ describe('retention of the audit trail', () => {
         const all = await auditEntries(hawser);
         expect(actionsOf(all)).to.deep.equal(['audit.pruned', 'registration_key.created']);
         return all;
-      }, 20_000);
+      });
       expect(entries[0]).to.deep.include({
         ...{ actorType: 'System', actorId: null, actorName: 'hawser', ipAddress: null, requestId: null },
         ...{ resourceType: 'Audit', resourceId: null },

@@ -23,8 +23,7 @@ import { unzip } from '../support/unzip.ts';
 
 const SQLITE = { HAWSER_DATABASE_URL: '' };
 
-describeOnPostgres('a backup', function () {
-  this.timeout(120_000);
+describeOnPostgres('a backup', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let folder: string;

@@ -53,8 +53,7 @@ function blameByGit(
   return entries;
 }
 
-describe('blame', function () {
-  this.timeout(60_000);
+describe('blame', () => {
   let hawser: Hawser;
   let alice: Person;
   let outside: Outside;

@@ -11,7 +11,7 @@ const ROUNDS = 20;
 
 describeOnPostgres('three servers and PostgreSQL that are killed', () => {
   it('have all that they acknowledged, whole, and nothing by halves', async function () {
-    this.timeout(600_000);
+    this.timeout(1_800_000);
     const seed = Math.floor(Math.random() * 2 ** 31);
     const tally = await playChaos({ rounds: ROUNDS, seed, servers: 3 });
     expect(tally.rounds).to.equal(ROUNDS);

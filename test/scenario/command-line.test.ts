@@ -5,8 +5,7 @@ import { expect } from 'chai';
 import { OPERATIONS } from '../../src/operations/commands.ts';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
-describe('the command line', function () {
-  this.timeout(60_000);
+describe('the command line', () => {
   let folder: string;
 
   beforeEach(() => {

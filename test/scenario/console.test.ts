@@ -194,8 +194,7 @@ describe('the console, as it is handed out', () => {
   });
 });
 
-describe('a server whose build is removed', function () {
-  this.timeout(120_000);
+describe('a server whose build is removed', () => {
   let folder: string;
   let project: string;
   let builtConsole: string;

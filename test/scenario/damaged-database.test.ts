@@ -19,8 +19,7 @@ import { runHawser } from '../support/spawned.ts';
 
 const PAGE = 4096;
 
-describeOnSqlite('a start on a damaged database', function () {
-  this.timeout(120_000);
+describeOnSqlite('a start on a damaged database', () => {
   let whole: string;
   let folder: string;
   let file: string;

@@ -49,7 +49,6 @@ function removeFolder(): void {
 }
 
 describeOnSqlite('without a URL of PostgreSQL, a server', function (this: Mocha.Suite) {
-  this.timeout(60_000);
   beforeEach(makeFolder);
   afterEach(removeFolder);
 
@@ -59,7 +58,6 @@ describeOnSqlite('without a URL of PostgreSQL, a server', function (this: Mocha.
 });
 
 describeOnPostgres('with a URL of PostgreSQL, a server', function (this: Mocha.Suite) {
-  this.timeout(120_000);
   beforeEach(makeFolder);
   afterEach(removeFolder);
 

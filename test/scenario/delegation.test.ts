@@ -93,8 +93,7 @@ const ON_GROUPS: Record<string, Deed> = {
     client.post(`${GROUPS}/external-mappings`, { provider: 'entra', externalGroupId: username, groupId }),
 };
 
-describe('what somebody hands out they must hold themselves', function () {
-  this.timeout(120_000);
+describe('what somebody hands out they must hold themselves', () => {
   let hawser: Hawser;
   let database: Database;
   let giver: Person;

@@ -19,8 +19,7 @@ import { runHawser } from '../support/spawned.ts';
 const WEB = 'configurations/web';
 const ID = "(select id from git_repositories where kind = 'configurations' and name = 'web')";
 
-describeOnPostgres('repositories', function () {
-  this.timeout(120_000);
+describeOnPostgres('repositories', () => {
   let hawser: Hawser;
   let folder: string;
   let checksum: string;

@@ -30,8 +30,7 @@ import { runHawser, spawnHawser } from '../support/spawned.ts';
 const NOWHERE = '1'.repeat(40);
 const WEB = 'configurations/web';
 
-describe('the doctor', function () {
-  this.timeout(120_000);
+describe('the doctor', () => {
   let hawser: Hawser;
   /** A copy of the world after the server has ended, which each test may damage. */
   let folder: string;

@@ -14,8 +14,7 @@ const RETENTION = '/api/v1/configurations/web/settings/retention';
 /** The highest that a client can say. */
 const ALL = 2_147_483_647;
 
-describe('a removed version and a deleted draft', function () {
-  this.timeout(60_000);
+describe('a removed version and a deleted draft', () => {
   let hawser: Hawser;
   let client: GitClient;
   after(async () => {

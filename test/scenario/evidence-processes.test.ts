@@ -95,8 +95,7 @@ describe('what nodes run, over restarts and faults', () => {
   });
 });
 
-describeOnSqlite('what nodes run, of a server of two workers', function () {
-  this.timeout(120_000);
+describeOnSqlite('what nodes run, of a server of two workers', () => {
   let folder: string;
   let hawser: Spawned;
   let target: Target;

@@ -20,8 +20,7 @@ import { askWithoutReading } from '../support/unread-answer.ts';
 /** More than the buffers of a connection take. */
 const LARGE = 24 * 1024 * 1024;
 
-describe('a bundle counts as served', function () {
-  this.timeout(60_000);
+describe('a bundle counts as served', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let next = 0;

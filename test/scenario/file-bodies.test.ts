@@ -34,8 +34,7 @@ describe('the body of a file that is saved', () => {
   const codeOf = (reply: WireReply | null) => JSON.parse(reply?.text ?? '{}').code;
   const read = async (path: string) => (await hawser.admin.get(fileOf('web', '1.0.0', path))).bytes;
 
-  it('comes in chunks of a byte each, and in one block', async function () {
-    this.timeout(60_000);
+  it('comes in chunks of a byte each, and in one block', async () => {
     const bytes = randomBytes(100_000);
     const wire = await begin('bytes', null);
     for (let at = 0; at < bytes.length; at += 1) wire.chunk(bytes.subarray(at, at + 1));
@@ -73,8 +72,7 @@ describe('the body of a file that is saved', () => {
     expect(refsOf(hawser, 'web')).to.equal(before);
   });
 
-  it('takes its turn with the uploads of its sender, and 408 frees its place', async function () {
-    this.timeout(60_000);
+  it('takes its turn with the uploads of its sender, and 408 frees its place', async () => {
     const slow = [await begin('slow-1', 1_000_000), await begin('slow-2', 1_000_000)];
     await sleep(50);
     const waiting = await begin('waiting', 1);

@@ -14,8 +14,7 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
-describe('what a thread knows of the fleet', function () {
-  this.timeout(60_000);
+describe('what a thread knows of the fleet', () => {
   let hawser: Hawser;
   let fleet: Fleet;
   let nodes: NodeUnderTest[];

@@ -28,8 +28,7 @@ const SCOPES = ['configurations.admin-override'];
 /** More than all the buffers between git and its client hold together. */
 const LARGE = randomBytes(30 * 1024 * 1024);
 
-describe('the processes behind /git', function () {
-  this.timeout(60_000);
+describe('the processes behind /git', () => {
   let hawser: Hawser;
   let git: GitClient;
   let token: string;

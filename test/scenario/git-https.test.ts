@@ -17,8 +17,7 @@ const VERSIONS = {
   '1.1.0': { 'main.dsc.yaml': 'two\r\n', 'modules/ä.yaml': 'y', 'bin/tool': BINARY },
 };
 
-describe('stock git reads over HTTPS', function () {
-  this.timeout(60_000);
+describe('stock git reads over HTTPS', () => {
   let hawser: Hawser;
   let client: GitClient;
   let token: string;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Ended, runHawser, spawnHawser } from '../support/spawned.ts';
 
-describe('hawser health', function () {
-  this.timeout(60_000);
+describe('hawser health', () => {
   let folder: string;
 
   beforeEach(() => {

@@ -23,11 +23,8 @@ import { beginSession, isResumed } from '../support/tls-sessions.ts';
 
 const RUNS = '/api/v1/retention/runs';
 const SETTINGS = '/api/v1/settings/retention';
-/** A server takes the lead within some seconds after it is free. */
-const SOON = 20_000;
 
 describeOnPostgres('the lead', function (this: Mocha.Suite) {
-  this.timeout(60_000);
   let database: TestDatabase;
   let handles: Handles[];
   /** Who leads at the moment, and all that began to lead, in their order. */
@@ -61,7 +58,7 @@ describeOnPostgres('the lead', function (this: Mocha.Suite) {
       expect([...leading]).to.deep.equal(begun.slice(-1));
       expect(await holdersOf(database.url, LEADER)).to.have.length(1);
       return begun[times - 1] as number;
-    }, SOON);
+    });
 
   it('is with one of two, and goes to the other when the first closes', async () => {
     const first = await expectOne(1);
@@ -79,16 +76,12 @@ describeOnPostgres('the lead', function (this: Mocha.Suite) {
 });
 
 describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suite) {
-  this.timeout(120_000);
   let one: Hawser;
   let other: Hawser;
 
   beforeEach(async () => {
     one = await startHawser();
-    await eventually(
-      async () => expect(await holdersOf(one.databaseUrl ?? '', LEADER)).to.have.length(1),
-      SOON,
-    );
+    await eventually(async () => expect(await holdersOf(one.databaseUrl ?? '', LEADER)).to.have.length(1));
     other = await startHawser({ HAWSER_DATABASE_URL: one.databaseUrl ?? '' });
   });
   afterEach(async () => {
@@ -119,7 +112,7 @@ describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suit
       const runs = await ok(200, other.admin.get(RUNS));
       expect(runs).to.have.length(5);
       for (const run of runs) expect(run).to.include({ isScheduled: true, error: null });
-    }, SOON);
+    });
     await one.restart();
     expect(await ok(200, one.admin.get(RUNS))).to.have.length(5);
   });
@@ -149,7 +142,7 @@ describeOnPostgres('two servers, of which one leads', function (this: Mocha.Suit
     await eventually(async () => {
       const rows = await withDatabase(other, ({ read }) => read.selectFrom('servers').selectAll().execute());
       expect(rows).to.have.length(1);
-    }, SOON);
+    });
     await one.restart();
     expect(await servers()).to.have.length(2);
   });

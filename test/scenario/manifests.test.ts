@@ -9,8 +9,7 @@ import { manifestPath, pulled, reported, told } from '../support/proof.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 
 /** What a checksum stands for: who may read it, and for how long it is kept. */
-describe('manifests', function () {
-  this.timeout(120_000);
+describe('manifests', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let single: string;
@@ -28,8 +27,8 @@ describe('manifests', function () {
     await assign(hawser, other, 'site', { isComposite: true });
     single = await told(node);
     composite = await told(other);
-    await eventually(() => ok(200, hawser.admin.get(manifestPath(single))), 5_000);
-    await eventually(() => ok(200, hawser.admin.get(manifestPath(composite))), 5_000);
+    await eventually(() => ok(200, hawser.admin.get(manifestPath(single))));
+    await eventually(() => ok(200, hawser.admin.get(manifestPath(composite))));
   });
   after(() => hawser.close());
 
@@ -98,7 +97,7 @@ describe('manifests', function () {
     });
     const next = await told(node);
     expect(next).to.not.equal(checksum);
-    await eventually(() => ok(200, hawser.admin.get(manifestPath(next))), 5_000);
+    await eventually(() => ok(200, hawser.admin.get(manifestPath(next))));
     const { parts } = await ok(200, hawser.admin.get(manifestPath(checksum)));
     expect(parts[0].parameters[0].version).to.equal('1.0.0');
     await ok(204, hawser.admin.delete(`/api/v1/nodes/${node.nodeId}`));
@@ -111,7 +110,7 @@ describe('manifests', function () {
     const last = await hawser.registerNode('web-03.example.org');
     await assign(hawser, last, 'gone');
     const { checksum, digest } = await pulled(last);
-    await eventually(() => ok(200, hawser.admin.get(manifestPath(checksum))), 5_000);
+    await eventually(() => ok(200, hawser.admin.get(manifestPath(checksum))));
     const author = await reader(['configuration', 'gone']);
     await ok(200, author.get(manifestPath(checksum)));
     await ok(204, hawser.admin.delete(`/api/v1/nodes/${last.nodeId}/configuration`));
@@ -121,7 +120,7 @@ describe('manifests', function () {
       const manifest = await ok(200, hawser.admin.get(manifestPath(checksum)));
       expect(manifest.bundleDigest).to.equal(digest);
       return manifest;
-    }, 5_000);
+    });
     expect(kept).to.include({ configurationName: 'gone', version: '1.0.0' });
   });
 });

@@ -23,8 +23,7 @@ import { ADMIN_PASSWORD, CHEAP_HASHES, signIn } from '../support/hawser.ts';
 import { PROJECT, programArguments } from '../support/program.ts';
 import { type Ended, runHawser, type Spawned, spawnHawser } from '../support/spawned.ts';
 
-describe('a folder', function () {
-  this.timeout(120_000);
+describe('a folder', () => {
   let folder: string;
   let running: Spawned[];
 

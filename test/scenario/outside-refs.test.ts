@@ -7,8 +7,7 @@ import { Outside } from '../support/outside.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { unzipTexts } from '../support/unzip.ts';
 
-describeOnSqlite('an administrator moves refs with stock git beside the running server', function () {
-  this.timeout(60_000);
+describeOnSqlite('an administrator moves refs with stock git beside the running server', () => {
   let hawser: Hawser;
 
   before(async () => {

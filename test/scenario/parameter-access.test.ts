@@ -15,8 +15,7 @@ const PERMISSIONS = `${WEB}/parameters/permissions`;
 const LEVELS = ['Read', 'Modify', 'Manage'] as const;
 type Outcome = 'in' | 'forbidden' | 'not_found';
 
-describe('who may do what with parameters', function () {
-  this.timeout(60_000);
+describe('who may do what with parameters', () => {
   let hawser: Hawser;
   let set: string;
   let bob: Person;

@@ -26,8 +26,7 @@ const MEMBERS = [
 ];
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describe('parameter files', function () {
-  this.timeout(60_000);
+describe('parameter files', () => {
   let hawser: Hawser;
   let environment: string;
   let site: string;

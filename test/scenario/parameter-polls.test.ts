@@ -43,8 +43,7 @@ async function addNode(hawser: Hawser, name: string, ...scopeValueIds: string[])
 const ENVIRONMENT = { configuration: 'web', scopeType: 'Environment' };
 const SITE = { configuration: 'web', scopeType: 'Site', value: 'berlin' };
 
-describe('a change reaches exactly the nodes that it concerns, at their next poll', function () {
-  this.timeout(60_000);
+describe('a change reaches exactly the nodes that it concerns, at their next poll', () => {
   let hawser: Hawser;
   let scopes: Awaited<ReturnType<typeof prepare>>;
   const nodes: Record<string, NodeUnderTest> = {};
@@ -150,8 +149,7 @@ describe('a change reaches exactly the nodes that it concerns, at their next pol
   });
 });
 
-describe('polls of nodes with parameters', function () {
-  this.timeout(60_000);
+describe('polls of nodes with parameters', () => {
   let hawser: Hawser;
   let scopes: Awaited<ReturnType<typeof prepare>>;
   let node: NodeUnderTest;
@@ -288,9 +286,7 @@ describe('polls of nodes with parameters', function () {
   });
 });
 
-describe('many nodes with parameters', function () {
-  this.timeout(60_000);
-
+describe('many nodes with parameters', () => {
   it('get all the old or all the new ones while they poll and somebody publishes', async () => {
     const hawser = await startHawser();
     try {
@@ -359,9 +355,7 @@ describe('many nodes with parameters', function () {
   });
 });
 
-describe('a scope type that is disabled', function () {
-  this.timeout(60_000);
-
+describe('a scope type that is disabled', () => {
   itOnSqlite('takes no part in what nodes get', async () => {
     const hawser = await startHawser();
     try {

@@ -23,8 +23,7 @@ interface Listed {
   parameterProblems: number | null;
 }
 
-describe('the list of nodes', function () {
-  this.timeout(60_000);
+describe('the list of nodes', () => {
   let hawser: Hawser;
 
   afterEach(() => hawser.close());

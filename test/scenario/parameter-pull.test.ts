@@ -15,8 +15,7 @@ import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
-describe('a node pulls the parameters of its scopes', function () {
-  this.timeout(60_000);
+describe('a node pulls the parameters of its scopes', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   const types: Record<string, string> = {};

@@ -17,8 +17,7 @@ interface File {
   status: string;
 }
 
-describe('parameter files are read', function () {
-  this.timeout(30_000);
+describe('parameter files are read', () => {
   let hawser: Hawser;
   let environment: string;
   let web: string;

@@ -15,8 +15,7 @@ resources: []
 `;
 const OPEN = 'resources: []\n';
 
-describe('the content of parameter files', function () {
-  this.timeout(60_000);
+describe('the content of parameter files', () => {
   let hawser: Hawser;
   let environment: string;
   let serial = 0;

@@ -12,8 +12,7 @@ import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from 
 
 const FILES = { [MAIN]: 'resources: []\n' };
 
-describe('a node that is pinned to a version', function () {
-  this.timeout(30_000);
+describe('a node that is pinned to a version', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
 
@@ -210,8 +209,7 @@ describe('a node that is pinned to a version', function () {
   );
 });
 
-describe('a version that a node is pinned to', function () {
-  this.timeout(30_000);
+describe('a version that a node is pinned to', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {

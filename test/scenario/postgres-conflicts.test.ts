@@ -21,8 +21,7 @@ interface Making {
 const MAPPINGS = 'external_group_mappings';
 const withKey = (name: string) => ({ name, name_key: name });
 
-describeOnPostgres('a name that is taken while a request is under way', function () {
-  this.timeout(120_000);
+describeOnPostgres('a name that is taken while a request is under way', () => {
   let hawser: Hawser;
   let admin: Client;
   let site: string;

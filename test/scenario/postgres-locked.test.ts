@@ -106,7 +106,7 @@ describeOnPostgres('a server whose PostgreSQL is locked by another program', fun
     expect(
       keys.filter(({ description }) => description === 'made twice?').map((key) => key.id),
     ).to.deep.equal([id]);
-    await eventually(async () => expect(await deadlocks()).to.equal(before + 1), 20_000);
+    await eventually(async () => expect(await deadlocks()).to.equal(before + 1));
     const entries = await ok(200, admin.get(`/api/v1/audit?action=registration_key.created`));
     expect(entries.filter(({ resourceId }: { resourceId: string }) => resourceId === id)).to.have.length(1);
   });

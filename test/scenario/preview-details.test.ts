@@ -26,8 +26,7 @@ interface Leaf {
   value: unknown;
 }
 
-describe('the details of a group of a preview', function () {
-  this.timeout(90_000);
+describe('the details of a group of a preview', () => {
   let hawser: Hawser;
   let admin: Client;
   let node: NodeUnderTest;

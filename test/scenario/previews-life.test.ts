@@ -21,8 +21,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 const FILES = { [MAIN]: 'resources: []\n' };
 const OTHERS = { files: { [MAIN]: 'resources: []\n# other\n' } };
 
-describe('the life of a preview, and who may read it', function () {
-  this.timeout(90_000);
+describe('the life of a preview, and who may read it', () => {
   const ownLocks = new LocalLocks();
   let hawser: Hawser;
   let admin: Client;
@@ -54,7 +53,7 @@ describe('the life of a preview, and who may read it', function () {
       const shown = await ok(200, read(client, id));
       expect(shown.state).to.not.equal('Running');
       return shown;
-    }, 20_000);
+    });
 
   /** Nothing is made meanwhile. */
   async function whileNothingIsMade(work: () => Promise<void>): Promise<void> {
@@ -187,9 +186,8 @@ describe('the life of a preview, and who may read it', function () {
         holder = await holdDatabase(hawser);
       });
       try {
-        await eventually(
-          async () => expect(hawser.log()).to.include('the end of a preview could not be written'),
-          30_000,
+        await eventually(async () =>
+          expect(hawser.log()).to.include('the end of a preview could not be written'),
         );
         expect((await ok(200, read(admin, id))).state).to.equal('Running');
       } finally {
@@ -225,6 +223,6 @@ describe('the life of a preview, and who may read it', function () {
         ...(await db.selectFrom('preview_pieces').select('kind').execute()),
       ]);
     // Many previews of the tests before are deleted one after the other.
-    await eventually(async () => expect(await left()).to.deep.equal([]), 20_000);
+    await eventually(async () => expect(await left()).to.deep.equal([]));
   });
 });

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { checkPreviews } from '../support/checked-previews.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
 
-describe('previews of random changes to a random site', function () {
-  this.timeout(120_000);
+describe('previews of random changes to a random site', () => {
   let hawser: Hawser;
   before(async () => {
     hawser = await startHawser();

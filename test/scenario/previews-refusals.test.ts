@@ -16,8 +16,7 @@ const RETYPED = { files: { [MAIN]: 'parameters:\n  port: {type: string}\nresourc
 const PORT = 'parameters:\n  port: 80\n';
 
 /** What could not be carried out is answered as the deed itself would be, and named by its place. */
-describe('a preview of what cannot be done', function () {
-  this.timeout(60_000);
+describe('a preview of what cannot be done', () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let other: NodeUnderTest;

@@ -26,8 +26,7 @@ const SECRET = 'a-secret-that-nobody-sees';
 
 const documented = (port: number, more = '') => `parameters:\n  port: ${port}\n${more}`;
 
-describe('a preview', function () {
-  this.timeout(90_000);
+describe('a preview', () => {
   let hawser: Hawser;
   let admin: Client;
   /** web-01 and web-02 have Default alone, web-03 the value prod; idle-01 has nothing. */

@@ -22,8 +22,7 @@ function shownCertificate(port: number): Promise<PeerCertificate> {
   });
 }
 
-describe('the process', function () {
-  this.timeout(60_000);
+describe('the process', () => {
   let folder: string;
   let hawser: Spawned;
   let target: Target;

@@ -32,8 +32,7 @@ const leaves = (name: string) =>
     parameters: Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`${name}${at}`, at])),
   });
 
-describe('the proof of many nodes', function () {
-  this.timeout(120_000);
+describe('the proof of many nodes', () => {
   let hawser: Hawser;
   const path = proofPath('web', '1.0.0');
 
@@ -99,8 +98,7 @@ describe('the proof of many nodes', function () {
   });
 });
 
-describe('the proof of a version that cannot be read', function () {
-  this.timeout(120_000);
+describe('the proof of a version that cannot be read', () => {
   let hawser: Hawser;
 
   before(async () => {
@@ -123,8 +121,7 @@ describe('the proof of a version that cannot be read', function () {
   });
 });
 
-describeOnSqlite('the proof, asked of two workers', function () {
-  this.timeout(120_000);
+describeOnSqlite('the proof, asked of two workers', () => {
   let folder: string;
   let hawser: Spawned;
   let target: Target;

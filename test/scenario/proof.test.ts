@@ -21,8 +21,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 const NOTHING_RUN = 'a'.repeat(64);
 
 /** Who runs exactly this version, and why the others do not. */
-describe('the proof of a version', function () {
-  this.timeout(120_000);
+describe('the proof of a version', () => {
   let hawser: Hawser;
   const nodes = new Map<string, NodeUnderTest>();
   const node = (name: string): NodeUnderTest => {
@@ -83,7 +82,7 @@ describe('the proof of a version', function () {
         'NotDownloaded',
       ]);
       return found;
-    }, 5_000);
+    });
     const checksum = await told(node('declares'));
     const { since, ...declared } = rows[0];
     expect(declared).to.deep.equal({
@@ -184,7 +183,7 @@ describe('the proof of a version', function () {
         const rows = await ok(200, hawser.admin.get('/api/v1/fleet/configurations/web/versions'));
         expect(rows[1]).to.deep.equal({ version: '1.0.0', offered: 0, declared: 1, served: 1, told: 1 });
         return rows;
-      }, 5_000);
+      });
       expect(use[0]).to.deep.equal({ version: '1.1.0', offered: 5, declared: 0, served: 0, told: 0 });
       expect(use).to.have.length(2);
       const one = await hawser.admin.get(

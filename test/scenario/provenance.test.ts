@@ -8,8 +8,7 @@ import { assign, configurationId, pullParameters, saveParameters } from '../supp
 import { ok } from '../support/replies.ts';
 import { createScopeType, createScopeValue, tagNode } from '../support/scopes.ts';
 
-describe("the provenance of a node's parameters", function () {
-  this.timeout(60_000);
+describe("the provenance of a node's parameters", () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
 

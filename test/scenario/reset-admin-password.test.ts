@@ -13,8 +13,7 @@ const ME = '/api/v1/auth/me';
 const USERS = '/api/v1/users';
 const NEW_PASSWORD = 'another-password-for-tests';
 
-describe('resetting the password of an administrator from the command line', function () {
-  this.timeout(120_000);
+describe('resetting the password of an administrator from the command line', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {

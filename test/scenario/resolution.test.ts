@@ -20,8 +20,7 @@ resources: []
 `,
 };
 
-describe("the resolution of a node's parameters", function () {
-  this.timeout(60_000);
+describe("the resolution of a node's parameters", () => {
   let hawser: Hawser;
   let node: NodeUnderTest;
   let path: string;

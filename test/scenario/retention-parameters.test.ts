@@ -17,8 +17,7 @@ import {
 const DEFAULT: ParameterScope = { scopeType: 'Default', value: null };
 const PROD: ParameterScope = { scopeType: 'Environment', value: 'prod' };
 
-describe('the cleanup of parameters', function () {
-  this.timeout(30_000);
+describe('the cleanup of parameters', () => {
   let hawser: Hawser;
   let start: number;
 

@@ -17,8 +17,7 @@ const KINDS = [
 ] as const;
 
 for (const { what, versionType, settings } of KINDS) {
-  describe(`the cleanup of ${what}`, function () {
-    this.timeout(30_000);
+  describe(`the cleanup of ${what}`, () => {
     let hawser: Hawser;
     let busy: NodeUnderTest;
     let quiet: NodeUnderTest;

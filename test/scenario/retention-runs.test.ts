@@ -18,8 +18,7 @@ import { beside, cleanUp, publishVersions, RETENTION, RUNS, versionsLeft } from 
 const SETTINGS = '/api/v1/settings/retention';
 const ALL = ['Composite', 'Configuration', 'Parameter', 'Report', 'StatusEvent'];
 
-describe('the history of cleanups', function () {
-  this.timeout(30_000);
+describe('the history of cleanups', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {
@@ -104,8 +103,7 @@ describe('the history of cleanups', function () {
   });
 });
 
-describe('the schedule of cleanups', function () {
-  this.timeout(60_000);
+describe('the schedule of cleanups', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {

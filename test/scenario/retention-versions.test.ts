@@ -36,8 +36,7 @@ import {
 
 const configurationOf = (name: string) => `${CONFIGURATIONS}/${name}`;
 
-describe('the cleanup of configurations', function () {
-  this.timeout(30_000);
+describe('the cleanup of configurations', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {
@@ -299,8 +298,7 @@ describe('the cleanup of configurations', function () {
   });
 });
 
-describe('the cleanup of composites', function () {
-  this.timeout(30_000);
+describe('the cleanup of composites', () => {
   let hawser: Hawser;
 
   before(async () => {

@@ -37,8 +37,7 @@ const SCOPES = [
   'server.settings.write',
 ];
 
-describeWithNginx('behind nginx', function () {
-  this.timeout(60_000);
+describeWithNginx('behind nginx', () => {
   let hawser: Hawser;
   let nginx: Nginx;
   let node: NodeUnderTest;

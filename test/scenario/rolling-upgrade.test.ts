@@ -22,8 +22,6 @@ import { newDatabase } from '../support/postgres.ts';
 import { PROJECT } from '../support/program.ts';
 import { ok } from '../support/replies.ts';
 
-const PATIENCE = 30_000;
-
 describeOnPostgres('an upgrade of one server after the other', function () {
   this.timeout(180_000);
   let earlier: EarlierRelease;
@@ -77,7 +75,7 @@ describeOnPostgres('an upgrade of one server after the other', function () {
         const client = makeClient(server.target, identity);
         const offer = await ok(200, client.get(`${path}/checksum`)).finally(() => client.close());
         expect(offer.version).to.equal(version);
-      }, PATIENCE);
+      });
     const publishAt = async (server: ClusterServer, version: string) => {
       await asAdmin(server, async (admin) => {
         await ok(

@@ -26,8 +26,6 @@ import { ok } from '../support/replies.ts';
 const SERVERS = 3;
 const PUBLISHES_AT_ONCE = 50;
 const PUBLISHES = 200;
-/** Milliseconds. No test asserts how long something takes, so this is only the end of all patience. */
-const PATIENCE = 30_000;
 
 const files = (content: string) => ({ files: { [MAIN]: `# ${content}\nresources: []\n` } });
 const versionOf = (name: string, version: string) => `${CONFIGURATIONS}/${name}/versions/${version}`;
@@ -77,7 +75,7 @@ describeOnPostgres('three servers on one database', function () {
     await eventually(async () => {
       const offer = await ok(200, client.get(`${path}/checksum`));
       expect(offer.version).to.equal(version);
-    }, PATIENCE);
+    });
   }
 
   it('have one authority, so that whoever trusts one of them trusts all', () => {
@@ -147,9 +145,8 @@ describeOnPostgres('three servers on one database', function () {
     );
     try {
       // The others wait for the lock that the frozen server holds, until PostgreSQL takes it away.
-      await eventually(
-        () => ok(201, addVersion(admin(1), 'frozen', { version: '1.2.0' }, files('elsewhere'))),
-        PATIENCE,
+      await eventually(() =>
+        ok(201, addVersion(admin(1), 'frozen', { version: '1.2.0' }, files('elsewhere'))),
       );
       await ok(200, admin(2).put(`${versionOf('frozen', '1.2.0')}/publish`));
     } finally {
@@ -160,7 +157,7 @@ describeOnPostgres('three servers on one database', function () {
       await eventually(async () => {
         expect(await ok(200, each.get(versionOf('frozen', '1.1.0')))).to.include({ status: 'Draft' });
         expect(await ok(200, each.get(versionOf('frozen', '1.2.0')))).to.include({ status: 'Published' });
-      }, PATIENCE);
+      });
     }
     await ok(200, admin(0).put(`${versionOf('frozen', '1.1.0')}/publish`));
   });

@@ -17,8 +17,7 @@ print("bound", flush=True)
 while True: print(json.dumps(receiver.recv(4096).decode()), flush=True)
 `;
 
-describe('the service manager', function () {
-  this.timeout(60_000);
+describe('the service manager', () => {
   let folder: string;
 
   beforeEach(() => {

@@ -18,7 +18,6 @@ const LOGIN = '/api/v1/auth/login';
 const PASSWORD_FILE = 'data/initial-admin-password';
 
 describeOnPostgres('servers that start at once on an empty database', function (this: Mocha.Suite) {
-  this.timeout(120_000);
   const folders: string[] = [];
   let database: TestDatabase;
   let servers: Spawned[] = [];
@@ -74,8 +73,6 @@ describeOnPostgres('servers that start at once on an empty database', function (
 });
 
 describeOnPostgres('a server that had its authority in a folder', function (this: Mocha.Suite) {
-  this.timeout(120_000);
-
   it('brings it into the database, where the others find it, and needs its file no longer', async () => {
     const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'hawser-several-')));
     const [old = '', young = ''] = folders;
@@ -104,7 +101,6 @@ describeOnPostgres('a server that had its authority in a folder', function (this
 });
 
 describeOnPostgres('a server beside one of the next release', function (this: Mocha.Suite) {
-  this.timeout(120_000);
   let folder: string;
   let database: TestDatabase;
 
@@ -141,7 +137,6 @@ describeOnPostgres('a server beside one of the next release', function (this: Mo
 });
 
 describeOnPostgres('two servers on one database', function (this: Mocha.Suite) {
-  this.timeout(120_000);
   let one: Hawser;
   let other: Hawser;
 

@@ -105,8 +105,7 @@ class Checkout {
   }
 }
 
-describe('starting by npm', function () {
-  this.timeout(120_000);
+describe('starting by npm', () => {
   const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
   const EXPECTED = `hawser ${version}\n`;
   let built: Checkout;

@@ -141,8 +141,7 @@ describeWithOpenssl('the second port, as openssl sees it', () => {
   });
 });
 
-describe('the second port of other servers', function () {
-  this.timeout(120_000);
+describe('the second port of other servers', () => {
   let folder: string;
 
   beforeEach(() => {

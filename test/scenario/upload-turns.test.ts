@@ -63,8 +63,7 @@ describe('uploads take turns', () => {
     expect(answered).to.have.length(4);
   });
 
-  it('one that comes too slowly ends with 408, and its place is free', async function () {
-    this.timeout(60_000);
+  it('one that comes too slowly ends with 408, and its place is free', async () => {
     const { wire } = await begin(ann, 'slow-1');
     const other = await begin(ann, 'slow-2');
     const waiting = await begin(ann, 'waiting');

@@ -25,8 +25,7 @@ import {
   withdrawComposite,
 } from '../support/withdrawals.ts';
 
-describe('withdrawing versions of and in composites', function () {
-  this.timeout(60_000);
+describe('withdrawing versions of and in composites', () => {
   let hawser: Hawser;
 
   beforeEach(async () => {

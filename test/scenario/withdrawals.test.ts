@@ -14,8 +14,7 @@ import { expectProblem, ok } from '../support/replies.ts';
 import { cleanUp, deletedBy, NOTHING_KEPT, publishVersions, versionsLeft } from '../support/retention.ts';
 import { offerAgain, versionOf, withdraw } from '../support/withdrawals.ts';
 
-describe('withdrawing a version of a configuration', function () {
-  this.timeout(60_000);
+describe('withdrawing a version of a configuration', () => {
   let hawser: Hawser;
 
   before(async () => {

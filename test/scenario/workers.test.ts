@@ -296,10 +296,7 @@ describeOnSqlite('a server of two workers', function () {
     );
     process.kill(before[0] as number, 'SIGKILL');
     const kept = (await work).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    await eventually(
-      async () => expect(workers().filter((pid) => !before.includes(pid))).to.have.length(1),
-      30_000,
-    );
+    await eventually(async () => expect(workers().filter((pid) => !before.includes(pid))).to.have.length(1));
     for (const client of admins) client.close();
     admins = await signInOverMany();
     // The lock that the killed one held is free, and what it left on the disk is no obstacle.

@@ -67,7 +67,7 @@ async function checkPreview(
     const now = await ok(200, admin.get(`${PREVIEWS}/${asked.json.id}`));
     expect(now.state, now.error).to.equal('Done');
     return now;
-  }, 60_000);
+  });
   expect(await pollAll(site.nodes), 'a preview changes nothing').to.deep.equal(before);
   const refusal = await carryOutAll(site, changes);
   expect(refusal?.reply.text, 'previewed, and refused').to.equal(undefined);

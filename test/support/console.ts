@@ -16,7 +16,7 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 export const WIDTHS = [1440, 320] as const;
 export const THEMES = ['light', 'dark'] as const;
 /** In milliseconds. The machine may do much else meanwhile. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 
 export interface ConsoleWish {
   /** The number of seeded nodes. More than 100 fill a second page of a list. Null makes no site at all. */

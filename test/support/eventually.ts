@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE = 40;
 
+/** Long, because a machine that is busy with other tests may need it. A test that passes never waits for it. */
+const PATIENCE = 60_000;
+
 /** Repeats the check until it passes. When the time is over, throws the last error of the check. */
-export async function eventually<T>(check: () => Promise<T>, milliseconds = 2_500): Promise<T> {
+export async function eventually<T>(check: () => Promise<T>, milliseconds = PATIENCE): Promise<T> {
   const end = Date.now() + milliseconds;
   for (;;) {
     try {

@@ -43,7 +43,7 @@ export async function preview(
     const now = await ok(200, client.get(`${PREVIEWS}/${reply.json.id}`));
     expect(now.state).to.not.equal('Running');
     return now;
-  }, 20_000);
+  });
   expect(done.error).to.equal(null);
   expect(done.state).to.equal('Done');
   return done;

@@ -62,5 +62,5 @@ export async function readProof(client: Client, path: string): Promise<ProofSumm
 export function expectProof(client: Client, path: string, expected: ProofSummary): Promise<void> {
   return eventually(async () => {
     expect(await readProof(client, path)).to.deep.equal(expected);
-  }, 5_000);
+  });
 }

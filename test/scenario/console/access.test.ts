@@ -9,8 +9,7 @@ import { ok } from '../../support/replies.ts';
 
 const WITH_REFUSALS = { allows: REFUSED_REQUEST };
 
-describe('the pages of access, keys, retention and settings', function () {
-  this.timeout(120_000);
+describe('the pages of access, keys, retention and settings', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

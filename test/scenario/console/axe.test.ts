@@ -45,8 +45,7 @@ async function check(shown: ConsoleUnderTest, wish: ConsolePage): Promise<void> 
   });
 }
 
-describe('every page of the console', function () {
-  this.timeout(120_000);
+describe('every page of the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

@@ -15,8 +15,7 @@ interface Version {
   withdrawn: { reason: string } | null;
 }
 
-describe('deeds on configurations in the console', function () {
-  this.timeout(120_000);
+describe('deeds on configurations in the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

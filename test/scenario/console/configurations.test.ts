@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
 import { findTable, get, headingOf, hostileSite } from '../../support/console-configurations.ts';
 
-describe('configurations in the console', function () {
-  this.timeout(120_000);
+describe('configurations in the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

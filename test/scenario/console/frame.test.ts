@@ -14,8 +14,7 @@ import { freePort } from '../../support/nginx.ts';
 const UNREACHABLE = /^Failed to load resource: net::ERR_/;
 const ERRORS = '/ui/nodes?status=Error';
 
-describe('the frame of the console', function () {
-  this.timeout(120_000);
+describe('the frame of the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

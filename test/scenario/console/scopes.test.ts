@@ -6,8 +6,7 @@ import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../
 import { moveTo } from '../../support/keyboard.ts';
 import { ok } from '../../support/replies.ts';
 
-describe('scopes in the console', function () {
-  this.timeout(120_000);
+describe('scopes in the console', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

@@ -83,8 +83,7 @@ async function hide(page: Page, isHidden: boolean): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange'));`);
 }
 
-describe('what the console loads', function () {
-  this.timeout(120_000);
+describe('what the console loads', () => {
   let shown: ConsoleUnderTest;
 
   before(async () => {

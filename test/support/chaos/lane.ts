@@ -29,7 +29,7 @@ const AFTER = 10;
 /** The milliseconds within which a start is killed. */
 const START = 1_500;
 /** Milliseconds. After a kill PostgreSQL repairs its files before it answers. */
-const BACK = 30_000;
+const BACK = 60_000;
 /** Milliseconds within which what a lost answer has left open is ended. */
 const SETTLED = 15_000;
 

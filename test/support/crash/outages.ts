@@ -21,7 +21,7 @@ export interface Outage {
 const BEFORE = 20;
 const AFTER = 20;
 /** After a kill PostgreSQL repairs its files before it answers. */
-const BACK = 20_000;
+const BACK = 60_000;
 
 /** What a log must not hold: a statement, or the values of a row. */
 const SECRETS = /\b(?:insert into|delete from|update "|select ")|Failing row|Key \([^)]*\)=/i;

@@ -16,6 +16,11 @@ const run = promisify(execFile);
 /** A start repairs what a kill has left, which takes a while after much was written. */
 const START_TIMEOUT = 60_000;
 const PAUSE = 20;
+/** For a cluster that all tests of a run share. Autovacuum would visit their hundreds of databases all the time. */
+const FAST = {
+  ...{ fsync: 'off', full_page_writes: 'off', autovacuum: 'off' },
+  ...{ checkpoint_timeout: '1h', max_wal_size: '4GB' },
+};
 
 export interface ClusterOptions {
   /** Whether a commit waits for the disk. */
@@ -187,7 +192,7 @@ function baseSettings(programs: string, fsync: boolean): Record<string, string> 
     // Nothing in the tests copies the log of a cluster.
     wal_level: 'minimal',
     max_wal_senders: '0',
-    ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    ...(fsync ? {} : FAST),
     ...(hasStatementStatistics(programs) ? STATEMENT_STATISTICS : {}),
   };
 }

@@ -28,7 +28,7 @@ export async function otherProgram(url: string): Promise<OtherProgram> {
           `select pid from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`,
         );
         expect(waiting.length).to.be.at.least(connections);
-      }, 20_000);
+      });
     },
     end: () => client.end(),
   };

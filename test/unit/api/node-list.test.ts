@@ -61,8 +61,7 @@ const OFFERS: Offers = {
 };
 
 for (const engine of ENGINES)
-  describe(`the list of nodes on ${engine}`, function () {
-    this.timeout(120_000);
+  describe(`the list of nodes on ${engine}`, () => {
     let opened: OpenedEngine;
     let database: Database;
     let list: NodeList;

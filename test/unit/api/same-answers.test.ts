@@ -40,8 +40,7 @@ const CONFIGURATIONS: Named = {
   toKey: (text) => text.toLowerCase(),
 };
 
-describe('what is read of a random fleet is the same on both engines', function () {
-  this.timeout(60_000);
+describe('what is read of a random fleet is the same on both engines', () => {
   let engines: [OpenedEngine, OpenedEngine];
   let fleet: RandomFleet;
   before(async () => {

@@ -41,9 +41,7 @@ function shortest(a: readonly string[], b: readonly string[]): number {
   return a.length + b.length - 2 * (row.at(-1) ?? 0);
 }
 
-describe('the lines in which two texts differ', function () {
-  this.timeout(120_000);
-
+describe('the lines in which two texts differ', () => {
   it('make the one text the other, and are as few as possible', () => {
     const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd\r\n', '\n'), { maxLength: 30 });
     const last = fc.constantFrom('', 'a', 'end');

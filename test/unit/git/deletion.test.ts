@@ -157,7 +157,7 @@ describe('removing published versions', () => {
       expect(await summary(store)).to.deep.equal(['2.1.0 Published', '2.0.0 Published', '1.1.0 Published']);
       expect(subjects(git, 'main')).to.deep.equal(['web 2.1.0', 'web 2.0.0']);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('leaves nothing of them to a clone made afterwards', () =>
     onStore(async ({ root, store, git, gitdir }) => {
@@ -170,7 +170,7 @@ describe('removing published versions', () => {
       expect(runGit(clone, 'log', '--format=%s', 'main')).to.equal('web 2.0.0');
       expect(hasObject((...args) => runGit(clone, ...args), gone)).to.equal(false);
       isSound((...args) => runGit(clone, ...args));
-    })).timeout(20_000);
+    }));
 
   it('goes on serving clones that were made before', () =>
     onStore(async ({ root, store, gitdir }) => {
@@ -191,7 +191,7 @@ describe('removing published versions', () => {
       runGit(old, 'fetch', '--quiet', '--update-shallow');
       expect(runGit(old, 'log', '-1', '--format=%s', 'origin/main')).to.equal('web 2.1.0');
       isSound((...args) => runGit(old, ...args));
-    })).timeout(20_000);
+    }));
 
   it('keeps drafts and branches that grew from a removed version', () =>
     onStore(async ({ store, git, root }) => {
@@ -214,7 +214,7 @@ describe('removing published versions', () => {
       await publish(store, '1.2.0');
       expect(subjects(git, 'v1.2.0')).to.deep.equal(['web 1.2.0']);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('cuts nothing off above a commit that something kept leads to as well', () =>
     onStore(async ({ store, git }) => {
@@ -243,7 +243,7 @@ describe('removing published versions', () => {
       expect(subjects(git, 'v1.2.0')).to.deep.equal(['1.2.0', 'work for 1.2.0']);
       expect(hasObject(git, between)).to.equal(false);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('refuses the version that main stands at, drafts and what is not there, and removes nothing then', () =>
     onStore(async ({ store }) => {
@@ -304,7 +304,7 @@ describe('removing versions of parameters', () => {
       expect(git('rev-parse', 'Environment')).to.equal(tip);
       expect(subjects(git, 'Environment')).to.deep.equal(['Environment/prod 1.2.0']);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('ends the branch of the scope type no earlier than it must', () =>
     onParameters(async ({ root, store, git }) => {
@@ -337,7 +337,7 @@ describe('removing versions of parameters', () => {
       await release(store, TEST, '1.2.0', portOf(9), { at: AT + 60_000 });
       expect(subjects(git, 'Environment')).to.have.length(4);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('leaves a whole repository wherever it breaks off, and the next one ends it', async () => {
     await breakEverywhere(
@@ -380,7 +380,7 @@ describe('maintenance', () => {
       await maintain(join(root, 'nowhere'));
       expect(hasObject(git, gone)).to.equal(true);
       isSound(git);
-    })).timeout(20_000);
+    }));
 
   it('leaves old objects alone for an hour after a ref was taken from them', () =>
     onStore(async ({ root, store, git, gitdir }) => {
@@ -415,7 +415,7 @@ describe('maintenance', () => {
       expect(git('show', 'draft/1.2.0:main.dsc.yaml')).to.equal('another');
       isSound(git);
       await maintenance.close();
-    })).timeout(20_000);
+    }));
 
   it('does nothing without git', () =>
     onStore(async ({ root, store, gitdir }) => {
@@ -449,5 +449,5 @@ describe('maintenance', () => {
       git('update-ref', 'refs/heads/draft/2.0.0', commit);
       isSound(git);
       expect(git('show', 'draft/2.0.0:main.dsc.yaml')).to.equal('only 1.0.0');
-    })).timeout(20_000);
+    }));
 });

@@ -59,7 +59,7 @@ describe('parameters that stock git touches', () => {
       expect(await within(2_000, has(PROD, '3.0.0 Draft,1.0.0 Published'))).to.equal(true);
       expect(await within(2_000, () => moved.length > 3)).to.equal(true);
       expect(store.problems()).to.deep.equal([]);
-    })).timeout(20_000);
+    }));
 
   it('may be tagged on the branch that collects them all', () =>
     onParameters(async ({ store, git }) => {
@@ -169,7 +169,7 @@ describe('parameters that stock git touches', () => {
       expect(git('log', '--format=%s', 'Environment').split('\n').toReversed()).to.deep.equal(
         versions.map((version) => `Environment/prod ${version}`),
       );
-    })).timeout(30_000);
+    }));
 
   it('are recorded on the branch when a hand-made tag publishes a draft', () =>
     onParameters(async ({ store, git }) => {

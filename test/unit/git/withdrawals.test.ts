@@ -113,7 +113,7 @@ describe('a withdrawn version', () => {
         expect(await offered(other)).to.have.length(10);
       }
     });
-  }).timeout(60_000);
+  });
 
   it('is told apart from one whose withdrawal cannot be read: that stays withdrawn, and is reported', async () => {
     await onStore(async ({ store, git, gitdir, reopen }) => {

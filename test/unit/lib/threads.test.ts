@@ -17,8 +17,7 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   throw new Error('nothing was thrown');
 }
 
-describe('threads', function () {
-  this.timeout(60_000);
+describe('threads', () => {
   let threads: Threads<TestTasks>;
   const open = (size = 1) => {
     threads = new Threads<TestTasks>({ entry: ENTRY, size, heapMegabytes: 32 });
@@ -183,7 +182,7 @@ describe('threads', function () {
       const threads = new Threads({ entry, size: 2 });
       console.log(await threads.run('a', 'double', 4));`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
-    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 });
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 170_000 });
     expect({ status, stdout }).to.deep.equal({ status: 0, stdout: '8\n' });
   });
 });

@@ -4,8 +4,7 @@ import { Comparer } from '../../../src/resolve/comparer.ts';
 import { openComparingThreads } from '../../../src/threads/open.ts';
 import { type TestTree, TreeRepository } from '../../support/two-trees.ts';
 
-describe('a patch of two lists of files', function () {
-  this.timeout(120_000);
+describe('a patch of two lists of files', () => {
   const threads = openComparingThreads();
   const comparer = new Comparer(threads);
   const repository = new TreeRepository();

@@ -12,8 +12,7 @@ const TABLES = `create table generation (id integer primary key, value bigint);
   create table changes (seq bigint generated always as identity primary key, kind text, key text);
   insert into generation values (1, 1); insert into access_generation values (1, 1)`;
 
-describe('the change feed of PostgreSQL', function () {
-  this.timeout(120_000);
+describe('the change feed of PostgreSQL', () => {
   let own: OwnCluster;
   let url: string;
   let connections: Connections;

@@ -6,8 +6,7 @@ import { newDatabase, querySharedCluster, type TestDatabase } from '../../../sup
 
 const NO_TABLES = 'it holds no tables of Hawser';
 
-describe('a look at a database of PostgreSQL', function () {
-  this.timeout(60_000);
+describe('a look at a database of PostgreSQL', () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await newDatabase();

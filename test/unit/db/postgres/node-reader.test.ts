@@ -67,8 +67,7 @@ async function readAll(reader: NodeReader) {
   return { byThumbprint, byId, isId, byName, announced, scopes, first, rest };
 }
 
-describe('nodes that are read from PostgreSQL', function () {
-  this.timeout(60_000);
+describe('nodes that are read from PostgreSQL', () => {
   let folder: string;
   let sqlite: Database;
   let handle: SqliteHandle;

@@ -42,8 +42,7 @@ function* countingAtGate(onBegun: () => void): Reading<number> {
   return yield* countingNodes();
 }
 
-describe('what threads read', function () {
-  this.timeout(120_000);
+describe('what threads read', () => {
   let sqlite: ReadSite;
   let postgres: PostgresSite;
 

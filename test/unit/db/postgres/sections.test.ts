@@ -6,8 +6,7 @@ import { HawserError } from '../../../../src/lib/errors.ts';
 import { type Handles, openHandles } from '../../../support/postgres/handles.ts';
 import { newDatabase, type TestDatabase } from '../../../support/postgres.ts';
 
-describe('a section of PostgreSQL', function () {
-  this.timeout(60_000);
+describe('a section of PostgreSQL', () => {
   let database: TestDatabase;
   /** Two servers on one database. */
   let one: Handles;

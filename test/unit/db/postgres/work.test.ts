@@ -14,8 +14,7 @@ import {
   type TestDatabase,
 } from '../../../support/postgres.ts';
 
-describe('work on PostgreSQL', function () {
-  this.timeout(60_000);
+describe('work on PostgreSQL', () => {
   let database: TestDatabase;
   let handles: Handles;
 
