@@ -16,10 +16,13 @@ export interface Retention {
 export function retentionActs(): Retention {
   /** The configurations of which a run may delete versions. */
   const limited = new Set<string>();
+  /** How many runs are under way. */
+  let runs = 0;
 
   const limitVersions: Act = async (bench) => {
     const name = pickConfiguration(bench);
-    if (name === undefined || limited.has(name)) return false;
+    // A run that is under way may take the new rule or not.
+    if (name === undefined || limited.has(name) || runs > 0) return false;
     limited.add(name);
     const key = `configurations/${name}`;
     await attempt(bench, {
@@ -40,7 +43,10 @@ export function retentionActs(): Retention {
     const hold = model.begin('hold', Object.fromEntries(held.map((key) => [key, model.state(key)])));
     // A run that is cut off has deleted some versions, each of them wholly.
     const removals = published.map((key) => ({ key, change: model.begin('clean up', { [key]: null }) }));
-    const reply = await client.post('/api/v1/retention/configurations/cleanup', KEEP_ALL);
+    runs += 1;
+    const reply = await client.post('/api/v1/retention/configurations/cleanup', KEEP_ALL).finally(() => {
+      runs -= 1;
+    });
     if (reply.status !== 200) throw unexpected('clean up', reply);
     const gone = new Set<string>(
       reply.json.deletedVersions.map((each: Record<string, string>) => `${each['name']}/${each['version']}`),
