@@ -4,8 +4,9 @@ import { AtomicFs } from '../../src/git/atomic-fs.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { addChild, addCompositeDraft, compositeVersionOf, createComposite } from '../support/composites.ts';
 import { create, fileOf, MAIN, publish } from '../support/configurations.ts';
-import { HeldDisk, refsOf, save, versionOf } from '../support/draft-files.ts';
+import { refsOf, save, versionOf } from '../support/draft-files.ts';
 import { type Hawser, startHawser } from '../support/hawser.ts';
+import { HeldDisk, holdWrites } from '../support/held-writes.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { DEFAULT_ID } from '../support/scopes.ts';
 
@@ -56,7 +57,7 @@ describe('If-Match of a request that waits for the lock', () => {
 
   /** Starts the first change and holds it up while it has the lock, sends the second one, and lets both go on. */
   const race = async (first: () => Promise<Reply>, second: () => Promise<Reply>) => {
-    const { isHeld, letGo } = disk.hold();
+    const { isHeld, letGo } = await holdWrites(disk, hawser.databaseUrl);
     const replies = [first()];
     await isHeld;
     replies.push(second());

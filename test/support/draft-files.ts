@@ -1,6 +1,5 @@
-/** Short calls for single files of drafts, and a disk that holds up whoever writes. */
+/** Short calls for single files of drafts. */
 
-import { DISK, type Disk } from '../../src/git/disk.ts';
 import type { Client, Reply } from './client.ts';
 import { fileOf, versionsOf } from './configurations.ts';
 import type { Hawser } from './hawser.ts';
@@ -28,37 +27,3 @@ export function remove(
 /** All refs of a configuration's repository, with what they lead to. */
 export const refsOf = (hawser: Hawser, name: string, kind = 'configurations') =>
   hawser.git(`${kind}/${name}.git`, 'for-each-ref');
-
-/** Holds up the writes of objects, and so whoever has the lock of a repository, from `hold` until it is let go. */
-export class HeldDisk implements Disk {
-  readonly appendFile = DISK.appendFile;
-  readonly rename = DISK.rename;
-  readonly unlink = DISK.unlink;
-  readonly rm = DISK.rm;
-  readonly mkdir = DISK.mkdir;
-  readonly rmdir = DISK.rmdir;
-  private gate: Promise<void> = Promise.resolve();
-  private reached = () => {};
-
-  async open(path: string, flags: string) {
-    if (flags !== 'r' && path.includes('/objects/')) {
-      this.reached();
-      await this.gate;
-    }
-    return DISK.open(path, flags);
-  }
-
-  /**
-   * @returns `isHeld`, which is done once somebody waits, and the function that lets all go on
-   */
-  hold(): { isHeld: Promise<void>; letGo: () => void } {
-    let letGo = () => {};
-    this.gate = new Promise((resolve) => {
-      letGo = resolve;
-    });
-    const isHeld = new Promise<void>((resolve) => {
-      this.reached = resolve;
-    });
-    return { isHeld, letGo };
-  }
-}
