@@ -4,7 +4,7 @@
  */
 
 import { Socket } from 'node:net';
-import type { Client, ClientConfig, Pool } from 'pg';
+import type { Client, ClientBase, ClientConfig, Pool, QueryResult } from 'pg';
 import { SECOND } from '../../lib/clock.ts';
 import { clientOptions } from './client-options.ts';
 
@@ -25,6 +25,12 @@ const SETTINGS = `set statement_timeout = '30s';
   set max_parallel_workers_per_gather = 0;
   set client_min_messages = warning`;
 
+/**
+ * Tells the run of PostgreSQL: from a start to the next, or to the next crash of one of its processes, after which it sets
+ * its statistics back.
+ */
+const RUN = `select concat(pg_postmaster_start_time(), ' ', (select stats_reset from pg_stat_bgwriter)) as run`;
+
 /** PostgreSQL's numbers of types whose values are numbers here, as they are with SQLite: bigint and numeric. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
@@ -34,6 +40,7 @@ export class Connections {
   private readonly Client: typeof Client;
   private readonly driver: Driver;
   private readonly sockets: Map<object, Socket> = new Map();
+  private readonly runs = new WeakMap<object, string>();
 
   private constructor(url: string, driver: Driver) {
     this.driver = driver;
@@ -54,7 +61,7 @@ export class Connections {
     client.on('error', ignore);
     try {
       await client.connect();
-      await client.query(SETTINGS);
+      await this.setUp(client);
       return client;
     } catch (error) {
       client.end().catch(ignore);
@@ -71,12 +78,23 @@ export class Connections {
       onConnect: async (client) => {
         // What a lost connection was used for fails by itself. Without a listener the process would end.
         client.on('error', ignore);
-        await client.query(SETTINGS);
+        await this.setUp(client);
       },
     });
     // This is a connection that was lost while nobody used it. The pool makes another one.
     pool.on('error', ignore);
     return pool;
+  }
+
+  /** Which run of PostgreSQL the connection belongs to. Numbers of transactions mean something within one run only. */
+  runOf(client: object): string | undefined {
+    return this.runs.get(client);
+  }
+
+  private async setUp(client: ClientBase): Promise<void> {
+    const results = (await client.query(`${SETTINGS}; ${RUN}`)) as unknown as QueryResult<{ run: string }>[];
+    const run = results.at(-1)?.rows[0]?.run;
+    if (run !== undefined) this.runs.set(client, run);
   }
 
   /** Breaks off all connections, also those that are just being made. Whoever waits for an answer gets an error. */

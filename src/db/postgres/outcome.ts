@@ -9,25 +9,35 @@ import type { AskOutcome } from './work.ts';
 const PATIENCE = 5 * SECOND;
 const PAUSE = 100;
 
-/** A connection of its own asks, because the others are lost too or wait for their turn. */
+/**
+ * A connection of its own asks, because the others are lost too or wait for their turn. After a crash PostgreSQL gives the
+ * numbers of transactions again that were not on the disk yet, so the transaction of that number may be another one, unless
+ * it was not committed.
+ */
 export function askOutcome(connections: Connections): AskOutcome {
-  return async (transaction, since) => {
+  return async (transaction, client, since) => {
     for (; performance.now() < since + PATIENCE; await sleep(PAUSE)) {
-      const status = await statusOf(connections, transaction).catch(() => null);
-      if (status === 'committed' || status === 'aborted') return status === 'committed';
+      const told = await ask(connections, transaction).catch(() => null);
+      if (told?.status === 'aborted') return false;
+      if (told?.status === 'committed') return told.run === connections.runOf(client) ? true : null;
     }
     return null;
   };
 }
 
-async function statusOf(connections: Connections, transaction: string): Promise<string | null> {
+interface Told {
+  status: string | null;
+  run: string | undefined;
+}
+
+async function ask(connections: Connections, transaction: string): Promise<Told> {
   const client = await connections.connect();
   try {
     const { rows } = await client.query<{ status: string | null }>(
       'select pg_xact_status($1::text::xid8) as status',
       [transaction],
     );
-    return rows[0]?.status ?? null;
+    return { status: rows[0]?.status ?? null, run: connections.runOf(client) };
   } finally {
     await client.end();
   }

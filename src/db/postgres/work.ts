@@ -28,10 +28,12 @@ export interface Taken {
 }
 
 /**
+ * @param transaction its number
+ * @param client the connection that it was made on
  * @param since when the commit was sent, as `performance.now()` counts
- * @returns whether the transaction of this number was committed; null if nobody can tell
+ * @returns whether the transaction was committed; null if nobody can tell
  */
-export type AskOutcome = (transaction: string, since: number) => Promise<boolean | null>;
+export type AskOutcome = (transaction: string, client: ClientBase, since: number) => Promise<boolean | null>;
 
 export interface WorkOptions {
   lane: Lane;
@@ -178,7 +180,7 @@ export class Work implements DatabaseConnection {
   }
 
   private async requireCommitted(number: string, since: number, error: unknown): Promise<void> {
-    const isCommitted = await this.options.askOutcome(number, since);
+    const isCommitted = await this.options.askOutcome(number, this.taken.client, since);
     if (isCommitted === false) throw databaseAway(error);
     if (isCommitted === true) return;
     this.options.onCommit(false);
