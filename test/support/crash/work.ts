@@ -60,7 +60,10 @@ export interface Work {
   reached(writes: number): Promise<void>;
   /** Call this before a kill from outside. From then on a missing answer is not a fault. */
   stop(): void;
-  /** Call this before the database goes away, and once it is back. Meanwhile 503 is a right answer to everything. */
+  /**
+   * Call this before the database goes away, and once it is back. 503 is a right answer to every request that was under way
+   * meanwhile.
+   */
   setAway(isAway: boolean): void;
   /** Lets each client end what it is about, and then ends them all. */
   finish(): Promise<void>;
@@ -83,6 +86,8 @@ export function startWork(benches: readonly Bench[], isDying: boolean, deck: Dec
   let stopped = isDying;
   let ended = false;
   let away = false;
+  /** How often the database has gone away. */
+  let absences = 0;
   let awaited = { writes: Number.POSITIVE_INFINITY, tell: () => {} };
   const look = () => {
     if (ended || model.acknowledged - before >= awaited.writes) awaited.tell();
@@ -92,14 +97,14 @@ export function startWork(benches: readonly Bench[], isDying: boolean, deck: Dec
     let bench: Bench = { ...given, isAway: () => away };
     try {
       while (!ended) {
-        const wasAway = away;
+        const [wasAway, absencesBefore] = [away, absences];
         try {
           const act = bench.random.pick(cards) ?? configurations.createConfiguration;
           if (!(await act(bench))) await configurations.draftVersion(bench);
         } catch (error) {
           const other = stopped && isCut(error) ? (bench.elsewhere?.() ?? null) : null;
           if (other !== null) bench = { ...bench, ...other };
-          else if (!(wasAway || away) || !isUnavailable(error)) throw error;
+          else if (!(wasAway || absences > absencesBefore) || !isUnavailable(error)) throw error;
           await sleep(PAUSE);
         }
         look();
@@ -126,6 +131,7 @@ export function startWork(benches: readonly Bench[], isDying: boolean, deck: Dec
     },
     setAway: (isAway) => {
       away = isAway;
+      if (isAway) absences += 1;
     },
     finish: () => {
       ended = true;
