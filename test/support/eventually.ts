@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE = 40;
 
-/** Long, because a machine that is busy with other tests may need it. A test that passes never waits for it. */
+/** Long, because a machine that is busy with other tests may need it. A check that passes ends the wait. */
 const PATIENCE = 60_000;
 
 /** Repeats the check until it passes. When the time is over, throws the last error of the check. */

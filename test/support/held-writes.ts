@@ -1,4 +1,4 @@
-/** Holds up the writes of objects, and so whoever has the lock of a repository. */
+/** Ways to hold up a writer in the middle of its work, while it has the lock of a repository. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,7 +14,10 @@ export interface HeldWrites {
 const WAITING = `select 1 from pg_locks where not granted and relation = 'git_objects'::regclass`;
 const PAUSE = 20;
 
-/** @param disk that of the server, which counts where the repositories are folders */
+/**
+ * Holds up whoever writes objects, until it is let go.
+ * @param disk the disk of the server, through which it writes where the repositories are folders
+ */
 export async function holdWrites(disk: HeldDisk, databaseUrl: string | null): Promise<HeldWrites> {
   if (databaseUrl === null) return disk.hold();
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -28,8 +28,6 @@ const MOST_BEFORE = 25;
 const AFTER = 10;
 /** The milliseconds within which a start is killed. */
 const START = 1_500;
-/** Milliseconds. After a kill PostgreSQL repairs its files before it answers. */
-const BACK = 60_000;
 /** Milliseconds within which what a lost answer has left open is ended. */
 const SETTLED = 15_000;
 
@@ -111,7 +109,7 @@ export class ChaosLane {
 
   /** The servers that live on must acknowledge more, and nothing needs a start for it. */
   private async goOn(work: Work): Promise<void> {
-    await eventually(() => this.expectBack(), BACK);
+    await eventually(() => this.expectBack());
     work.setAway(false);
     await work.reached(this.model.acknowledged - work.before + AFTER);
     await work.finish();

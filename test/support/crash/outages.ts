@@ -20,8 +20,6 @@ export interface Outage {
 /** The writes that are acknowledged before an outage, at most, and after it. */
 const BEFORE = 20;
 const AFTER = 20;
-/** After a kill PostgreSQL repairs its files before it answers. */
-const BACK = 60_000;
 
 /** What a log must not hold: a statement, or the values of a row. */
 const SECRETS = /\b(?:insert into|delete from|update "|select ")|Failing row|Key \([^)]*\)=/i;
@@ -56,7 +54,7 @@ export class OutageLane extends Lane {
       await outage.take(own);
       await sleep(outage.away);
       await outage.bring(own);
-      await eventually(() => this.expectBack(), BACK);
+      await eventually(() => this.expectBack());
       work.setAway(false);
       const back = model.acknowledged;
       await work.reached(back - before + AFTER);
