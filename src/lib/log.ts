@@ -20,15 +20,20 @@ export function createLog(level: LogLevel, destination: DestinationStream = new 
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: withoutDetail },
+    serializers: { err: withoutQuotes },
   };
   return pino(options, destination);
 }
 
-/** The detail of an error of PostgreSQL may quote a whole row, with the hash of a password or a token. */
-function withoutDetail(error: Error): object {
+/**
+ * The members of an error of PostgreSQL that may quote a row, a parameter or a statement: a row holds the hash of a
+ * password or a token.
+ */
+const QUOTING = ['detail', 'where', 'internalQuery'];
+
+function withoutQuotes(error: Error): object {
   const told = stdSerializers.err(error);
-  if (error instanceof Error) told['detail'] = undefined;
+  if (error instanceof Error) for (const member of QUOTING) told[member] = undefined;
   return told;
 }
 
