@@ -11,7 +11,8 @@ export interface HeldWrites {
   letGo(): void;
 }
 
-const WAITING = `select 1 from pg_locks where not granted and relation = 'git_objects'::regclass`;
+const WAITING = `select 1 from pg_locks join pg_database d on d.oid = database
+  where not granted and relation = 'git_objects'::regclass and d.datname = current_database()`;
 const PAUSE = 20;
 
 /**

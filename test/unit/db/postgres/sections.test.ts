@@ -25,6 +25,10 @@ describe('a section of PostgreSQL', () => {
   });
   beforeEach(() => sql`delete from items`.execute(one.write));
 
+  /** The connections to this database that hold advisory locks. Other tests use the cluster meanwhile. */
+  const holders = sql<{ pid: number }>`select pid from pg_locks join pg_database d on d.oid = database
+    where locktype = 'advisory' and d.datname = current_database()`;
+
   const ids = async () =>
     (await one.write.selectFrom('items').select('id').orderBy('id').execute()).map(({ id }) => id);
   const add = (handles: Handles, id: number) =>
@@ -98,9 +102,7 @@ describe('a section of PostgreSQL', () => {
     const error = await one.locks
       .run('a lock', async () => {
         await add(one, 1);
-        await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'`.execute(
-          other.note,
-        );
+        await sql`select pg_terminate_backend(pid) from (${holders}) as holders`.execute(other.note);
         await other.locks.run('a lock', () => add(other, 2).then(() => undefined));
         await add(one, 3);
       })
@@ -117,7 +119,7 @@ describe('a section of PostgreSQL', () => {
       await one.locks.share('another', () => Promise.reject(fault));
     });
     expect(await fails.catch((error: unknown) => error)).to.equal(fault);
-    const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory'`.execute(other.note);
+    const { rows } = await holders.execute(other.note);
     expect(rows).to.deep.equal([]);
   });
 
