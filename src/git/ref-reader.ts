@@ -16,8 +16,8 @@ export const BROKEN_OID = '0'.repeat(40);
 
 const PACKED_REFS = 'packed-refs';
 const PACKED_LINE = /^([0-9a-f]{40}) (refs\/.+)$/;
-/** The folders of a snapshot. They are looked at even while they are absent. */
-const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags'];
+/** The folders of a snapshot, looked at even while they are absent. The last one holds the records of pushes. */
+const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags', 'refs/pushed'];
 
 /** Milliseconds. Disks keep times in steps: a second change within the same step leaves the stamp as it was. */
 const TIMESTAMP_STEP = 100;

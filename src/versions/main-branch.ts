@@ -71,7 +71,7 @@ export class MainBranch implements BranchUpkeep {
     history: History,
   ): Promise<string[]> {
     if (!snapshot) return [];
-    const names = new Set([...removed, ...index.withdrawalsOf(removed)].map(({ name }) => name));
+    const names = new Set([...removed, ...index.besides(removed)].map(({ name }) => name));
     const kept = [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()].filter(
       (name) => !names.has(name),
     );

@@ -17,7 +17,7 @@ export interface ParameterScope {
 export type ParameterContentType = 'yaml' | 'json';
 
 export interface ParameterDetails
-  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn'>,
+  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn' | 'author' | 'signature'>,
     BlobInfo {
   /** Null for a scope that is skipped on purpose. It has no content: its size is 0, its hash that of nothing. */
   contentType: ParameterContentType | null;
@@ -58,7 +58,14 @@ export class ParameterFiles {
 
   /** The details of a version that has just been written or read. */
   async describe(name: string, version: VersionDetails): Promise<ParameterDetails> {
-    const { entryPoint: _none, withdrawn: _never, files, ...details } = version;
+    const {
+      entryPoint: _none,
+      withdrawn: _never,
+      author: _who,
+      signature: _how,
+      files,
+      ...details
+    } = version;
     const [file] = files;
     const info = file ? await this.blobInfos.of(file.oid, () => this.blob(name, file.oid)) : NOTHING;
     const contentType = file ? contentTypeOf(file.path) : null;

@@ -253,6 +253,16 @@ export class GitStore {
     return infos;
   }
 
+  /** The refs that a client may see, and the commits at which history ends. */
+  advertised(ref: RepositoryRef): Promise<{ refs: Map<string, string>; shallow: ReadonlySet<string> }> {
+    return this.reading(ref, async ({ refs }) => {
+      const { loose, packed } = await guardDisk(() => refs.read(undefined));
+      const all = new Map(packed.refs);
+      for (const [name, { oid }] of loose) all.set(name, oid);
+      return { refs: all, shallow: await refs.shallow() };
+    });
+  }
+
   /** The folders in which stock git works. */
   get folders(): GitFolders {
     return this.place;
