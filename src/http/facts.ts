@@ -2,9 +2,9 @@
 
 import type { X509Certificate } from 'node:crypto';
 import type { Context } from 'koa';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { type Actor, actorOf } from '../security/audit.ts';
 import type { CertificateDescription } from '../security/certificates.ts';
-import type { Awaitable } from '../lib/awaitable.ts';
 import type { Principal } from '../security/principal.ts';
 import { notAcceptable, preferredOf } from './acceptable.ts';
 import { clientOf, wouldChain } from './connections.ts';

@@ -65,16 +65,22 @@ export async function readPushRecord(
   return { target: tag.object, pusher: { name, email }, pushedAt, ...origin };
 }
 
-/** Sets the record of the push of a ref, or removes it. Under the lock only. @param to the id of the record */
+/**
+ * Sets the record of the push of a ref, or removes it. Under the lock only.
+ * @param to the id of the record
+ * @returns whether there was another, or none
+ */
 export async function setPushRecord(
   { kind, refs }: { kind: VersionKind; refs: RefBackend },
   name: string,
   to: string | null,
-): Promise<void> {
-  if (!kind.takesPushes) return;
+): Promise<boolean> {
+  if (!kind.takesPushes) return false;
   const record = pushRecordName(name);
   const from = refs.get(record);
-  if (from !== to) await refs.move({ name: record, from, to });
+  if (from === to) return false;
+  await refs.move({ name: record, from, to });
+  return true;
 }
 
 /** What the server knows of a pushed version better than its commit and its tag. */

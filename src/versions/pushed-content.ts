@@ -3,6 +3,7 @@
 import { DEFAULT_ENTRY_POINT } from '../domain/bundle-paths.ts';
 import { checkGitAttributes, isGitAttributes, showText } from '../domain/safe-path.ts';
 import { MAX_FILES, UploadTree } from '../domain/upload-tree.ts';
+import type { TypedObject } from '../git/batch-objects.ts';
 import type { CommitObject, TagObject } from '../git/commits.ts';
 import type { ObjectStore, ObjectType } from '../git/objects.ts';
 import type { StoredFile } from '../git/types.ts';
@@ -16,7 +17,12 @@ import { isContent, type VersionContent, VersionObjects } from './version-object
 export interface NewObjects {
   readonly added: ReadonlyMap<string, { type: ObjectType; size: number }>;
   read(oid: string): Promise<{ type: ObjectType; content: Buffer }>;
-  readAll(oids: Iterable<string>): AsyncIterable<{ oid: string; content: Uint8Array }>;
+  readAll(oids: Iterable<string>): AsyncIterable<TypedObject>;
+  /**
+   * Looks again for what the repository lacks, once the lock is held: a ref may have gone since, and objects with it.
+   * @throws HawserError as when they were first looked for
+   */
+  findAgain(): Promise<void>;
 }
 
 export interface ContentLimits {

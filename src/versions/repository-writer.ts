@@ -57,6 +57,8 @@ export class RepositoryWriter implements LockedRepository {
   private readonly unrecordedNote: UnrecordedNote | null;
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
+  /** Whether another ref beside that of a version has moved, since all refs were read. */
+  private hasMovedRecord = false;
   private planned: PlannedEntry | undefined;
 
   constructor(repository: Repository, tools: WriterTools) {
@@ -257,7 +259,8 @@ export class RepositoryWriter implements LockedRepository {
   /** @param moved the only ref that was made or moved; default: read them all */
   private async refresh(moved?: string): Promise<void> {
     this.isNoteDue = true;
-    await this.repository.refreshAfterWrite(moved);
+    await this.repository.refreshAfterWrite(this.hasMovedRecord ? undefined : moved);
+    this.hasMovedRecord = false;
   }
 
   /** After the write the versions in memory follow, and the caller gets the version as it is. */
@@ -282,11 +285,15 @@ export class RepositoryWriter implements LockedRepository {
     if (this.planned) await this.unrecordedNote?.write({ move: { name, from, to }, entry: this.planned });
     const { refs } = this.repository;
     // The record comes first, so that nobody ever sees the version without it.
-    if (record !== null) await setPushRecord(this.repository, name, record);
+    if (record !== null) await this.setRecord(name, record);
     if (!(await refs.move({ name, from, to }))) return false;
     // It stands on what was pushed, and does not hold for what others have written in its place.
-    if (record === null && from !== null) await setPushRecord(this.repository, name, null);
+    if (record === null && from !== null) await this.setRecord(name, null);
     return true;
+  }
+
+  private async setRecord(name: string, to: string | null): Promise<void> {
+    if (await setPushRecord(this.repository, name, to)) this.hasMovedRecord = true;
   }
 
   private parentOf(series: string, placed: Placed): string | null {

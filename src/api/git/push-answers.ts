@@ -4,7 +4,7 @@ import type { Change, CompatibilityReport } from '../../domain/compatibility.ts'
 import { showText } from '../../domain/safe-path.ts';
 import type { PushCommand, PushRequest } from '../../git/push/push-request.ts';
 import { pushReport, type RefOutcome } from '../../git/push/report.ts';
-import { type FieldError, HawserError } from '../../lib/errors.ts';
+import type { FieldError, HawserError } from '../../lib/errors.ts';
 
 /** Lines that are shown at most. */
 const MOST_LINES = 20;
@@ -18,7 +18,11 @@ export interface TakenAnswer {
 
 /** The answer to a push that was taken. */
 export function taken({ commands, capabilities }: PushRequest, { lines, became }: TakenAnswer): Buffer {
-  const outcomes = commands.map(({ name, to }) => ({ name, error: null, became: to === null ? undefined : became }));
+  const outcomes = commands.map(({ name, to }) => ({
+    name,
+    error: null,
+    became: to === null ? undefined : became,
+  }));
   return pushReport(capabilities, { unpack: 'ok', outcomes, lines: lines.slice(0, MOST_LINES).map(said) });
 }
 
@@ -34,7 +38,8 @@ export function refused({ commands, capabilities }: PushRequest, error: HawserEr
 /** The code of the first error where there are several, because `validation_failed` says nothing by itself. */
 export function firstFault({ code, message, data }: HawserError): { code: string; message: string } {
   const [first] = (data['errors'] ?? []) as FieldError[];
-  if (code !== 'validation_failed' || first === undefined || first.code === 'custom') return { code, message };
+  if (code !== 'validation_failed' || first === undefined || first.code === 'custom')
+    return { code, message };
   return { code: first.code, message: first.message };
 }
 
@@ -43,10 +48,7 @@ export function linesOfReport(report: CompatibilityReport | null): string[] {
   if (report === null) return [];
   const line = (kind: string) => (change: Change) =>
     `${kind}: ${showText(change.parameterName)}: ${showText(change.description)}`;
-  return [
-    ...report.breakingChanges.map(line('breaks')),
-    ...report.nonBreakingChanges.map(line('changes')),
-  ];
+  return [...report.breakingChanges.map(line('breaks')), ...report.nonBreakingChanges.map(line('changes'))];
 }
 
 function findingsOf({ data }: HawserError): string[] {

@@ -1,7 +1,6 @@
 /** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
 
 import type { PushRequest } from '../../git/push/push-request.ts';
-import type { ObjectType } from '../../git/objects.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
 import type { Compatibility } from '../../resolve/compatibility.ts';
 import { NOT_COMPARED } from '../../resolve/compatibility.ts';
@@ -15,24 +14,20 @@ import { checkDraft } from '../../versions/rules.ts';
 import type { PushRecord, TakenObject, TakenPush, VersionRef } from '../../versions/types.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
 import type { ConfigurationTools } from '../configurations/versions.ts';
+import type { ProofTools } from '../crud/proof-routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { linesOfReport, type TakenAnswer } from './push-answers.ts';
 import type { PushCall } from './pushes.ts';
 
 export interface PushDeedTools extends ConfigurationTools {
-  /** Counts the nodes that a version is offered to. */
-  countOffered(call: PushCall, version: string): Promise<number>;
+  questions: ProofTools['questions'];
 }
 
 /** What a push asks for, once it is known to be possible at all. */
 export interface PushDeed {
   /** @throws HawserError the first rule that is broken */
-  carryOut(fresh: PushedObjects): Promise<TakenAnswer>;
+  carryOut(fresh: NewObjects): Promise<TakenAnswer>;
 }
-
-export type PushedObjects = NewObjects & {
-  readAll(oids: Iterable<string>): AsyncIterable<{ oid: string; type: ObjectType; content: Uint8Array }>;
-};
 
 type Author = VersionAuthor<'configurations'>;
 
@@ -73,11 +68,7 @@ export class PushDeeds {
     return { lines: [`draft/${version} of ${name} is deleted.`] };
   }
 
-  private async takeVersion(
-    call: PushCall,
-    plan: PushedVersion,
-    fresh: PushedObjects,
-  ): Promise<TakenAnswer> {
+  private async takeVersion(call: PushCall, plan: PushedVersion, fresh: NewObjects): Promise<TakenAnswer> {
     const isPublished = plan.tag !== null || plan.publishes;
     let judged: Compatibility = NOT_COMPARED;
     let tag: string | null = null;
@@ -85,6 +76,7 @@ export class PushDeeds {
     await authorVersions(this.tools, targetOf(call), async (author, row) => {
       // The upload may have taken minutes, and the lock too.
       await call.facts.reauthorize();
+      await fresh.findAgain();
       const before = author.index().get(plan.version);
       const site = author.under(upper);
       const push = await this.judge({ call, author, row, site }, { plan, before, fresh });
@@ -97,16 +89,24 @@ export class PushDeeds {
       tag = author.index().get(made.version)?.oid ?? null;
     });
     const lines = linesOfReport(await judged.report());
-    if (!isPublished) return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...lines] };
-    const nodes = await this.tools.countOffered(call, plan.version);
+    if (!isPublished)
+      return { lines: [`draft/${plan.version} is there; publish it with its tag.`, ...lines] };
+    const nodes = await this.countOffered(call, plan.version);
     const told = `${plan.version} is published; ${nodes} ${nodes === 1 ? 'node is' : 'nodes are'} offered it.`;
-    const became = plan.publishes && tag !== null ? { name: `refs/tags/v${plan.version}`, from: null, to: tag } : null;
+    const became =
+      plan.publishes && tag !== null ? { name: `refs/tags/v${plan.version}`, from: null, to: tag } : null;
     return { lines: [told, ...lines], ...(became && { became }) };
+  }
+
+  private async countOffered({ resource, principal }: PushCall, version: string): Promise<number> {
+    const assigned = { kind: 'configurations', ...resource } as const;
+    const use = await this.tools.questions.run(principal.userId, 'versionUse', assigned);
+    return use.get(version)?.offered ?? 0;
   }
 
   private async judge(
     { call, author, row, site }: Site & { author: Author },
-    { plan, before, fresh }: { plan: PushedVersion; before: VersionRef | undefined; fresh: PushedObjects },
+    { plan, before, fresh }: { plan: PushedVersion; before: VersionRef | undefined; fresh: NewObjects },
   ): Promise<JudgedPush> {
     const { store, database, limits } = this.tools;
     const repository = { kind: 'configurations', name: row.name } as const;
@@ -143,7 +143,10 @@ export class PushDeeds {
     if (pushIdentity === 'Any') return;
     const claims = [tip.committer.email, ...(tag === null ? [] : [tag.tagger?.email ?? ''])];
     if (claims.some((email) => email.toLowerCase() !== principal.email.toLowerCase()))
-      throw invalid('invalid_committer', `The committer and the tagger must have the e-mail ${principal.email}`);
+      throw invalid(
+        'invalid_committer',
+        `The committer and the tagger must have the e-mail ${principal.email}`,
+      );
   }
 
   private async judgePublish(
@@ -168,14 +171,19 @@ function takenPush(
     before,
     push,
     fresh,
-  }: { plan: PushedVersion; before: VersionRef | undefined; push: JudgedPush; fresh: PushedObjects },
+  }: { plan: PushedVersion; before: VersionRef | undefined; push: JudgedPush; fresh: NewObjects },
 ): TakenPush {
   const { version, draft, tag, publishes } = plan;
   const { username: name, email } = call.principal;
   const at = call.facts.actor.at;
   const person = { name, email };
   const origin = before?.pushed ?? { createdAt: at, creator: person };
-  const record: PushRecord = { createdAt: origin.createdAt, creator: origin.creator, pusher: person, pushedAt: at };
+  const record: PushRecord = {
+    createdAt: origin.createdAt,
+    creator: origin.creator,
+    pusher: person,
+    pushedAt: at,
+  };
   const to = publishes
     ? { publish: push.commit, entryPoint: push.entryPoint }
     : tag !== null
@@ -184,7 +192,7 @@ function takenPush(
   return { version, from: draft?.from ?? null, to, record, objects: objectsOf(fresh) };
 }
 
-async function* objectsOf(fresh: PushedObjects): AsyncGenerator<TakenObject> {
+async function* objectsOf(fresh: NewObjects): AsyncGenerator<TakenObject> {
   for await (const { type, content } of fresh.readAll(fresh.added.keys())) yield { type, content };
 }
 

@@ -3,7 +3,6 @@
  * together with the ref, as an upload is. So a push that is refused leaves nothing.
  */
 
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pushAdvertisement } from '../../git/push/advertisement.ts';
 import { type PushRequest, readPushRequest } from '../../git/push/push-request.ts';
@@ -12,20 +11,23 @@ import { gitdirOf } from '../../git/repository-layout.ts';
 import type { RequestFacts } from '../../http/route.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { MINUTE } from '../../lib/clock.ts';
-import { HawserError, internal } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
+import { forbidden, HawserError, internal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { GrantedResource } from '../../security/access.ts';
+import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
+import type { RepositoryRef } from '../../versions/store.ts';
 import { refused, type TakenAnswer, taken } from './push-answers.ts';
-import { type PushDeed, PushDeeds, type PushDeedTools } from './push-deeds.ts';
+import { PushDeeds, type PushDeedTools } from './push-deeds.ts';
 
 export interface PushTools extends PushDeedTools {
   log: Log;
   /** The folders in which git is looked for, like `PATH`. */
   searchPath: string;
-  /** Bytes of the pack of one push. */
-  packBytes: number;
+  /** Whether this server takes pushes at all, and the bytes of the pack of one push. */
+  push: { isOn: boolean; packBytes: number };
+  /** Whether git is here, and is new enough. */
+  hasGit: boolean;
 }
 
 /** Who pushes to which configuration. */
@@ -34,6 +36,9 @@ export interface PushCall {
   principal: UserPrincipal;
   facts: RequestFacts;
 }
+
+/** The first version that flushes what it is told to flush. */
+export const PUSHING_GIT = [2, 36] as const;
 
 /** Pushes that are received at once. Each has processes of git. */
 const AT_ONCE = 4;
@@ -54,8 +59,17 @@ export class Pushes {
     this.deeds = new PushDeeds(tools);
   }
 
-  /** The refs that a client sees before it pushes. */
-  async advertise(name: string): Promise<Buffer> {
+  get packBytes(): number {
+    return this.tools.push.packBytes;
+  }
+
+  /**
+   * The refs that a client sees before it pushes.
+   * @throws HawserError forbidden, also `push_not_supported`; not_implemented `git_not_available`
+   */
+  async advertise({ resource: { id, name }, principal }: Omit<PushCall, 'facts'>): Promise<Buffer> {
+    this.requirePushes(principal);
+    await grantedResource(this.tools.database.read, principal, 'configuration', 'Modify', { id });
     const { refs, shallow } = await this.tools.store.advertised({ kind: 'configurations', name });
     // The records of pushes are the server's own.
     const shown = [...refs].filter(([ref]) => /^refs\/(?:heads|tags)\//.test(ref));
@@ -64,9 +78,10 @@ export class Pushes {
 
   /**
    * Takes a push, or refuses it in the answer.
-   * @throws HawserError for what is no request of git, so that no ref can be named in an answer
+   * @throws HawserError as `advertise`, and for what is no request of git, so that no ref can be named in an answer
    */
   async receive(call: PushCall, body: Readable): Promise<Buffer> {
+    this.requirePushes(call.principal);
     const request = await readPushRequest(body);
     if (request === null || request.commands.length === 0) return Buffer.alloc(0);
     try {
@@ -87,31 +102,68 @@ export class Pushes {
   }
 
   private async take(call: PushCall, request: PushRequest): Promise<TakenAnswer> {
-    const { store, searchPath, packBytes } = this.tools;
+    const { store, searchPath, push } = this.tools;
+    const { packBytes } = push;
     const repository = { kind: 'configurations', name: call.resource.name } as const;
-    const deed: PushDeed = this.deeds.plan(call, request);
-    await store.folders.materialise(repository);
-    const { refs } = await store.advertised(repository);
+    const deed = this.deeds.plan(call, request);
+    const tips = request.commands.flatMap(({ to }) => to ?? []);
+    let have = await this.refsOf(repository);
     const quarantine = await Quarantine.open({
-      searchPath,
+      ...{ searchPath, have },
       gitdir: gitdirOf(store.root, repository),
-      folder: join(store.root, '.tmp', `push-${newId()}`),
-      have: [...new Set(refs.values())],
+      folder: await store.folders.scratch(),
       limits: { ...BOUNDS, packBytes, bytes: UNPACKED * packBytes },
       gone: call.facts.over,
     });
+    const findAgain = async () => {
+      const now = await this.refsOf(repository);
+      if (now.join() === have.join()) return;
+      have = now;
+      await quarantine.findAdded(tips, have);
+    };
     try {
       if (request.pack !== null) await quarantine.receive(request.pack);
-      await quarantine.findAdded(request.commands.flatMap(({ to }) => to ?? []));
-      return await deed.carryOut(quarantine);
+      await quarantine.findAdded(tips);
+      return await deed.carryOut({
+        get added() {
+          return quarantine.added;
+        },
+        read: (oid) => quarantine.read(oid),
+        readAll: (oids) => quarantine.readAll(oids),
+        findAgain,
+      });
     } finally {
       await quarantine.remove();
     }
   }
 
+  /** What the refs lead to, each once. The folder in which git looks is brought to that state, where it is a cache. */
+  private async refsOf(repository: RepositoryRef): Promise<readonly string[]> {
+    const { store } = this.tools;
+    await store.folders.materialise(repository);
+    const { refs } = await store.advertised(repository);
+    return [...new Set(refs.values())].sort();
+  }
+
+  /** Browsers send their session by themselves, so it is not taken here. */
+  private requirePushes({ authMethod }: UserPrincipal): void {
+    if (!this.tools.push.isOn) throw pushNotSupported();
+    if (authMethod !== 'Token')
+      throw forbidden('A push needs a personal access token, as the password of git');
+    if (this.tools.hasGit) return;
+    const message = `This server has no git ${PUSHING_GIT.join('.')} or newer to take pushes with`;
+    throw new HawserError('not_implemented', 'git_not_available', message);
+  }
+
   private note({ resource }: PushCall, { kind, code, message, cause }: HawserError): void {
     const facts = { configuration: resource.name, code, detail: message };
-    if (kind === 'internal' || kind === 'storage_full') this.tools.log.error({ ...facts, err: cause }, 'push');
+    if (kind === 'internal' || kind === 'storage_full')
+      this.tools.log.error({ ...facts, err: cause }, 'push');
     else this.tools.log.info(facts, 'push refused');
   }
+}
+
+export function pushNotSupported(): HawserError {
+  const message = 'Nothing is pushed here: versions are made and published through the API';
+  return forbidden(message, 'push_not_supported');
 }
