@@ -75,12 +75,18 @@ export class MainBranch implements BranchUpkeep {
     const kept = [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()].filter(
       (name) => !names.has(name),
     );
-    const tips = kept.flatMap((name) => index.check(name)?.facts?.commit ?? oidOf(snapshot, name) ?? []);
+    const tipOf = (name: string) => index.check(name)?.facts?.commit ?? oidOf(snapshot, name) ?? [];
+    // The history of a draft that is made here is its edits.
+    const isWhole = (name: string) => !name.startsWith('refs/heads/') || index.check(name)?.facts?.pushed;
     const commits = removed.map(({ commit }) => {
       if (commit === null) throw damagedRepository();
       return commit;
     });
-    return history.boundaries(new Set(tips), new Set(commits));
+    const tips = {
+      whole: kept.filter(isWhole).flatMap(tipOf),
+      others: kept.filter((name) => !isWhole(name)).flatMap(tipOf),
+    };
+    return history.boundaries(tips, new Set(commits));
   }
 
   forget(): void {
