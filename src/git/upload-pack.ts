@@ -58,6 +58,9 @@ const DEFAULT_LIMITS: UploadPackLimits = {
 /** The first version that knows `--end-of-options`. */
 const OLDEST_GIT = [2, 24] as const;
 
+/** Who pushed is the server's own affair. */
+const SETTINGS = ['-c', 'uploadpack.hideRefs=refs/pushed'];
+
 /** Opens the answer to a ref advertisement in the protocol before version 2. */
 const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 
@@ -151,7 +154,7 @@ export class UploadPack {
     const folder = gitdirOf(resolve(root), repository);
     return new GitProcess({
       searchPath,
-      args: ['upload-pack', ...mode, '--strict', timeout, '--end-of-options', folder],
+      args: [...SETTINGS, 'upload-pack', ...mode, '--strict', timeout, '--end-of-options', folder],
       env: version === 0 ? {} : { GIT_PROTOCOL: `version=${version}` },
     });
   }
