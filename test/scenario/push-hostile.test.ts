@@ -1,16 +1,17 @@
 /** Pushes that no stock client sends, and callers who may not push. Nothing is changed, and nothing is left. */
 
-import { type ClientRequest, request } from 'node:https';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ClientRequest } from 'node:http';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Client, Reply } from '../support/client.ts';
 import { PUSH_TYPE, PushWorkshop, pushBody, readReport, ZERO } from '../support/hand-made-push.ts';
 import { createToken, type Hawser, publishConfiguration, startHawser } from '../support/hawser.ts';
-import { addPerson, grant } from '../support/people.ts';
+import { makeUser } from '../support/people.ts';
 
 const PATH = '/git/configurations/web.git';
 const RECEIVE = `${PATH}/git-receive-pack`;
@@ -68,7 +69,11 @@ describe('a push by hand', () => {
     for (let length = 0; length < body.length; length += 1 + Math.floor(body.length / 40)) {
       const reply = await post(body.subarray(0, length));
       const fault = reply.status === 200 ? Object.values(readReport(reply.bytes).refs)[0] : reply.status;
-      expect(fault, `${length} of ${body.length}: ${reply.text}`).to.be.oneOf([400, 'invalid_pack', 'malformed_body']);
+      expect(fault, `${length} of ${body.length}: ${reply.text}`).to.be.oneOf([
+        400,
+        'invalid_pack',
+        'malformed_body',
+      ]);
     }
   });
 
@@ -80,7 +85,11 @@ describe('a push by hand', () => {
       changed[at] = (changed[at] as number) ^ 0x55;
       const reply = await post(changed);
       expect(reply.status).to.equal(200);
-      expect(Object.values(readReport(reply.bytes).refs)[0], `at ${at}`).to.be.oneOf(['invalid_pack', 'incomplete_push', 'payload_too_large']);
+      expect(Object.values(readReport(reply.bytes).refs)[0], `at ${at}`).to.be.oneOf([
+        'invalid_pack',
+        'incomplete_push',
+        'payload_too_large',
+      ]);
     }
   });
 
@@ -95,7 +104,12 @@ describe('a push by hand', () => {
   });
 
   it('with the same ref twice, a signed certificate, or another hash is malformed', async () => {
-    const twice = whole({ commands: [[ZERO, commit, NAME], [ZERO, commit, NAME]] });
+    const twice = whole({
+      commands: [
+        [ZERO, commit, NAME],
+        [ZERO, commit, NAME],
+      ],
+    });
     const sha256 = whole({ capabilities: 'report-status side-band-64k object-format=sha256' });
     for (const body of [twice, sha256, Buffer.from('zzzz'), Buffer.from('0003'), Buffer.from('fff5abc')]) {
       const reply = await post(body);
@@ -109,7 +123,10 @@ describe('a push by hand', () => {
 
   it('of a commit that nobody has is incomplete', async () => {
     const none = workshop.commit({ 'main.dsc.yaml': 'never sent' });
-    await expectRefused(pushBody({ commands: [[ZERO, none, NAME]], pack: workshop.pack(commit) }), 'incomplete_push');
+    await expectRefused(
+      pushBody({ commands: [[ZERO, none, NAME]], pack: workshop.pack(commit) }),
+      'incomplete_push',
+    );
     const thin = workshop.commit({ ...FILES, 'b.txt': 'b' }, 'below', [commit]);
     const lacking = workshop.git(['pack-objects', '--revs', '--stdout', '-q'], `${thin}\n^${commit}\n`);
     await expectRefused(pushBody({ commands: [[ZERO, thin, NAME]], pack: lacking }), 'incomplete_push');
@@ -121,7 +138,10 @@ describe('a push by hand', () => {
     for (const bomb of bombs) {
       const reply = await post(pushBody({ commands: [[ZERO, bomb.oid, NAME]], pack: bomb.pack }));
       expect(reply.status).to.equal(200);
-      expect(Object.values(readReport(reply.bytes).refs)[0]).to.be.oneOf(['payload_too_large', 'invalid_pack']);
+      expect(Object.values(readReport(reply.bytes).refs)[0]).to.be.oneOf([
+        'payload_too_large',
+        'invalid_pack',
+      ]);
     }
     // The tests and the server share a process, which has some 200 MiB by itself.
     expect(memory.most()).to.be.below(512 * 2 ** 20);
@@ -136,10 +156,10 @@ describe('a push by hand', () => {
 
   it('needs a token, and Modify, and is nothing for nodes', async () => {
     const node = await hawser.registerNode('push-01.example.org');
-    const reader = await addPerson(hawser, 'reader');
-    await grant(hawser, reader, 'web', 'Read');
+    const grants = [{ on: 'configuration', name: 'web', level: 'Read' }] as const;
+    const reader = await makeUser(hawser, { username: 'reader', grants });
+    const stranger = await makeUser(hawser, { username: 'stranger' });
     const reading = await createToken(hawser.client(), reader.session, ['configurations.grants']);
-    const stranger = await addPerson(hawser, 'stranger');
     const strange = await createToken(hawser.client(), stranger.session, ['configurations.grants']);
     const bearer = (secret: string) => hawser.client().with({ Authorization: `Bearer ${secret}` });
     for (const [caller, status] of [
@@ -180,7 +200,14 @@ describe('a push by hand', () => {
 
   it('goes to configurations only', async () => {
     for (const path of ['composites/web.git', 'parameters/web.git'])
-      expect((await client.call('POST', `/git/${path}/git-receive-pack`, { headers: { 'Content-Type': PUSH_TYPE }, body: whole() })).status).to.be.oneOf([403, 404]);
+      expect(
+        (
+          await client.call('POST', `/git/${path}/git-receive-pack`, {
+            headers: { 'Content-Type': PUSH_TYPE },
+            body: whole(),
+          })
+        ).status,
+      ).to.be.oneOf([403, 404]);
   });
 });
 
@@ -195,7 +222,11 @@ function bombOf(bytes: number): { oid: string; pack: Buffer } {
     header.push(size & 0x7f);
     size = Math.floor(size / 128);
   }
-  const content = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x01', 'latin1'), Buffer.from(header), deflatedZeros(bytes)]);
+  const content = Buffer.concat([
+    Buffer.from('PACK\0\0\0\x02\0\0\0\x01', 'latin1'),
+    Buffer.from(header),
+    deflatedZeros(bytes),
+  ]);
   const oid = createHash('sha1').update(`blob ${bytes}\0`).digest('hex');
   return { oid, pack: Buffer.concat([content, createHash('sha1').update(content).digest()]) };
 }

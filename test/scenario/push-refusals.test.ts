@@ -144,7 +144,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     of: 'a version that is no SemVer',
-    code: 'invalid_version',
+    code: 'semver_required',
     async make({ commit }) {
       await commit({ 'a.yaml': 'a' });
       return [`HEAD:${DRAFT}/autumn`];
@@ -174,7 +174,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     of: 'more files than a version may have',
-    code: 'too_many_files',
+    code: 'payload_too_large',
     make: withFiles(Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}.yaml`, 'x']))),
   },
   {

@@ -68,7 +68,10 @@ describe('git push', function () {
     const [made, replaced] = ['configuration.version_created', 'configuration.version_replaced'];
     expect(told.map(({ action }) => action)).to.deep.equal([made, replaced, replaced]);
     for (const [at, { details }] of told.entries())
-      expect(details).to.include({ via: 'push', version: '1.1.0', commit: commits[at] });
+      expect(details).to.deep.include({
+        ...{ via: 'push', version: '1.1.0' },
+        commit: { from: commits[at - 1] ?? null, to: commits[at] },
+      });
   });
 
   it('deletes a draft', async () => {

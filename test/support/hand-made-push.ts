@@ -23,7 +23,9 @@ export interface HandMadePush {
 export function pushBody({ commands, options, capabilities, pack }: HandMadePush): Buffer {
   const named = capabilities ?? (options ? CAPABILITIES : CAPABILITIES.replace(' push-options', ''));
   return Buffer.concat([
-    ...commands.map(([from, to, name], at) => packet(`${from} ${to} ${name}${at === 0 ? `\0 ${named}` : ''}`)),
+    ...commands.map(([from, to, name], at) =>
+      packet(`${from} ${to} ${name}${at === 0 ? `\0 ${named}` : ''}`),
+    ),
     FLUSH,
     ...(options ? [...options.map(packet), FLUSH] : []),
     pack ?? Buffer.alloc(0),
@@ -47,14 +49,19 @@ export interface ReadReport {
 export function readReport(answer: Buffer): ReadReport {
   const bands: Record<number, Buffer[]> = { 1: [], 2: [] };
   for (const bytes of packets(answer)) bands[bytes[0] as number]?.push(bytes.subarray(1));
-  const [unpack = '', ...statuses] = [...packets(Buffer.concat(bands[1] ?? []))].map((bytes) => bytes.toString().trim());
+  const [unpack = '', ...statuses] = [...packets(Buffer.concat(bands[1] ?? []))].map((bytes) =>
+    bytes.toString().trim(),
+  );
   const refs = Object.fromEntries(
     statuses.flatMap((status) => {
       const [, word, name = '', reason] = /^(ok|ng) (\S+)(?: (.*))?$/.exec(status) ?? [];
       return word === undefined ? [] : [[name, word === 'ok' ? null : (reason ?? '')]];
     }),
   );
-  const lines = Buffer.concat(bands[2] ?? []).toString().trimEnd().split('\n');
+  const lines = Buffer.concat(bands[2] ?? [])
+    .toString()
+    .trimEnd()
+    .split('\n');
   return { unpack: unpack.replace(/^unpack /, ''), refs, lines };
 }
 
@@ -75,7 +82,11 @@ export class PushWorkshop {
   }
 
   /** @returns the id of a commit with exactly these files */
-  commit(files: Readonly<Record<string, string>>, message = 'by hand', parents: readonly string[] = []): string {
+  commit(
+    files: Readonly<Record<string, string>>,
+    message = 'by hand',
+    parents: readonly string[] = [],
+  ): string {
     const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
     const stream = [
       'reset refs/heads/x\n',
@@ -101,7 +112,11 @@ export class PushWorkshop {
   }
 
   git(args: readonly string[], input: string | Buffer = ''): Buffer {
-    return execFileSync('git', ['-C', this.folder, ...args], { input, maxBuffer: 2 ** 30, stdio: ['pipe', 'pipe', 'pipe'] });
+    return execFileSync('git', ['-C', this.folder, ...args], {
+      input,
+      maxBuffer: 2 ** 30,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
   }
 
   remove(): void {

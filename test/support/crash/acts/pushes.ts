@@ -70,7 +70,10 @@ async function push(
     },
     call: async () => {
       const headers = { 'Content-Type': PUSH_TYPE };
-      return answered(what, await client.call('POST', `/git/configurations/${name}.git/git-receive-pack`, { headers, body }));
+      return answered(
+        what,
+        await client.call('POST', `/git/configurations/${name}.git/git-receive-pack`, { headers, body }),
+      );
     },
   });
   return true;
@@ -82,6 +85,8 @@ function answered(what: string, reply: Reply): Reply {
   const { refs, lines } = readReport(reply.bytes);
   const refused = Object.values(refs).find((reason) => reason !== null);
   if (refused === undefined) return reply;
-  const isAway = ['unavailable', 'shutting_down', 'overloaded', 'repository_locked'].includes(String(refused));
+  const isAway = ['unavailable', 'shutting_down', 'overloaded', 'repository_locked'].includes(
+    String(refused),
+  );
   throw new UnexpectedAnswer(`${what}: ${lines.join(' | ')}`, isAway ? 503 : 200);
 }
