@@ -212,9 +212,9 @@ export class VersionAuthor<K extends RepositoryKind> {
   async takePush(push: TakenPush): Promise<VersionDetails> {
     const { version, from, to } = push;
     const { created, replaced } = this.facts.actions;
-    const written = from === null ? created : replaced;
+    const written = from ? replaced : created;
     const action = 'draft' in to ? written : (`${AUDITED[this.target.kind]}.version_published` as const);
-    const entry = this.plan(ONLY_SERIES, version, { action, details: PUSHED, replaces: from });
+    const entry = this.plan(ONLY_SERIES, version, { action, details: PUSHED, replaces: from ?? null });
     return this.record(entry, await this.writer.takePush(push));
   }
 

@@ -29,6 +29,8 @@ export async function takePush(taker: PushTaker, push: TakenPush): Promise<Versi
   const before = versions.get(version);
   if (before === undefined) refuseSameVersion(versions, version);
   if (before?.status === 'Published') throw isDraft ? versionExists(version) : published('already_published');
+  // This comes before anything is written, because a refused push leaves no object behind.
+  if (from !== undefined && from !== (before?.oid ?? null)) throw draftMoved();
   return taker.make(isDraft ? 'draft' : 'publish', name, async () => {
     await writeAll({ repository, objects }, push.objects);
     const oid = await tipOf(writer, push);
@@ -37,7 +39,7 @@ export async function takePush(taker: PushTaker, push: TakenPush): Promise<Versi
       'publish' in to
         ? null
         : await writer.writePushRecord({ oid, type: isDraft ? 'commit' : 'tag' }, record);
-    if (await taker.move(refNameOf(name), isDraft ? from : null, oid, recorded)) return;
+    if (await taker.move(refNameOf(name), isDraft ? (from ?? null) : null, oid, recorded)) return;
     throw isDraft ? draftMoved() : published('already_published');
   });
 }

@@ -226,8 +226,8 @@ export interface TakenTag {
 /** A version that was pushed. All of its objects are in `objects`, or in the repository. */
 export interface TakenPush {
   version: string;
-  /** What the ref of a draft was when it was pushed; null where it was not there, and for a tag. */
-  from: string | null;
+  /** What the client takes the draft's commit for; null where there should be none. Absent where no draft was pushed. */
+  from?: string | null;
   /** The draft's commit, the tag of a published version, or a commit for which a tag is to be made. */
   to: { draft: string } | { tag: string } | { publish: string; entryPoint: string };
   record: PushRecord;

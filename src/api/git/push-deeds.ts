@@ -189,7 +189,7 @@ function takenPush(
     : tag !== null
       ? { tag }
       : { draft: push.commit };
-  return { version, from: draft?.from ?? null, to, record, objects: objectsOf(fresh) };
+  return { version, ...(draft && { from: draft.from }), to, record, objects: objectsOf(fresh) };
 }
 
 async function* objectsOf(fresh: NewObjects): AsyncGenerator<TakenObject> {

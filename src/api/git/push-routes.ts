@@ -52,14 +52,15 @@ export function pushRoutes(pushes: Pushes): Route[] {
 
 /** git-lfs asks before a push. It shows its user the message, and ends the push. */
 function lfsRoute(id: string, path: string, summary: string): Route {
-  const shape = z.object({ message: z.string(), code: z.literal('lfs_not_supported') });
   return route({
     ...common,
     id,
     path: `${REPOSITORY}/info/lfs/${path}`,
     summary,
     body: { kind: 'document', schema: z.unknown(), mediaTypes: [LFS_TYPE, 'application/json'] },
-    answers: { 501: { description: 'This server has no LFS', schema: shape } },
+    answers: {
+      501: { description: 'This server has no LFS: JSON with `message` and `code`', mediaType: LFS_TYPE },
+    },
     handle() {
       const body = JSON.stringify({ message: NO_LFS, code: 'lfs_not_supported' });
       return { status: 501, headers: { 'Content-Type': LFS_TYPE, 'Cache-Control': 'no-store' }, body };
