@@ -67,11 +67,10 @@ describe('git push', function () {
     expect((await version(author, '1.1.0')).commit).to.equal(commits[2]);
     const [made, replaced] = ['configuration.version_created', 'configuration.version_replaced'];
     expect(told.map(({ action }) => action)).to.deep.equal([made, replaced, replaced]);
+    const [first, second, third] = commits;
+    const changes = [first, { from: first, to: second }, { from: second, to: third }];
     for (const [at, { details }] of told.entries())
-      expect(details).to.deep.include({
-        ...{ via: 'push', version: '1.1.0' },
-        commit: { from: commits[at - 1] ?? null, to: commits[at] },
-      });
+      expect(details).to.deep.include({ via: 'push', version: '1.1.0', commit: changes[at] });
   });
 
   it('deletes a draft', async () => {
