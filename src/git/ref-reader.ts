@@ -129,25 +129,6 @@ export function parsePackedRefs(text: string): Map<string, string> {
   return refs;
 }
 
-/** All refs of a repository, also those that are neither branches nor tags. */
-export interface RefList {
-  /** The oids by full name, in the order of the names. */
-  refs: Map<string, string>;
-  /** When the last ref came, went or moved, in epoch milliseconds by the machine's clock. */
-  changedAt: number;
-}
-
-export async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefList> {
-  const { folders, loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
-  const refs = new Map(packed.refs);
-  for (const [name, { oid }] of loose) refs.set(name, oid);
-  const stamps = [packed.stamp, ...[...folders.values()].map(({ stamp }) => stamp)];
-  return {
-    refs: new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1))),
-    changedAt: Math.max(...stamps.map((stamp) => stamp?.changedAt ?? 0)),
-  };
-}
-
 /**
  * All branches and tags. Only what has changed since `previous` is read again, so the thousandth tag costs no more than
  * the first.
@@ -219,7 +200,8 @@ interface Reading {
   loose: Map<string, LooseRef>;
 }
 
-async function readFolders(
+/** The refs in some folders, of which only what has changed since `previous` is read again. */
+export async function readFolders(
   fs: AtomicFs,
   gitdir: string,
   paths: readonly string[],

@@ -2,7 +2,7 @@
 
 import type { BlobInfos } from '../git/object-caches.ts';
 import type { BlobInfo, RepositoryRef } from '../git/types.ts';
-import type { CountedCache } from '../lib/counted-cache.ts';
+import type { CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { KINDS, SCHEMA_SERIES } from './kinds.ts';
 import type { RepositoryIndex } from './repository-index.ts';
@@ -44,6 +44,11 @@ export class ParameterFiles {
     this.source = source;
     this.blobInfos = blobInfos;
     this.contents = contents;
+  }
+
+  /** What is kept of the contents. */
+  get facts(): CacheFacts {
+    return this.contents.facts;
   }
 
   /** The versions of all scopes and schemas. Empty where there is no repository, which is no error. */

@@ -12,7 +12,7 @@ import { notFound } from '../lib/errors.ts';
 import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
 import { pushRecordName, recordedName } from './push-records.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
-import { isSameWithdrawal, SortedVersions } from './sorted-versions.ts';
+import { isSameWithdrawal, type Placed, SortedVersions } from './sorted-versions.ts';
 import { ONLY_SERIES, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
 import { UNREADABLE } from './withdrawal-tags.ts';
 
@@ -46,6 +46,13 @@ export class RepositoryIndex implements SeriesIndex {
 
   of(series: string): SortedVersions {
     return this.indexes.get(series) ?? SortedVersions.EMPTY;
+  }
+
+  /** The commit on which a version stands: that of the highest published one below it. */
+  parentOf(series: string, placed: Placed): string | null {
+    const below = this.of(series).highestPublishedBelow(placed);
+    if (below?.commit === null) throw damagedRepository();
+    return below?.commit ?? null;
   }
 
   get series(): string[] {

@@ -12,7 +12,6 @@ import { setPushRecord } from './push-records.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
-import type { Placed } from './sorted-versions.ts';
 import { type PushTaker, takePush } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import {
@@ -37,6 +36,7 @@ import {
   draftNamed,
   published,
   publishedNamed,
+  requireRemovable,
   versionsMoved,
   withdrawalsBlocked,
 } from './write-conflicts.ts';
@@ -87,7 +87,7 @@ export class RepositoryWriter implements LockedRepository {
     await checkDraft(this.repository.kind, name, draft);
     refuseSameVersion(this.index.of(series), version);
     return this.write('draft', name, async () => {
-      const parent = this.parentOf(series, { version, createdAt: draft.at });
+      const parent = this.index.parentOf(series, { version, createdAt: draft.at });
       const oid = await this.objects.writeDraft({ series, version, parent }, draft);
       refuseGone(draft.gone);
       if (!(await this.move(refNameOf(name), null, oid))) throw versionExists(version);
@@ -98,7 +98,7 @@ export class RepositoryWriter implements LockedRepository {
     const draft = draftNamed(this.index.of(series), version, 'published_version');
     await checkDraft(this.repository.kind, draft, change);
     return this.write('draft', draft, async () => {
-      const parent = this.parentOf(series, draft);
+      const parent = this.index.parentOf(series, draft);
       const written = { series, version, parent, replaced: draft.oid, pushed: draft.pushed };
       const oid = await this.objects.amendDraft(written, change);
       refuseGone(change.gone);
@@ -123,7 +123,7 @@ export class RepositoryWriter implements LockedRepository {
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
       const others = this.index.of(series).versions;
-      const place = { series, version, parent: this.parentOf(series, draft) };
+      const place = { series, version, parent: this.index.parentOf(series, draft) };
       const written = { ...place, draft: draft.oid, pushed: draft.pushed, others };
       const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
@@ -142,7 +142,7 @@ export class RepositoryWriter implements LockedRepository {
     const before = this.index.of(series).get(version)?.oid;
     const { refs } = this.repository;
     return this.write('publish', name, async () => {
-      const parent = this.parentOf(series, { version, createdAt: input.at });
+      const parent = this.index.parentOf(series, { version, createdAt: input.at });
       // A tag of this name that is no version is replaced too, because nobody else could have meant the name.
       const from = before ?? refs.get(refNameOf(name));
       const oid = await this.objects.writeSchema(parent, input);
@@ -191,7 +191,8 @@ export class RepositoryWriter implements LockedRepository {
 
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
     if (refs.length === 0) return;
-    for (const { series, version } of refs) this.requireRemovable(series, version);
+    const { hasSeries } = this.repository.kind;
+    for (const { series, version } of refs) requireRemovable(this.index.of(series), version, hasSeries);
     await this.tools.beforeWrite();
     try {
       await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removeVersions(refs)));
@@ -294,21 +295,5 @@ export class RepositoryWriter implements LockedRepository {
 
   private async setRecord(name: string, to: string | null): Promise<void> {
     if (await setPushRecord(this.repository, name, to)) this.hasMovedRecord = true;
-  }
-
-  private parentOf(series: string, placed: Placed): string | null {
-    const below = this.index.of(series).highestPublishedBelow(placed);
-    if (below?.commit === null) throw damagedRepository();
-    return below?.commit ?? null;
-  }
-
-  /** Refuses to remove the highest stable version, without which `main` would have nowhere to go. */
-  private requireRemovable(series: string, version: string): void {
-    const index = this.index.of(series);
-    const ref = index.get(version);
-    if (ref === undefined) throw notFound('There is no such version.');
-    if (this.repository.kind.hasSeries) return;
-    if (ref.status === 'Draft') throw notFound('There is no such published version.');
-    if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
   }
 }

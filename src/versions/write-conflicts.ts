@@ -1,6 +1,7 @@
 /** Why a write of the holder of a repository's lock is refused. */
 
 import { conflict, notFound } from '../lib/errors.ts';
+import type { SortedVersions } from './sorted-versions.ts';
 import type { VersionIndex, VersionRef } from './types.ts';
 
 /** @throws HawserError not_found, conflict `not_published` */
@@ -21,6 +22,19 @@ export function draftNamed(
   if (!ref) throw notFound('There is no such version.');
   if (ref.status === 'Published') throw published(codeIfPublished);
   return ref;
+}
+
+/**
+ * Refuses to remove a draft, and the highest stable version, without which `main` would have nowhere to go.
+ * @param hasSeries whether the repository has series, which have no `main`
+ * @throws HawserError not_found, conflict `in_use`
+ */
+export function requireRemovable(index: SortedVersions, version: string, hasSeries: boolean): void {
+  const ref = index.get(version);
+  if (ref === undefined) throw notFound('There is no such version.');
+  if (hasSeries) return;
+  if (ref.status === 'Draft') throw notFound('There is no such published version.');
+  if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
 }
 
 export function published(code: 'already_published' | 'published_version'): Error {

@@ -1,25 +1,35 @@
 /** Carries out what a push asks for, by the functions and rules of the API's own deeds. */
 
 import type { PushRequest } from '../../git/push/push-request.ts';
+import type { RequestFacts } from '../../http/route.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
-import type { Compatibility } from '../../resolve/compatibility.ts';
-import { NOT_COMPARED } from '../../resolve/compatibility.ts';
+import { type Compatibility, type CompatibilityGuard, NOT_COMPARED } from '../../resolve/compatibility.ts';
+import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { authorVersions, type VersionAuthor } from '../../versions/author.ts';
 import { PUSHED } from '../../versions/author-kinds.ts';
+import type { DraftTools } from '../../versions/draft-edits.ts';
 import { type DeletedDraft, type PushedVersion, planPush } from '../../versions/push-plan.ts';
 import { type JudgedPush, judgeContent, type NewObjects } from '../../versions/pushed-content.ts';
+import type { ResourceTools } from '../../versions/resources.ts';
 import type { ConfigurationRow, Target } from '../../versions/rows.ts';
 import { checkDraft } from '../../versions/rules.ts';
 import type { PushRecord, TakenObject, TakenPush, VersionRef } from '../../versions/types.ts';
 import { readEffectiveSettings } from '../configurations/queries.ts';
-import type { ConfigurationTools } from '../configurations/versions.ts';
 import type { ProofTools } from '../crud/proof-routes.ts';
 import { readValidationSettings } from '../settings/queries.ts';
 import { linesOfReport, type TakenAnswer } from './push-answers.ts';
-import type { PushCall } from './pushes.ts';
 
-export interface PushDeedTools extends ConfigurationTools {
+/** Who pushes to which configuration. */
+export interface PushCall {
+  resource: GrantedResource;
+  principal: UserPrincipal;
+  facts: RequestFacts;
+}
+
+export interface PushDeedTools extends ResourceTools, DraftTools {
+  compatibility: CompatibilityGuard;
   questions: ProofTools['questions'];
 }
 

@@ -8,17 +8,15 @@ import { pushAdvertisement } from '../../git/push/advertisement.ts';
 import { type PushRequest, readPushRequest } from '../../git/push/push-request.ts';
 import { Quarantine } from '../../git/push/quarantine.ts';
 import { gitdirOf } from '../../git/repository-layout.ts';
-import type { RequestFacts } from '../../http/route.ts';
 import { BoundedQueue } from '../../lib/bounded-queue.ts';
 import { MINUTE } from '../../lib/clock.ts';
 import { forbidden, HawserError, internal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { GrantedResource } from '../../security/access.ts';
 import { grantedResource } from '../../security/authorize.ts';
 import type { UserPrincipal } from '../../security/principal.ts';
 import type { RepositoryRef } from '../../versions/store.ts';
 import { refused, type TakenAnswer, taken } from './push-answers.ts';
-import { PushDeeds, type PushDeedTools } from './push-deeds.ts';
+import { type PushCall, PushDeeds, type PushDeedTools } from './push-deeds.ts';
 
 export interface PushTools extends PushDeedTools {
   log: Log;
@@ -28,13 +26,6 @@ export interface PushTools extends PushDeedTools {
   push: { isOn: boolean; packBytes: number };
   /** Whether git is here, and is new enough. */
   hasGit: boolean;
-}
-
-/** Who pushes to which configuration. */
-export interface PushCall {
-  resource: GrantedResource;
-  principal: UserPrincipal;
-  facts: RequestFacts;
 }
 
 /** The first version that flushes what it is told to flush. */
