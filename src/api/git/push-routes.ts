@@ -15,6 +15,7 @@ const headers = { 'Cache-Control': `\`${NEVER_CACHED}\`` };
 /** The lines before a pack are shorter than this. */
 const HEAD_BYTES = 2 * 1024 * 1024;
 const LFS_TYPE = 'application/vnd.git-lfs+json';
+const LFS_CODE = 'lfs_not_supported';
 const NO_LFS = 'This server takes no files of Git LFS: push their content';
 
 const common = {
@@ -62,7 +63,7 @@ function lfsRoute(id: string, path: string, summary: string): Route {
       501: { description: 'This server has no LFS: JSON with `message` and `code`', mediaType: LFS_TYPE },
     },
     handle() {
-      const body = JSON.stringify({ message: NO_LFS, code: 'lfs_not_supported' });
+      const body = JSON.stringify({ message: NO_LFS, code: LFS_CODE });
       return { status: 501, headers: { 'Content-Type': LFS_TYPE, 'Cache-Control': 'no-store' }, body };
     },
   });

@@ -100,7 +100,7 @@ function tooMuchWork(cause: Error): HawserError {
   return new HawserError('too_large', 'payload_too_large', message, { cause });
 }
 
-function refusal(code: string, message: string, cause: unknown): HawserError {
+function refusal(code: 'invalid_pack' | 'incomplete_push', message: string, cause: unknown): HawserError {
   return new HawserError('invalid', code, message, { cause });
 }
 

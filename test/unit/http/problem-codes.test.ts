@@ -6,8 +6,15 @@ import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 import { fieldCodesInSource, problemsInSource, serverSources } from '../../support/source-codes.ts';
 
+/** In the reports of pushes alone. */
+const OF_PUSHES = [
+  ...['incomplete_push', 'invalid_committer', 'invalid_option', 'invalid_pack', 'lfs_pointer'],
+  ...['lightweight_tag', 'main_follows', 'one_version_per_push', 'tag_name_mismatch', 'unknown_ref'],
+];
+
 /** Before the server listens, when its keys are read anew, or by commands of the operator: never an answer. */
 const NEVER_ANSWERED = new Set([
+  ...OF_PUSHES,
   ...['cannot_listen', 'invalid_tls_name', 'invalid_tls_setting', 'migration_failed', 'tls_files_damaged'],
   'newer_release_needed',
   ...['database_damaged', 'database_missing', 'folder_in_use'],
@@ -51,6 +58,15 @@ describe('the catalogue of problem codes', () => {
       ([, code, statuses = '']) => statuses.split(', ').map((status) => `${code} ${status}`),
     );
     expect(onPage.sort()).to.deep.equal(catalogue.sort());
+  });
+
+  it('leaves what only a push is refused with to a list of that page', () => {
+    const [, list = ''] = PAGE.split(/^## Git clients$/m);
+    const onPage = Array.from(
+      list.matchAll(/^- \*\*`(\w+)`\*\*(?:, \*\*`\w+`\*\*)*: /gm),
+      ([, code]) => code,
+    );
+    expect(onPage).to.include.members(OF_PUSHES);
   });
 
   it('has every problem that a route declares, and a route for every problem that a route can have', async () => {
