@@ -62,10 +62,11 @@ describe('the catalogue of problem codes', () => {
 
   it('leaves what only a push is refused with to a list of that page', () => {
     const [, list = ''] = PAGE.split(/^## Git clients$/m);
-    const onPage = Array.from(
-      list.matchAll(/^- \*\*`(\w+)`\*\*(?:, \*\*`\w+`\*\*)*: /gm),
-      ([, code]) => code,
+    const entries = Array.from(
+      list.matchAll(/^- ((?:\*\*`\w+`\*\*(?:, )?)+): /gm),
+      ([, codes = '']) => codes,
     );
+    const onPage = entries.flatMap((codes) => codes.match(/\w+/g) ?? []);
     expect(onPage).to.include.members(OF_PUSHES);
   });
 
