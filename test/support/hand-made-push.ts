@@ -123,3 +123,14 @@ export class PushWorkshop {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+let shared: PushWorkshop | undefined;
+
+/** One for all who push in this process. It is removed when the process ends. */
+export function sharedWorkshop(): PushWorkshop {
+  if (shared !== undefined) return shared;
+  const made = new PushWorkshop();
+  process.once('exit', () => made.remove());
+  shared = made;
+  return made;
+}

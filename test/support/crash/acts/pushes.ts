@@ -1,22 +1,11 @@
 /** Acts of an author who pushes: a draft, a draft again, a version with its tag, and a draft that the server tags. */
 
 import type { Reply } from '../../client.ts';
-import { PUSH_TYPE, PushWorkshop, pushBody, readReport, ZERO } from '../../hand-made-push.ts';
+import { PUSH_TYPE, pushBody, readReport, sharedWorkshop, ZERO } from '../../hand-made-push.ts';
 import { type Act, attempt, type Bench, sha256, UnexpectedAnswer } from './act.ts';
 import { pickConfiguration } from './configurations.ts';
 
 const ENTRY_POINT = 'main.dsc.yaml';
-
-/** Every process of the tests makes its commits in a repository of its own. */
-let workshop: PushWorkshop | undefined;
-
-function ownWorkshop(): PushWorkshop {
-  if (workshop !== undefined) return workshop;
-  const made = new PushWorkshop();
-  process.once('exit', () => made.remove());
-  workshop = made;
-  return made;
-}
 
 export const pushDraft: Act = (bench) =>
   push(bench, 'push a draft', (commit, version) => ({
@@ -27,7 +16,7 @@ export const pushDraft: Act = (bench) =>
 
 export const pushTag: Act = (bench) =>
   push(bench, 'push a tag', (commit, version) => {
-    const tag = ownWorkshop().tag(commit, version);
+    const tag = sharedWorkshop().tag(commit, version);
     return { status: 'Published', tip: tag, commands: [[ZERO, tag, `refs/tags/v${version}`]] };
   });
 
@@ -57,8 +46,11 @@ async function push(
   const version = `2.${model.next()}.0`;
   const content = `# ${name} ${version} ${random.below(1e9)}\n`;
   const files = { [ENTRY_POINT]: content, 'lib/common.ps1': 'shared' };
-  const { status, tip, commands, options } = make(ownWorkshop().commit(files, `${name} ${version}`), version);
-  const body = pushBody({ commands, ...(options && { options }), pack: ownWorkshop().pack(tip) });
+  const { status, tip, commands, options } = make(
+    sharedWorkshop().commit(files, `${name} ${version}`),
+    version,
+  );
+  const body = pushBody({ commands, ...(options && { options }), pack: sharedWorkshop().pack(tip) });
   await attempt(bench, {
     what,
     after: {
