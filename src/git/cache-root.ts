@@ -6,7 +6,7 @@
 import { basename, join, parse } from 'node:path';
 import { ConfigError } from '../config.ts';
 import { AtomicFs } from './atomic-fs.ts';
-import { gitdirOf, nameOfFolder } from './repository-layout.ts';
+import { gitdirOf, nameOfFolder, TEMPORARY } from './repository-layout.ts';
 import { REPOSITORY_KINDS, type RepositoryRef } from './types.ts';
 
 /** Its content tells since which start of the machine the cache has been filled. */
@@ -51,6 +51,8 @@ export async function prepareCache(
   const isTrusted = mark !== '' && mark === bootId(fs);
   const there = new Set(repositories.map((ref) => gitdirOf(root, ref)));
   for (const path of listFolders(fs, root)) if (!isTrusted || !there.has(path)) await fs.discard(path);
+  const left = join(root, TEMPORARY);
+  for (const { name } of fs.readdirNow(left)) await fs.discard(join(left, name));
   await markCache(fs, root);
 }
 

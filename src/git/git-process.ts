@@ -14,6 +14,15 @@ export interface GitCommand {
   env?: Readonly<Record<string, string>>;
   /** The priority, as `nice` counts it: the higher, the more other processes go first. */
   niceness?: number;
+  /** What the process may take. One that wants more memory fails, and one that wants more time is killed. */
+  bounds?: GitBounds;
+}
+
+export interface GitBounds {
+  /** Of address space, which is more than what is in use. */
+  memoryKib: number;
+  /** Of computing, not of waiting. */
+  cpuSeconds: number;
 }
 
 /** How a process ended. The code is null when a signal ended it; the error is set when it could not be started. */
@@ -40,6 +49,13 @@ const SETTINGS = [
   'core.fsync=all',
 ];
 
+/**
+ * Sets bounds for the shell and becomes git. A bound cannot be set where a lower one holds already, which is as good. The
+ * shell is not looked for in the folders of git.
+ */
+const SHELL = '/bin/sh';
+const BOUNDED_GIT = 'ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec git "$@"';
+
 export class GitProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -48,9 +64,10 @@ export class GitProcess {
   private readonly child: ChildProcessWithoutNullStreams;
   private stopping: NodeJS.Timeout | null = null;
 
-  constructor({ searchPath, args, env = {}, niceness = 0 }: GitCommand) {
+  constructor({ searchPath, args, env = {}, niceness = 0, bounds }: GitCommand) {
     const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
-    this.child = spawn('git', [...settings, ...args], {
+    const [program, before] = bounds ? [SHELL, shellArguments(bounds)] : ['git', []];
+    this.child = spawn(program, [...before, ...settings, ...args], {
       // If the repository were the folder and absent, spawn would fail as if git were absent. Git itself says it clearly.
       cwd: '/',
       env: { ...cleanEnvironment(searchPath), ...env },
@@ -100,6 +117,11 @@ export class GitProcess {
       // The group is gone already.
     }
   }
+}
+
+/** What stands before the arguments of git. All are positional parameters, so the shell reads none of them as code. */
+function shellArguments({ memoryKib, cpuSeconds }: GitBounds): string[] {
+  return ['-c', BOUNDED_GIT, 'sh', String(Math.ceil(memoryKib)), String(Math.ceil(cpuSeconds))];
 }
 
 /** Lowers the priority of a process, which its children inherit. */

@@ -1,5 +1,6 @@
 /** Where repositories lie, the files of a new one besides objects and refs, and the removal of unfinished files. */
 
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { toTimestamp } from '../lib/clock.ts';
 import { invalid } from '../lib/errors.ts';
@@ -22,6 +23,14 @@ export const REPOSITORY_FOLDERS = [
 ];
 /** The beginning of the description that git writes when nobody has described the repository. */
 const UNNAMED = 'Unnamed repository;';
+
+/** The folder beside the repositories for what is not finished or to be removed. Each start empties it. */
+export const TEMPORARY = '.tmp';
+
+/** A path in the folder for what is not finished. Nothing is there yet. */
+export function scratchPath(root: string): string {
+  return join(root, TEMPORARY, randomUUID());
+}
 
 /** The folder of a bare repository. Names are checked again here, where they become paths. */
 export function gitdirOf(root: string, ref: RepositoryRef): string {

@@ -3,14 +3,20 @@
  * removed, so a crash leaves it whole or not at all.
  */
 
-import { randomUUID } from 'node:crypto';
 import { join, parse } from 'node:path';
 import type { Db } from '../db/database.ts';
 import { notePendingDeletion } from '../db/repository-rows.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { errnoOf, guardDisk, unlessAbsent } from '../git/disk-errors.ts';
 import { FolderRefs } from '../git/folder-refs.ts';
-import { gitdirOf, makeSkeleton, nameOfFolder, readSettings } from '../git/repository-layout.ts';
+import {
+  gitdirOf,
+  makeSkeleton,
+  nameOfFolder,
+  readSettings,
+  scratchPath,
+  TEMPORARY,
+} from '../git/repository-layout.ts';
 import {
   REPOSITORY_KINDS,
   type RepositoryKind,
@@ -20,9 +26,6 @@ import {
 import { conflict } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { FillRepository, PlacedRepository, RepositoryPlace } from './repository-place.ts';
-
-/** The folder in which repositories are built, and to which they are moved to be removed. Each start empties it. */
-const TEMPORARY = '.tmp';
 
 export interface FolderTools {
   fs: AtomicFs;
@@ -127,6 +130,10 @@ export class RepositoryFolders implements RepositoryPlace {
     // Nobody else has what it holds.
   }
 
+  async scratch(): Promise<string> {
+    return this.temporary();
+  }
+
   async writeFault(): Promise<string | null> {
     if (this.fs.writeFault === null) return null;
     const probe = this.temporary();
@@ -136,7 +143,7 @@ export class RepositoryFolders implements RepositoryPlace {
   }
 
   private temporary(): string {
-    return join(this.root, TEMPORARY, randomUUID());
+    return scratchPath(this.root);
   }
 }
 

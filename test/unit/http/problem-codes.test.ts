@@ -6,8 +6,15 @@ import { PROBLEM_CODES } from '../../../src/http/problem-codes.ts';
 import { declaredRoutes } from '../../support/routes.ts';
 import { fieldCodesInSource, problemsInSource, serverSources } from '../../support/source-codes.ts';
 
+/** In the reports of pushes alone. */
+const OF_PUSHES = [
+  ...['incomplete_push', 'invalid_committer', 'invalid_option', 'invalid_pack', 'lfs_pointer'],
+  ...['lightweight_tag', 'main_follows', 'one_version_per_push', 'tag_name_mismatch', 'unknown_ref'],
+];
+
 /** Before the server listens, when its keys are read anew, or by commands of the operator: never an answer. */
 const NEVER_ANSWERED = new Set([
+  ...OF_PUSHES,
   ...['cannot_listen', 'invalid_tls_name', 'invalid_tls_setting', 'migration_failed', 'tls_files_damaged'],
   'newer_release_needed',
   ...['database_damaged', 'database_missing', 'folder_in_use'],

@@ -1,0 +1,150 @@
+/** The git processes of one quarantine: what they see, what they may take, and their end. */
+
+import { join } from 'node:path';
+import { refuseGone } from '../../lib/client-gone.ts';
+import { HawserError } from '../../lib/errors.ts';
+import { type GitBounds, GitProcess } from '../git-process.ts';
+import { type GitTask, pushFault } from './git-faults.ts';
+
+export interface QuarantineGitOptions {
+  /** The folders in which git is looked for, like `PATH`. */
+  searchPath: string;
+  /** The absolute path of the repository's folder. */
+  gitdir: string;
+  /** The absolute path of the quarantine. */
+  folder: string;
+  /** The limit for the pack in bytes, which an error may name. */
+  packBytes: number;
+  bounds: GitBounds;
+  gone: AbortSignal;
+}
+
+export interface GitRun {
+  task: GitTask;
+  args: readonly string[];
+  input?: string;
+  /** Whether the objects of the repository are hidden, so that there are only those of the pack. */
+  isAlone?: boolean;
+}
+
+/**
+ * By default git maps whole packs into memory, and keeps 96 MiB of what deltas are based on. An object of more than a
+ * mebibyte is hashed or printed in pieces, unless it is in a delta.
+ */
+const SETTINGS = [
+  'core.bigFileThreshold=1m',
+  'core.packedGitWindowSize=1m',
+  'core.packedGitLimit=16m',
+  'core.deltaBaseCacheLimit=16m',
+  'pack.threads=1',
+  // Nothing of a quarantine is kept: the store writes the objects again.
+  'core.fsync=none',
+  // The graph of a repository may name commits that are no longer there.
+  'core.commitGraph=false',
+];
+
+export class QuarantineGit {
+  private readonly options: QuarantineGitOptions;
+  private readonly running = new Set<GitProcess>();
+  private closed = false;
+  private readonly onGone = () => {
+    for (const process of this.running) process.stop();
+  };
+
+  constructor(options: QuarantineGitOptions) {
+    this.options = options;
+    options.gone.addEventListener('abort', this.onGone);
+  }
+
+  /** Whoever starts a process releases it. @throws HawserError `client_gone`; unavailable `shutting_down` */
+  start({ task, args, input, isAlone = false }: GitRun): GitProcess {
+    this.refuseEnd();
+    const { searchPath, gitdir, folder, bounds } = this.options;
+    const process = new GitProcess({
+      searchPath,
+      args: [...SETTINGS.flatMap((setting) => ['-c', setting]), `--git-dir=${folder}`, task, ...args],
+      env: isAlone ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: quotePath(join(gitdir, 'objects')) },
+      bounds,
+    });
+    this.running.add(process);
+    if (input !== undefined) process.stdin.end(input);
+    return process;
+  }
+
+  /**
+   * Waits until a process has ended, whose output must be read meanwhile.
+   * @param inputFault why git did not get all of its input; null where it did. It goes before what git says
+   * @throws HawserError what `pushFault` makes of its end; `client_gone`; unavailable `shutting_down`; the input's fault
+   */
+  async finish(
+    process: GitProcess,
+    task: GitTask,
+    inputFault: () => Error | null = () => null,
+  ): Promise<void> {
+    const exit = await process.ended;
+    this.refuseEnd();
+    const { gitdir, folder, packBytes } = this.options;
+    const fault = inputFault() ?? pushFault(exit, { task, packBytes, hidden: [folder, gitdir] });
+    if (fault !== null) throw fault;
+  }
+
+  /** Ends a process, if it still runs, and waits for its end. */
+  async release(process: GitProcess): Promise<void> {
+    process.stop();
+    // The end is not told while there is output that nobody reads.
+    process.stdout.destroy();
+    await process.ended;
+    this.running.delete(process);
+  }
+
+  /** The lines that git prints, in ASCII. Whoever leaves the loop ends the process. @throws as `start` and `finish` */
+  async *lines(run: GitRun): AsyncGenerator<string> {
+    const process = this.start(run);
+    let rest = '';
+    try {
+      for await (const chunk of process.stdout.setEncoding('latin1') as AsyncIterable<string>) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        yield* lines;
+      }
+      await this.finish(process, run.task);
+    } catch (error) {
+      throw await this.reasonOf(error, process, run.task);
+    } finally {
+      await this.release(process);
+    }
+  }
+
+  /** Why the output of a process could not be read. When git has ended early, its end says more than what is missing. */
+  async reasonOf(error: unknown, process: GitProcess, task: GitTask): Promise<unknown> {
+    if (this.closed) return shuttingDown();
+    // A process whose output nobody reads to its end does not end by itself.
+    if (!process.stdout.readableEnded) return error;
+    return this.finish(process, task).then(
+      () => error,
+      (reason: unknown) => reason,
+    );
+  }
+
+  /** Ends all processes, and waits until they have ended. No other can be started. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.options.gone.removeEventListener('abort', this.onGone);
+    await Promise.all([...this.running].map((process) => this.release(process)));
+  }
+
+  private refuseEnd(): void {
+    refuseGone(this.options.gone);
+    if (this.closed) throw shuttingDown();
+  }
+}
+
+/** A quarantine is removed while it is used only when the server ends. */
+function shuttingDown(): HawserError {
+  return new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
+}
+
+/** Quotes a path for a variable that holds a list of paths with colons between them. */
+function quotePath(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&')}"`;
+}
