@@ -14,6 +14,7 @@ import { type ProofTools, proofRoutes } from './api/crud/proof-routes.ts';
 import { fleetReportRoute } from './api/fleet/report-routes.ts';
 import { fleetSummaryRoute } from './api/fleet/summary-route.ts';
 import { versionUseRoute } from './api/fleet/version-use-route.ts';
+import { Pushes } from './api/git/pushes.ts';
 import { gitRoutes } from './api/git/routes.ts';
 import { groupRoutes } from './api/groups/routes.ts';
 import { healthRoutes } from './api/health/routes.ts';
@@ -175,7 +176,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...userRoutes(auth),
       ...registrationKeyRoutes(database),
       ...auditRoutes(database),
-      ...gitRoutes(store, options.uploadPack),
+      ...gitRoutes({ store, uploadPack: options.uploadPack, pushes: openPushes(options, versionTools) }),
       ...(config.ui.isOn ? consoleRoutes(options.consoleFiles) : []),
       fleetSummaryRoute(database),
       ...nodeRoutes({ ...options, planner, problemCounts, offeredVersions, onRegistration }),
@@ -208,6 +209,15 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       }),
     ],
   };
+}
+
+function openPushes(
+  { uploadPack, config, fleetThreads }: AppOptions,
+  tools: ReturnType<typeof makeParts>['versionTools'],
+): Pushes {
+  const { searchPath, push } = config;
+  const { questions } = fleetThreads;
+  return new Pushes({ ...tools, searchPath, push, questions, uploadPack });
 }
 
 /** Who runs what, and what that was made of. */

@@ -33,6 +33,8 @@ export interface Config {
   metricsToken: string | null;
   logLevel: LogLevel;
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
+  /** Whether `git push` is taken, and the bytes of the pack of one push. */
+  push: { isOn: boolean; packBytes: number };
   cacheBytes: number;
   /** The number of processes that serve together behind one port. */
   workers: number;
@@ -209,6 +211,10 @@ export function readConfig(env: Environment): Readonly<Config> {
       uploadFiles: read.integer('HAWSER_UPLOAD_FILES', 1, 1_000_000, 2_000),
       jsonBytes: read.bytes('HAWSER_JSON_LIMIT', MIB),
       reportBytes: read.bytes('HAWSER_REPORT_LIMIT', 5 * MIB),
+    },
+    push: {
+      isOn: read.choice('HAWSER_PUSH', ['on', 'off'], 'on') === 'on',
+      packBytes: read.bytes('HAWSER_PUSH_LIMIT', 100 * MIB),
     },
     workers: read.integer('HAWSER_WORKERS', 1, 64, 1),
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),

@@ -2,6 +2,12 @@
 
 export type ParameterValidationMode = 'None' | 'Warn' | 'Strict';
 
+/**
+ * Whom a push may name. With `Committer` the committer of a pushed commit, and the tagger of a pushed tag, must bear the
+ * caller's e-mail. With `Any` git's names are a claim that nobody checks.
+ */
+export type PushIdentity = 'Any' | 'Committer';
+
 export const DEFAULT_VALIDATION = {
   requireSemVer: true,
   defaultParameterValidationMode: 'Strict' as ParameterValidationMode,
@@ -9,6 +15,7 @@ export const DEFAULT_VALIDATION = {
   allowConfigurationOverride: true,
   /** Whether a configuration may set the validation mode for itself. */
   allowParameterValidationOverride: true,
+  pushIdentity: 'Any' as PushIdentity,
 };
 
 export type ValidationSettings = typeof DEFAULT_VALIDATION;

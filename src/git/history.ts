@@ -74,6 +74,12 @@ async function endHistoryAt(folder: GitFolder, commits: readonly string[]): Prom
   await dropCommitGraph(fs, gitdir);
 }
 
+/** What is kept when versions are removed. */
+export interface KeptTips {
+  whole: Iterable<string>;
+  others: Iterable<string>;
+}
+
 /** Walks the history of a repository to find where it must end. */
 export class History {
   private readonly objects: ObjectStore;
@@ -90,26 +96,32 @@ export class History {
   }
 
   /**
-   * The commits at which history must end so that nothing leads to `removed` any more: those reached from `tips` that have
-   * a removed commit as a parent. A commit that a tip names is kept even if it is one of `removed`.
-   * @param tips oids of commits or tags
+   * The commits at which history must end so that nothing leads to `removed` any more. A commit that a tip names is kept
+   * even if it is one of `removed`.
+   * @param tips oids of commits or tags. Between `whole` and a removed commit nothing stays, because the commits of a push
+   *   may hold what was removed. Of what leads to `others`, all stays but the removed commits and what is below them
    */
-  async boundaries(tips: Iterable<string>, removed: ReadonlySet<string>): Promise<string[]> {
-    const kept = new Set<string>();
-    for (const tip of tips) {
-      const commit = await this.peel(tip);
-      if (commit !== null) kept.add(commit);
-    }
-    const isCut = (commit: string) => removed.has(commit) && !kept.has(commit);
-    const [found, seen, next]: [string[], Set<string>, string[]] = [[], new Set(), [...kept]];
+  async boundaries(tips: KeptTips, removed: ReadonlySet<string>): Promise<string[]> {
+    const whole = await this.peelAll(tips.whole);
+    const others = await this.peelAll(tips.others);
+    const tipped = [...new Set([...whole, ...others])];
+    const isCut = (commit: string) => removed.has(commit) && !whole.has(commit) && !others.has(commit);
+    const children = await this.childrenOf(tipped, isCut);
+    const ends = new Set<string>();
+    const cut = [...children.keys()].filter(isCut);
+    for (const oid of cut) for (const child of children.get(oid) ?? []) ends.add(child);
+    // What stands on these, up to the next whole version, ends there.
+    const next = [...ends].filter((oid) => !whole.has(oid));
+    const seen = new Set(next);
     for (let oid = next.pop(); oid !== undefined; oid = next.pop()) {
-      if (seen.has(oid)) continue;
-      seen.add(oid);
-      const parents = await this.parentsOf(oid);
-      if (parents.some(isCut)) found.push(oid);
-      else next.push(...parents);
+      for (const child of children.get(oid) ?? []) {
+        if (whole.has(child)) ends.add(child);
+        else if (!seen.has(child)) next.push(child);
+        seen.add(child);
+      }
     }
-    return found;
+    const reached = await this.childrenOf(tipped, (oid) => ends.has(oid));
+    return [...ends].filter((oid) => reached.has(oid));
   }
 
   /** The commits from `tip` back along the first parents to where history ends, newest first. */
@@ -119,6 +131,36 @@ export class History {
       if (commit === null) throw damagedRepository();
       yield { oid, commit };
     }
+  }
+
+  /** The commits that the tips lead to, each with those that stand on it. It ends where `isEnd` says. */
+  private async childrenOf(
+    tips: readonly string[],
+    isEnd: (commit: string) => boolean,
+  ): Promise<Map<string, string[]>> {
+    const children = new Map<string, string[]>(tips.map((oid) => [oid, []]));
+    const next = [...children.keys()];
+    for (let oid = next.pop(); oid !== undefined; oid = next.pop()) {
+      if (isEnd(oid)) continue;
+      for (const parent of await this.parentsOf(oid)) {
+        const known = children.get(parent);
+        if (known !== undefined) known.push(oid);
+        else {
+          children.set(parent, [oid]);
+          next.push(parent);
+        }
+      }
+    }
+    return children;
+  }
+
+  private async peelAll(tips: Iterable<string>): Promise<Set<string>> {
+    const commits = new Set<string>();
+    for (const tip of tips) {
+      const commit = await this.peel(tip);
+      if (commit !== null) commits.add(commit);
+    }
+    return commits;
   }
 
   private async parentsOf(oid: string): Promise<readonly string[]> {

@@ -8,6 +8,17 @@ import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 import type { BlobInfo } from './types.ts';
 
+/** What an entry weighs beside its bytes. */
+const ENTRY = 200;
+
+/** Contents by name, bounded by their bytes. */
+export function contentCache(maxBytes: number): CountedCache<Buffer> {
+  return new CountedCache({
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: ({ byteLength }) => byteLength + ENTRY,
+  });
+}
+
 /** An index takes 32 bytes per object on the disk, and about six times that as an array and a map of strings. */
 const INDEX_IN_MEMORY = 6;
 

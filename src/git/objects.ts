@@ -4,6 +4,7 @@ import { Errors } from 'isomorphic-git';
 import pLimit from 'p-limit';
 import type { HawserError } from '../lib/errors.ts';
 import { damagedRepository } from './disk-errors.ts';
+import { LayeredObjects, type UpperObjects } from './layered-objects.ts';
 import { type ObjectContent, wrapObject } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes } from './object-backend.ts';
 import { type NewCommit, type NewTag, printCommit, printTag } from './printed-objects.ts';
@@ -18,6 +19,11 @@ export class ObjectStore {
 
   constructor(backend: ObjectBackend) {
     this.backend = backend;
+  }
+
+  /** These objects with others over them, for reading alone. */
+  under(upper: UpperObjects): ObjectStore {
+    return new ObjectStore(new LayeredObjects(upper, this.backend));
   }
 
   /** The bytes of a blob or tree. Throws `repository_damaged` when it is missing, broken or of another type. */
@@ -41,12 +47,16 @@ export class ObjectStore {
    * A parsed commit or tag. Null when the object is unbroken but has another type, or is malformed. Throws
    * `repository_damaged` when it is missing or broken.
    */
-  readParsed<T extends keyof ParsedTypes>(
+  async readParsed<T extends keyof ParsedTypes>(
     gitdir: string,
     oid: string,
     type: T,
   ): Promise<ParsedTypes[T] | null> {
-    return this.backend.readParsed(gitdir, oid, type);
+    const parsed = await this.backend.readParsed(gitdir, oid, type);
+    // For the message of a tag that has none, isomorphic-git gives the text of its headers, from the second character on.
+    const isHeaders =
+      parsed !== null && 'object' in parsed && parsed.message.startsWith(`bject ${parsed.object}\n`);
+    return isHeaders ? { ...parsed, message: '' } : parsed;
   }
 
   /** Writes an object and flushes it, unless the repository holds an unbroken one already. Returns its id. */

@@ -16,8 +16,8 @@ export const BROKEN_OID = '0'.repeat(40);
 
 const PACKED_REFS = 'packed-refs';
 const PACKED_LINE = /^([0-9a-f]{40}) (refs\/.+)$/;
-/** The folders of a snapshot. They are looked at even while they are absent. */
-const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags'];
+/** The folders of a snapshot, looked at even while they are absent. The last one holds the records of pushes. */
+const SNAPSHOT_FOLDERS = ['refs/heads', 'refs/tags', 'refs/pushed'];
 
 /** Milliseconds. Disks keep times in steps: a second change within the same step leaves the stamp as it was. */
 const TIMESTAMP_STEP = 100;
@@ -129,25 +129,6 @@ export function parsePackedRefs(text: string): Map<string, string> {
   return refs;
 }
 
-/** All refs of a repository, also those that are neither branches nor tags. */
-export interface RefList {
-  /** The oids by full name, in the order of the names. */
-  refs: Map<string, string>;
-  /** When the last ref came, went or moved, in epoch milliseconds by the machine's clock. */
-  changedAt: number;
-}
-
-export async function listRefs(fs: AtomicFs, gitdir: string): Promise<RefList> {
-  const { folders, loose, packed } = await readFolders(fs, gitdir, ['refs'], undefined);
-  const refs = new Map(packed.refs);
-  for (const [name, { oid }] of loose) refs.set(name, oid);
-  const stamps = [packed.stamp, ...[...folders.values()].map(({ stamp }) => stamp)];
-  return {
-    refs: new Map([...refs].sort(([a], [b]) => (a < b ? -1 : 1))),
-    changedAt: Math.max(...stamps.map((stamp) => stamp?.changedAt ?? 0)),
-  };
-}
-
 /**
  * All branches and tags. Only what has changed since `previous` is read again, so the thousandth tag costs no more than
  * the first.
@@ -219,7 +200,8 @@ interface Reading {
   loose: Map<string, LooseRef>;
 }
 
-async function readFolders(
+/** The refs in some folders, of which only what has changed since `previous` is read again. */
+export async function readFolders(
   fs: AtomicFs,
   gitdir: string,
   paths: readonly string[],

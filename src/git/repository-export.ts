@@ -7,7 +7,8 @@ import type { AtomicFs } from './atomic-fs.ts';
 import { damagedRepository, unlessAbsent } from './disk-errors.ts';
 import { type GitCommand, GitProcess } from './git-process.ts';
 import { readShallow } from './history.ts';
-import { BROKEN_OID, listRefs, type RefList } from './ref-reader.ts';
+import { listRefs, type RefList } from './ref-list.ts';
+import { BROKEN_OID } from './ref-reader.ts';
 import type { PackedRef } from './refs.ts';
 import { readSettings } from './repository-layout.ts';
 

@@ -11,7 +11,7 @@ import { UNFLUSHED_DISK } from './disk.ts';
 import { unlessAbsent } from './disk-errors.ts';
 import { readShallow } from './history.ts';
 import { deflateObject, loosePath } from './loose-objects.ts';
-import { listRefs } from './ref-reader.ts';
+import { listRefs } from './ref-list.ts';
 import { makeSkeleton, nameOfFolder, readSettings } from './repository-layout.ts';
 import { REPOSITORY_KINDS, type RepositorySettings } from './types.ts';
 

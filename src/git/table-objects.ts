@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path';
-import { Errors, type PromiseFsClient, readObject } from 'isomorphic-git';
+import { Errors } from 'isomorphic-git';
 import { SMALL_OBJECT, type StoredObject } from '../db/git-tables.ts';
 import { hashInBlocks } from '../lib/hash.ts';
 import type { AtomicFs } from './atomic-fs.ts';
@@ -19,6 +19,7 @@ import {
   type WrappedObject,
 } from './loose-objects.ts';
 import type { ObjectBackend, ParsedTypes, ReadContent } from './object-backend.ts';
+import { parseObject } from './parsed-objects.ts';
 import type { SharedRepositories } from './shared-repositories.ts';
 
 export class TableObjects implements ObjectBackend {
@@ -55,11 +56,7 @@ export class TableObjects implements ObjectBackend {
     type: T,
   ): Promise<ParsedTypes[T] | null> {
     const object = await this.read(gitdir, oid);
-    if (object.type !== type) return null;
-    const file = await deflateObject({ oid, ...headed(object) });
-    const fs = onlyFile(loosePath(gitdir, oid), file as Buffer);
-    const read = await readObject({ fs, gitdir, oid, format: 'parsed', cache: {} }).catch(() => null);
-    return read?.type === type ? (read.object as ParsedTypes[T]) : null;
+    return parseObject(gitdir, oid, object, type);
   }
 
   /** PostgreSQL itself looks whether the object is there: what the cache holds says nothing of it. */
@@ -100,27 +97,4 @@ export class TableObjects implements ObjectBackend {
       // The next reader asks PostgreSQL again.
     }
   }
-}
-
-function headed({ type, content }: ReadContent): Pick<WrappedObject, 'header' | 'content'> {
-  return { header: Buffer.from(`${type} ${content.byteLength}\0`), content };
-}
-
-/** A file system that has one file. isomorphic-git reads an object from it, to take it apart. */
-function onlyFile(path: string, content: Buffer): PromiseFsClient {
-  const absent = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
-  const promises = {
-    // It calls this without arguments to see whether the methods make promises.
-    readFile: async (wanted?: string) => (wanted === undefined ? null : wanted === path ? content : absent()),
-    writeFile: absent,
-    mkdir: absent,
-    readdir: async () => [],
-    stat: absent,
-    lstat: absent,
-    unlink: absent,
-    rmdir: absent,
-    readlink: absent,
-    symlink: absent,
-  };
-  return { promises };
 }

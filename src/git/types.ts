@@ -18,6 +18,8 @@ export interface GitFolders {
   materialise(ref: RepositoryRef): Promise<void>;
   /** To be called when git has found the folder damaged. */
   distrust(ref: RepositoryRef): Promise<void>;
+  /** The path of a folder beside the repositories that the caller may make. What it leaves there goes at the next start. */
+  scratch(): Promise<string>;
 }
 
 export interface Person {

@@ -58,6 +58,9 @@ const DEFAULT_LIMITS: UploadPackLimits = {
 /** The first version that knows `--end-of-options`. */
 const OLDEST_GIT = [2, 24] as const;
 
+/** Who pushed is the server's own affair. */
+const SETTINGS = ['-c', 'uploadpack.hideRefs=refs/pushed'];
+
 /** Opens the answer to a ref advertisement in the protocol before version 2. */
 const SERVICE_LINE = '001e# service=git-upload-pack\n0000';
 
@@ -66,7 +69,7 @@ export class UploadPack {
   private readonly limits: UploadPackLimits;
   private readonly places: BoundedQueue;
   private readonly running = new Set<GitProcess>();
-  private isUsable = false;
+  private version: string | null = null;
   private closed = false;
 
   constructor(options: UploadPackOptions) {
@@ -80,8 +83,8 @@ export class UploadPack {
   async open(): Promise<void> {
     const { searchPath, log } = this.options;
     const version = await gitVersion(searchPath);
-    this.isUsable = version !== null && isRecent(version);
-    if (this.isUsable) return;
+    this.version = version;
+    if (this.isAvailable) return;
     const oldest = OLDEST_GIT.join('.');
     log.warn(
       { searchPath, version },
@@ -91,7 +94,13 @@ export class UploadPack {
 
   /** Whether git was found, and is new enough. */
   get isAvailable(): boolean {
-    return this.isUsable;
+    return this.isAtLeast(OLDEST_GIT);
+  }
+
+  /** Whether git was found, and is of this version or a newer one. */
+  isAtLeast([major, minor]: readonly [major: number, minor: number]): boolean {
+    const [found = 0, foundMinor = 0] = (this.version ?? '0').split('.').map(Number);
+    return found > major || (found === major && foundMinor >= minor);
   }
 
   /** Lists the refs in the client's version of the protocol. */
@@ -117,7 +126,7 @@ export class UploadPack {
   }
 
   private async run({ repository, protocol, gone }: FetchCall, input: Readable | null): Promise<Readable> {
-    if (!this.isUsable) {
+    if (!this.isAvailable) {
       const message = 'This server has no git to serve clones with; everything else works without it';
       throw new HawserError('not_implemented', 'git_not_available', message);
     }
@@ -145,7 +154,7 @@ export class UploadPack {
     const folder = gitdirOf(resolve(root), repository);
     return new GitProcess({
       searchPath,
-      args: ['upload-pack', ...mode, '--strict', timeout, '--end-of-options', folder],
+      args: [...SETTINGS, 'upload-pack', ...mode, '--strict', timeout, '--end-of-options', folder],
       env: version === 0 ? {} : { GIT_PROTOCOL: `version=${version}` },
     });
   }
@@ -163,11 +172,6 @@ export class UploadPack {
     const facts = { repository, code, stderr, ...(error ? { err: error } : {}) };
     this.options.log[hasFailed ? 'warn' : 'debug'](facts, 'git upload-pack ended');
   }
-}
-
-function isRecent(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
 }
 
 /** The highest known version among the keys of the header. Nothing else in the header reaches git. */

@@ -137,6 +137,7 @@ export class Dispatcher {
     const { route, authorization } = call;
     if (route.method === 'GET') return route.handle(toInput(call, authorization.subject, call.now));
     const now = this.options.clock.now();
+    call.ctx.state.reauthorize = () => this.callers.reauthorize(call, this.options.clock.now());
     return andThen(this.callers.reauthorize(call, now), (subject) =>
       route.handle(toInput(call, subject, now)),
     );

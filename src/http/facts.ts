@@ -2,6 +2,7 @@
 
 import type { X509Certificate } from 'node:crypto';
 import type { Context } from 'koa';
+import type { Awaitable } from '../lib/awaitable.ts';
 import { type Actor, actorOf } from '../security/audit.ts';
 import type { CertificateDescription } from '../security/certificates.ts';
 import type { Principal } from '../security/principal.ts';
@@ -17,6 +18,8 @@ export type FactSource = Pick<Context, 'req' | 'res' | 'method' | 'path' | 'head
     over?: AbortController;
     /** Set where the request has an `If-Match`. */
     requireCurrent?: () => Promise<void>;
+    /** Set for changes. */
+    reauthorize?: () => Awaitable<unknown>;
   };
 };
 
@@ -75,6 +78,14 @@ export class Facts {
    */
   get requireCurrent(): (() => Promise<void>) | undefined {
     return this.ctx.state.requireCurrent;
+  }
+
+  /**
+   * Looks once more whether the caller may do this, for whoever has read a body or waited for a lock since.
+   * @throws HawserError as if the call came anew
+   */
+  async reauthorize(): Promise<void> {
+    await this.ctx.state.reauthorize?.();
   }
 
   /**

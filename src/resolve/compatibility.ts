@@ -10,7 +10,7 @@ import type { ParameterScope, VersionRef } from '../versions/store.ts';
 import type { DocumentSource } from './document-tasks.ts';
 import type { DocumentRunner } from './documents.ts';
 import type { ParameterReader } from './parameters.ts';
-import type { SchemaReader, SchemaVersion } from './schemas.ts';
+import type { Declared, SchemaReader, SchemaVersion } from './schemas.ts';
 
 interface Candidate {
   version: string;
@@ -19,6 +19,22 @@ interface Candidate {
   isUpload: boolean;
   /** The caller in whose turn documents are read. */
   caller: string;
+}
+
+/** How a version is judged. */
+interface Judging {
+  /** Whether a `parameters` block that cannot be read is refused, or counts as none. */
+  isStrict: boolean;
+  /** The one in whose turn documents are read. */
+  caller: string;
+}
+
+/** The entry point of a version that is not stored yet. */
+interface NewVersion {
+  version: string;
+  entryPoint: string;
+  oid: string;
+  load: () => Promise<Buffer>;
 }
 
 /** The schemas of two versions, compared. */
@@ -62,20 +78,41 @@ export class CompatibilityGuard {
   /**
    * Compares a draft with the highest published version below it. A version that is missing, or is published, has no
    * blocker here; the caller refuses those.
-   * @param isStrict tells whether a `parameters` block that cannot be read is refused, or counts as none
    */
-  async judgeDraft(
-    configurationName: string,
-    version: string,
-    { isStrict, caller }: { isStrict: boolean; caller: string },
-  ): Promise<Compatibility> {
+  async judgeDraft(configurationName: string, version: string, judging: Judging): Promise<Compatibility> {
     const draft = await this.schemas.find(configurationName, version);
     if (draft?.configuration?.status !== 'Draft') return NOT_COMPARED;
-    const { schema, fault } = await this.schemas.read(configurationName, draft, caller);
+    const declared = await this.schemas.read(configurationName, draft, judging.caller);
+    const { upload } = draft;
+    return this.judgeDeclared(configurationName, { version, isUpload: upload !== null }, declared, judging);
+  }
+
+  /** As `judgeDraft`, for a version that is not stored yet. */
+  async judgeNew(
+    configurationName: string,
+    { version, entryPoint, oid, load }: NewVersion,
+    judging: Judging,
+  ): Promise<Compatibility> {
+    const { caller } = judging;
+    const known = await this.schemas.find(configurationName, version);
+    const upload = known?.upload ?? null;
+    const declared =
+      known === undefined || upload === null
+        ? await this.schemas.readNew(entryPoint, { oid, caller, load })
+        : await this.schemas.read(configurationName, known, caller);
+    return this.judgeDeclared(configurationName, { version, isUpload: upload !== null }, declared, judging);
+  }
+
+  private async judgeDeclared(
+    configurationName: string,
+    { version, isUpload }: Pick<Candidate, 'version' | 'isUpload'>,
+    { schema, fault }: Declared,
+    { isStrict, caller }: Judging,
+  ): Promise<Compatibility> {
     if (fault && isStrict)
       return { ...NOT_COMPARED, blockers: [conflict('validation_failed', fault.message, fault.data)] };
     const before = await this.schemas.findPublished(configurationName, { version, isIncluded: false });
-    const candidate = { version, schema, isUpload: draft.upload !== null, caller };
+    const candidate = { version, schema, isUpload, caller };
     return this.judge(configurationName, await this.compare(configurationName, candidate, before));
   }
 

@@ -146,6 +146,14 @@ export class SchemaReader {
       : this.readEntryPoint(configurationName, configuration, caller);
   }
 
+  /** What the entry point of a version declares that is not stored yet. @param load gives its bytes */
+  readNew(
+    entryPoint: string,
+    { oid, caller, load }: { oid: string; caller: string; load: () => Promise<Buffer> },
+  ): Promise<Declared> {
+    return this.declare(oid, typeOf(entryPoint), caller, load);
+  }
+
   private async readUpload(name: string, upload: VersionRef, caller: string): Promise<Declared> {
     const { contentType } = await this.store.parameters.details(name, upload);
     const declared = await this.declare(upload.oid, contentType ?? 'yaml', caller, async () => {
@@ -162,9 +170,8 @@ export class SchemaReader {
     const { entryPoint, files } = await this.store.details(repository, ref);
     const file = files.find(({ path }) => path === entryPoint);
     if (file === undefined) return NONE;
-    const type = /\.json$/i.test(entryPoint) ? 'json' : 'yaml';
     // The key is the file, not the version, because a version that names no entry point has that of the one before it.
-    return this.declare(file.oid, type, caller, () => this.store.blob(repository, file.oid));
+    return this.declare(file.oid, typeOf(entryPoint), caller, () => this.store.blob(repository, file.oid));
   }
 
   private async declare(
@@ -200,6 +207,8 @@ export class SchemaReader {
     return this.store.versions({ kind: 'configurations', name });
   }
 }
+
+const typeOf = (entryPoint: string): DocumentType => (/\.json$/i.test(entryPoint) ? 'json' : 'yaml');
 
 function toSchemaVersion(
   version: string,

@@ -6,19 +6,20 @@
 
 import type { Database } from '../db/database.ts';
 import { isOutcomeUnknown } from '../db/errors.ts';
-import type { AuditAction } from '../domain/audit-actions.ts';
 import { PARAMETER_WRITES } from '../domain/lock-names.ts';
 import { missingRepository } from '../git/disk-errors.ts';
+import type { UpperObjects } from '../git/layered-objects.ts';
+import type { ObjectStore } from '../git/objects.ts';
 import type { RepositoryKind } from '../git/types.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
+import { AUTHORED, type KindFacts, type Planned, type PlannedChange, PUSHED } from './author-kinds.ts';
 import { SCHEMA_SERIES } from './kinds.ts';
 import { scopeOf } from './parameter-files.ts';
 import {
   AUDITED,
   notFoundIfDeleted,
   type Owner,
-  type ResourceKind,
   type ResourceRows,
   requireRow,
   type Target,
@@ -31,6 +32,7 @@ import {
   type LockedRepository,
   ONLY_SERIES,
   type PlannedEntry,
+  type TakenPush,
   type VersionDetails,
   type VersionIndex,
   type VersionRef,
@@ -40,49 +42,6 @@ import { type AuditChange, recordChanges } from './version-records.ts';
 
 /** The row to which the versions of a kind of repository belong. */
 type RowOf<K extends RepositoryKind> = ResourceRows[K extends 'composites' ? 'composites' : 'configurations'];
-
-interface KindFacts {
-  rows: ResourceKind;
-  actions: { created: AuditAction; replaced: AuditAction };
-  /** What the audit trail says of a draft that is written, beside its commit. */
-  draftDetails(content: Pick<DraftContent, 'isPassthrough'>, before: VersionRef | null): Planned;
-  noSuchVersion: string;
-}
-
-/** What an audit entry says of the change, beside its action. */
-type Planned = Pick<PlannedEntry, 'details' | 'replaces'>;
-type PlannedChange = Planned & Pick<PlannedEntry, 'action'>;
-
-const OF_VERSIONS = {
-  // The object id of a draft is that of its commit.
-  draftDetails: (_content: unknown, before: VersionRef | null) => ({
-    details: {},
-    replaces: before?.oid ?? null,
-  }),
-  noSuchVersion: 'No such version',
-};
-
-const KINDS = {
-  configurations: {
-    ...OF_VERSIONS,
-    rows: 'configurations',
-    actions: { created: 'configuration.version_created', replaced: 'configuration.version_replaced' },
-  },
-  composites: {
-    ...OF_VERSIONS,
-    rows: 'composites',
-    // A draft is only replaced by changing its children, and then the caller gives the audit entry.
-    actions: { created: 'composite.version_created', replaced: 'composite.child_changed' },
-  },
-  parameters: {
-    rows: 'configurations',
-    actions: { created: 'parameters.version_saved', replaced: 'parameters.version_saved' },
-    draftDetails({ isPassthrough = false }, before) {
-      return { details: { isPassthrough, replaced: before?.oid ?? null }, replaces: null };
-    },
-    noSuchVersion: 'The scope has no such version',
-  },
-} as const satisfies Record<RepositoryKind, KindFacts>;
 
 export interface AuthorTools {
   database: Database;
@@ -119,7 +78,7 @@ function runUnderLock<K extends RepositoryKind, T>(
   { kind, resource: { id, name }, requireCurrent }: Owner<K> & Pick<Target, 'requireCurrent'>,
   work: (writer: LockedRepository, row: RowOf<K>) => Promise<T>,
 ): Promise<T> {
-  const { rows } = KINDS[kind];
+  const { rows } = AUTHORED[kind];
   const run = async (writer: LockedRepository) => {
     const row = (await requireRow(database.read, rows, id)) as RowOf<K>;
     await recordUnrecorded(database, { kind, resource: { id, name } }, writer);
@@ -161,7 +120,7 @@ export class VersionAuthor<K extends RepositoryKind> {
     this.database = database;
     this.target = target;
     this.writer = writer;
-    this.facts = KINDS[target.kind];
+    this.facts = AUTHORED[target.kind];
   }
 
   index(series = ONLY_SERIES): VersionIndex {
@@ -241,11 +200,32 @@ export class VersionAuthor<K extends RepositoryKind> {
     return this.record(entry, await this.writer.publish(series, version, { tagger, at, message }));
   }
 
-  /** @throws HawserError not_found without such a version, conflict `published_version`, `draft_changed` */
-  async deleteDraft(version: string, series = ONLY_SERIES): Promise<void> {
+  /** As `LockedRepository.under`. */
+  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
+    return this.writer.under(upper);
+  }
+
+  /**
+   * Takes a version that was pushed.
+   * @throws HawserError conflict `version_exists`, `already_published`, `draft_changed`
+   */
+  async takePush(push: TakenPush): Promise<VersionDetails> {
+    const { version, from, to } = push;
+    const { created, replaced } = this.facts.actions;
+    const written = from ? replaced : created;
+    const action = 'draft' in to ? written : (`${AUDITED[this.target.kind]}.version_published` as const);
+    const entry = this.plan(ONLY_SERIES, version, { action, details: PUSHED, replaces: from ?? null });
+    return this.record(entry, await this.writer.takePush(push));
+  }
+
+  /**
+   * @param details what the audit trail says beside the commit
+   * @throws HawserError not_found without such a version, conflict `published_version`, `draft_changed`
+   */
+  async deleteDraft(version: string, series = ONLY_SERIES, details: Planned['details'] = {}): Promise<void> {
     const { oid: commit } = this.requireDraft(version, series, 'A published version stays');
     const action = `${AUDITED[this.target.kind]}.version_deleted` as const;
-    const entry = this.plan(series, version, { action, details: { commit } });
+    const entry = this.plan(series, version, { action, details: { commit, ...details } });
     await this.writer.deleteDraft(series, version);
     await this.record(entry, null);
   }

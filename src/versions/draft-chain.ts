@@ -14,8 +14,10 @@ import { toTimestamp } from '../lib/clock.ts';
 const MAX_CHAIN = 1_000;
 
 const CREATED_AT = 'Created-At';
-/** As git names people: `alice <alice@example.org>`. Only commits of edits have it. */
+/** As git names people: `alice <alice@example.org>`. Commits of edits have it, and tags of versions that were pushed. */
 const CREATED_BY = 'Created-By';
+/** On commits of edits: the commit that was pushed and that they stand on. Such commits are never moved. */
+const PUSHED = 'Pushed-Commit';
 
 /** The repository that a draft is in. */
 export interface DraftSite {
@@ -35,13 +37,17 @@ export function originOf(
   trailers: ReadonlyMap<string, string>,
   author: Pick<Signature, 'name' | 'email' | 'timestamp'>,
 ): DraftOrigin {
+  const { timestamp, name, email } = author;
   const at = trailers.get(CREATED_AT.toLowerCase());
+  return statedOrigin(trailers) ?? { createdAt: preciseTime(at, timestamp), creator: { name, email } };
+}
+
+/** The origin that trailers tell in full; null where they do not. */
+export function statedOrigin(trailers: ReadonlyMap<string, string>): DraftOrigin | null {
   const [, name, email] = /^([^<>]+) <([^<>]*)>$/.exec(trailers.get(CREATED_BY.toLowerCase()) ?? '') ?? [];
-  const createdAt = Date.parse(at ?? '');
-  if (name !== undefined && email !== undefined && !Number.isNaN(createdAt))
-    return { createdAt, creator: { name, email } };
-  const { timestamp, ...creator } = author;
-  return { createdAt: preciseTime(at, timestamp), creator };
+  const createdAt = Date.parse(trailers.get(CREATED_AT.toLowerCase()) ?? '');
+  if (name === undefined || email === undefined || Number.isNaN(createdAt)) return null;
+  return { createdAt, creator: { name, email } };
 }
 
 /** The trailers of a draft's first commit. */
@@ -49,10 +55,24 @@ export function firstTrailers(createdAt: number): Record<string, string> {
   return { [CREATED_AT]: toTimestamp(createdAt) };
 }
 
-/** The trailers of the commit of an edit. */
-export function editTrailers({ createdAt, creator }: DraftOrigin): Record<string, string> {
+/** The trailers that tell an origin in full. */
+export function creationTrailers({ createdAt, creator }: DraftOrigin): Record<string, string> {
   const { name, email } = sign(creator, createdAt);
   return { ...firstTrailers(createdAt), [CREATED_BY]: `${name} <${email}>` };
+}
+
+/**
+ * The trailers of the commit of an edit.
+ * @param before those of the commit that it stands on, by lower-case key
+ * @param pushed the id of that commit, where it came by push
+ */
+export function editTrailers(
+  origin: DraftOrigin,
+  before: ReadonlyMap<string, string>,
+  pushed: string | null,
+): Record<string, string> {
+  const base = pushed ?? before.get(PUSHED.toLowerCase());
+  return { ...creationTrailers(origin), ...(base !== undefined && { [PUSHED]: base }) };
 }
 
 /**
@@ -74,7 +94,8 @@ export async function placeDraft(
   for await (const { oid, commit } of history.firstParents(tip)) {
     if (chain.length > 0 && published.has(oid)) break;
     const trailers = readTrailers(commit.message);
-    const isOurs = trailers.has(CREATED_AT.toLowerCase()) && commit.gpgsig === undefined;
+    const isMade = trailers.has(CREATED_AT.toLowerCase()) && !trailers.has(PUSHED.toLowerCase());
+    const isOurs = isMade && commit.gpgsig === undefined;
     if (!isOurs || commit.parent.length > 1 || chain.length === MAX_CHAIN) return tip;
     chain.push(commit);
     if (!trailers.has(CREATED_BY.toLowerCase())) break;

@@ -12,7 +12,7 @@ import { FolderObjects } from '../git/folder-objects.ts';
 import { readShallow } from '../git/history.ts';
 import { PackCaches } from '../git/object-caches.ts';
 import { isMissingObject, ObjectStore } from '../git/objects.ts';
-import { listRefs } from '../git/ref-reader.ts';
+import { listRefs } from '../git/ref-list.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { HawserError } from '../lib/errors.ts';

@@ -44,6 +44,8 @@ export interface VersionKind {
   readonly inheritsEntryPoints: boolean;
   /** Whether the entry point must be one of the files of the version. */
   readonly holdsEntryPoint: boolean;
+  /** Whether versions come by push too, and then have a record of it (push-records.ts). */
+  readonly takesPushes: boolean;
   /** Whether the repository has several series. If not, all versions are in the series `''`. */
   readonly hasSeries: boolean;
   /** The paths at which the content of a version may stand. Null means that a version consists of all its files. */
@@ -75,6 +77,7 @@ const configurations: VersionKind = {
   isMadeOnDemand: false,
   inheritsEntryPoints: true,
   holdsEntryPoint: true,
+  takesPushes: true,
   hasSeries: false,
   paths: () => null,
   trailers: (_name, { entryPoint }) => ({ [ENTRY_POINT_TRAILER]: entryPoint ?? '' }),
@@ -89,6 +92,7 @@ const configurations: VersionKind = {
 const composites: VersionKind = {
   ...configurations,
   holdsEntryPoint: false,
+  takesPushes: false,
   async check(_series, { entryPoint, paths, read }) {
     await checkPaths(paths);
     if (entryPoint !== null) await checkPaths([entryPoint]);
@@ -102,6 +106,7 @@ const parameters: VersionKind = {
   isMadeOnDemand: true,
   inheritsEntryPoints: false,
   holdsEntryPoint: false,
+  takesPushes: false,
   hasSeries: true,
   paths: contentPaths,
   trailers: ({ series, version }, { isPassthrough = false }) => ({

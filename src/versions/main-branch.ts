@@ -6,9 +6,10 @@
 import { damagedRepository } from '../git/disk-errors.ts';
 import type { History } from '../git/history.ts';
 import type { RefBackend } from '../git/ref-backend.ts';
-import { MAIN, oidOf, type RefSnapshot } from '../git/ref-reader.ts';
+import { MAIN, oidOf, type RefSnapshot, type RefValue } from '../git/ref-reader.ts';
 import { allSettled } from '../lib/awaitable.ts';
 import type { BranchState, BranchUpkeep } from './branch-upkeep.ts';
+import { recordedName } from './push-records.ts';
 import type { LeftOver } from './repository-index.ts';
 import { ONLY_SERIES, type VersionRef } from './types.ts';
 
@@ -17,14 +18,17 @@ export class MainBranch implements BranchUpkeep {
   /** Where we have moved `main` to since the refs were read. */
   private moved: { snapshot: RefSnapshot | undefined; oid: string | null } | undefined;
 
+  private readonly strays = new WeakMap<RefSnapshot, RefValue[]>();
+
   constructor(refs: RefBackend) {
     this.refs = refs;
   }
 
   isBehind(state: BranchState): boolean {
     const { leftOvers, leftWithdrawals } = state.index;
+    const left = leftOvers.length + leftWithdrawals.length + this.strayRecords(state).length;
     const main = this.mainOf(state);
-    return leftOvers.length + leftWithdrawals.length > 0 || placeOf(state, main) !== main;
+    return left > 0 || placeOf(state, main) !== main;
   }
 
   announce(): void {
@@ -45,6 +49,11 @@ export class MainBranch implements BranchUpkeep {
         state.index.removeWithdrawal(left);
       }
     };
+    const dropRecords = async () => {
+      const strays = this.strayRecords(state);
+      for (const { name, oid } of strays) await this.refs.moveForGood({ name, from: oid, to: null });
+      strays.length = 0;
+    };
     const moveMain = async () => {
       const known = this.mainOf(state);
       if (placeOf(state, known) === known) return;
@@ -56,7 +65,7 @@ export class MainBranch implements BranchUpkeep {
     };
     try {
       // All at once, because each waits for flushes of its own.
-      await allSettled([moveMain(), dropDrafts(), dropWithdrawals()]);
+      await allSettled([moveMain(), dropDrafts(), dropWithdrawals(), dropRecords()]);
       return true;
     } catch (error) {
       failed(error);
@@ -71,20 +80,44 @@ export class MainBranch implements BranchUpkeep {
     history: History,
   ): Promise<string[]> {
     if (!snapshot) return [];
-    const names = new Set([...removed, ...index.withdrawalsOf(removed)].map(({ name }) => name));
+    const names = new Set([...removed, ...index.besides(removed)].map(({ name }) => name));
     const kept = [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()].filter(
       (name) => !names.has(name),
     );
-    const tips = kept.flatMap((name) => index.check(name)?.facts?.commit ?? oidOf(snapshot, name) ?? []);
+    const tipOf = (name: string) => index.check(name)?.facts?.commit ?? oidOf(snapshot, name) ?? [];
+    // The history of a draft that is made here is its edits.
+    const isWhole = (name: string) => !name.startsWith('refs/heads/') || index.check(name)?.facts?.pushed;
     const commits = removed.map(({ commit }) => {
       if (commit === null) throw damagedRepository();
       return commit;
     });
-    return history.boundaries(new Set(tips), new Set(commits));
+    const tips = {
+      whole: kept.filter(isWhole).flatMap(tipOf),
+      others: kept.filter((name) => !isWhole(name)).flatMap(tipOf),
+    };
+    return history.boundaries(tips, new Set(commits));
   }
 
   forget(): void {
     this.moved = undefined;
+  }
+
+  /** Records of pushes of which the ref was never moved, or has been moved or removed by another program since. */
+  private strayRecords({ index, snapshot }: BranchState): RefValue[] {
+    if (snapshot === undefined) return [];
+    const known = this.strays.get(snapshot);
+    if (known !== undefined) return known;
+    const found: RefValue[] = [];
+    for (const name of [...snapshot.loose.keys(), ...snapshot.packed.refs.keys()]) {
+      const recorded = recordedName(name);
+      if (recorded === null) continue;
+      const oid = oidOf(snapshot, name);
+      const check = index.check(recorded);
+      const isOfAnother = check?.record === oid && check.facts !== null && check.facts.pushed === undefined;
+      if (oid !== null && (check === undefined || isOfAnother)) found.push({ name, oid });
+    }
+    this.strays.set(snapshot, found);
+    return found;
   }
 
   private mainOf({ snapshot }: BranchState): string | null {

@@ -2,7 +2,7 @@
 
 import type { BlobInfos } from '../git/object-caches.ts';
 import type { BlobInfo, RepositoryRef } from '../git/types.ts';
-import type { CountedCache } from '../lib/counted-cache.ts';
+import type { CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { sha256Hex } from '../lib/hash.ts';
 import { KINDS, SCHEMA_SERIES } from './kinds.ts';
 import type { RepositoryIndex } from './repository-index.ts';
@@ -17,7 +17,7 @@ export interface ParameterScope {
 export type ParameterContentType = 'yaml' | 'json';
 
 export interface ParameterDetails
-  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn'>,
+  extends Omit<VersionDetails, 'entryPoint' | 'files' | 'withdrawn' | 'author' | 'signature'>,
     BlobInfo {
   /** Null for a scope that is skipped on purpose. It has no content: its size is 0, its hash that of nothing. */
   contentType: ParameterContentType | null;
@@ -46,6 +46,11 @@ export class ParameterFiles {
     this.contents = contents;
   }
 
+  /** What is kept of the contents. */
+  get facts(): CacheFacts {
+    return this.contents.facts;
+  }
+
   /** The versions of all scopes and schemas. Empty where there is no repository, which is no error. */
   index(name: string): Promise<RepositoryIndex> {
     return this.source.index(refOf(name));
@@ -58,7 +63,14 @@ export class ParameterFiles {
 
   /** The details of a version that has just been written or read. */
   async describe(name: string, version: VersionDetails): Promise<ParameterDetails> {
-    const { entryPoint: _none, withdrawn: _never, files, ...details } = version;
+    const {
+      entryPoint: _none,
+      withdrawn: _never,
+      author: _who,
+      signature: _how,
+      files,
+      ...details
+    } = version;
     const [file] = files;
     const info = file ? await this.blobInfos.of(file.oid, () => this.blob(name, file.oid)) : NOTHING;
     const contentType = file ? contentTypeOf(file.path) : null;

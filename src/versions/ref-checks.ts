@@ -23,6 +23,8 @@ import {
   tagNameOf,
   type VersionKind,
 } from './kinds.ts';
+import { pushRecordName, readPushRecord } from './push-records.ts';
+import type { PushRecord } from './types.ts';
 import { ValidationCache } from './validation-cache.ts';
 import { type Flaw, isContent, type VersionContent, type VersionObjects } from './version-objects.ts';
 import { readWithdrawal, type WithdrawalFacts } from './withdrawal-tags.ts';
@@ -30,7 +32,10 @@ import { readWithdrawal, type WithdrawalFacts } from './withdrawal-tags.ts';
 const CONCURRENT_CHECKS = 16;
 
 /** What the index needs to know of a version. */
-type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'>;
+type Facts = Pick<VersionContent, 'commit' | 'entryPoint' | 'stated' | 'tag' | 'createdAt'> & {
+  /** Who pushed it. Absent where it did not come by push. */
+  pushed?: PushRecord;
+};
 
 /** Null for a ref that is no annotated tag, or a draft branch that leads to no commit. */
 type Verdict = Facts | WithdrawalFacts | Flaw | null;
@@ -40,6 +45,8 @@ export interface NamedRef {
   name: string;
   oid: string;
   named: RefName | 'illegal';
+  /** The id of what its push record is to be. Absent where there is none. */
+  record?: string;
 }
 
 /** The result of the check of a ref. */
@@ -134,7 +141,7 @@ export class RefChecks {
     return isThere ? null : lacksFile(entryPoint);
   }
 
-  private async read({ oid, named, name }: NamedRef): Promise<Verdict> {
+  private async read({ oid, named, name, record }: NamedRef): Promise<Verdict> {
     const status = name.startsWith('refs/heads/') ? 'Draft' : 'Published';
     const series = named === 'illegal' ? '' : named.series;
     const { versions, objects } = this.tools;
@@ -142,7 +149,7 @@ export class RefChecks {
       return readWithdrawal(objects, this.gitdir, { oid, version: named.version });
     const content = await versions.read(this.gitdir, this.kind, { series, status, oid });
     if (!isContent(content)) return content;
-    const { commit, entryPoint, isPassthrough, files, stated, tag, createdAt } = content;
+    const { commit, entryPoint, isPassthrough, files, stated, tag } = content;
     const fault = await contentFault(this.kind, series, {
       entryPoint,
       isPassthrough,
@@ -150,7 +157,19 @@ export class RefChecks {
       read: (path) =>
         objects.readBytes(this.gitdir, files.find((file) => file.path === path)?.oid ?? '', 'blob'),
     });
-    return fault === null ? { commit, entryPoint, stated, tag, createdAt } : { fault, stated, tag };
+    if (fault !== null) return { fault, stated, tag };
+    const pushed = record === undefined ? null : await this.readRecord(record, oid);
+    const facts = { commit, entryPoint, stated, tag };
+    if (pushed === null) return { ...facts, createdAt: content.createdAt };
+    return { ...facts, createdAt: pushed.createdAt, pushed };
+  }
+
+  /** Null where the record is that of another object, which had the name before. */
+  private async readRecord(record: string, oid: string): Promise<PushRecord | null> {
+    const read = await readPushRecord(this.tools.objects, this.gitdir, record);
+    if (read === null || read.target !== oid) return null;
+    const { target: _target, ...pushed } = read;
+    return pushed;
   }
 }
 
@@ -165,13 +184,14 @@ function judge(ref: NamedRef, verdict: Verdict): RefCheck {
   // `git tag v2.0.0 v1.0.0` leads to a tag object too, that of another version. It counts as a lightweight tag.
   if (status === 'Published' && verdict.tag !== tagNameOf(series, version)) return none;
   // Many tags begin with a `v`. One that is no SemVer is meant as a version only if it is made like one.
-  if (!isVersion(version) && !verdict.stated) return none;
+  const isMeant = verdict.stated || ('pushed' in verdict && verdict.pushed !== undefined);
+  if (!isVersion(version) && !isMeant) return none;
   if ('fault' in verdict) return { ...none, fault: verdict.fault };
   return { ...none, counts: true, facts: verdict };
 }
 
-function keyOf({ name, oid }: NamedRef): string {
-  return `${name} ${oid}`;
+function keyOf({ name, oid, record }: NamedRef): string {
+  return record === undefined ? `${name} ${oid}` : `${name} ${oid} ${record}`;
 }
 
 export class RefReader {
@@ -230,7 +250,8 @@ export class RefReader {
       const named = parseRefName(this.kind, name);
       if (named === null) continue;
       const oid = oidOf(snapshot, name);
-      const ref = oid === null ? null : { name, oid, named };
+      const record = this.kind.takesPushes ? oidOf(snapshot, pushRecordName(name)) : null;
+      const ref = oid === null ? null : { name, oid, named, ...(record !== null && { record }) };
       const known = ref && (doubted.has(name) ? undefined : this.checks.known(ref));
       if (known !== undefined) found.set(name, known);
       else if (ref) unknown.push(ref);

@@ -10,8 +10,9 @@ import type { RefSnapshot, RefValue } from '../git/ref-reader.ts';
 import type { PackedRef } from '../git/refs.ts';
 import { notFound } from '../lib/errors.ts';
 import { parseRefName, refNameOf, type VersionKind } from './kinds.ts';
+import { pushRecordName, recordedName } from './push-records.ts';
 import type { RefCheck, RefChecks } from './ref-checks.ts';
-import { isSameWithdrawal, SortedVersions } from './sorted-versions.ts';
+import { isSameWithdrawal, type Placed, SortedVersions } from './sorted-versions.ts';
 import { ONLY_SERIES, type SeriesIndex, type VersionRef, type Withdrawal } from './types.ts';
 import { UNREADABLE } from './withdrawal-tags.ts';
 
@@ -47,6 +48,13 @@ export class RepositoryIndex implements SeriesIndex {
     return this.indexes.get(series) ?? SortedVersions.EMPTY;
   }
 
+  /** The commit on which a version stands: that of the highest published one below it. */
+  parentOf(series: string, placed: Placed): string | null {
+    const below = this.of(series).highestPublishedBelow(placed);
+    if (below?.commit === null) throw damagedRepository();
+    return below?.commit ?? null;
+  }
+
   get series(): string[] {
     return [...this.indexes.keys()];
   }
@@ -70,8 +78,17 @@ export class RepositoryIndex implements SeriesIndex {
   }
 
   /** The refs by which these versions are withdrawn, or were before their tags moved. */
-  withdrawalsOf(versions: readonly Pick<VersionRef, 'version'>[]): RefValue[] {
+  private withdrawalsOf(versions: readonly Pick<VersionRef, 'version'>[]): RefValue[] {
     return versions.flatMap(({ version }) => this.withdrawals.get(version) ?? []);
+  }
+
+  /** The refs that go with these versions: those by which they are withdrawn, and the records of their pushes. */
+  besides(versions: readonly VersionRef[]): RefValue[] {
+    const records = versions.flatMap(({ name }) => {
+      const record = this.checks.get(name)?.record;
+      return record === undefined ? [] : [{ name: pushRecordName(name), oid: record }];
+    });
+    return [...this.withdrawalsOf(versions), ...records];
   }
 
   check(name: string): RefCheck | undefined {
@@ -108,7 +125,10 @@ export class RepositoryIndex implements SeriesIndex {
   packableRefs(loose: RefSnapshot['loose']): PackedRef[] {
     const refs: PackedRef[] = [];
     for (const [name, { oid }] of loose) {
-      const check = this.checks.get(name);
+      const recorded = recordedName(name);
+      const check = this.checks.get(recorded ?? name);
+      if (recorded !== null && check?.record === oid && check.facts?.pushed)
+        refs.push({ name, oid, peeled: check.facts.commit });
       if (check?.oid !== oid) continue;
       const commit = check.withdrawal ? this.withdrawnCommit(check) : check.facts?.commit;
       if (commit) refs.push({ name, oid, peeled: name.startsWith('refs/tags/') ? commit : null });
@@ -194,7 +214,8 @@ export class RepositoryIndex implements SeriesIndex {
     const withdrawn = this.withdrawalOf(version, tag);
     if (check === null) return null;
     const { name, oid, facts } = check;
-    const ref = { name, series, version, oid, commit: facts?.commit ?? null, withdrawn };
+    const pushed = facts?.pushed && { pushed: facts.pushed };
+    const ref = { name, series, version, oid, commit: facts?.commit ?? null, withdrawn, ...pushed };
     const status = tag ? 'Published' : 'Draft';
     return facts === null || isVersion(version)
       ? { ...ref, status }
@@ -270,5 +291,7 @@ const NOTHING_INHERITED: Inheritance = { inherited: new Map(), lacking: new Set(
 function isSameRef(a: VersionRef | undefined, b: VersionRef | null): boolean {
   if (!a || !b) return !a && !b;
   const isSame = a.oid === b.oid && a.status === b.status && a.commit === b.commit;
-  return isSame && isSameWithdrawal(a.withdrawn, b.withdrawn);
+  const isSamePush =
+    a.pushed?.pushedAt === b.pushed?.pushedAt && a.pushed?.pusher.name === b.pushed?.pusher.name;
+  return isSame && isSamePush && isSameWithdrawal(a.withdrawn, b.withdrawn);
 }

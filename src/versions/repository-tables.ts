@@ -1,10 +1,12 @@
 /** Repositories in PostgreSQL. Their folders are a cache, which may be deleted at any time. */
 
+import { dirname } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
 import { CacheFolders } from '../git/cache-folders.ts';
-import { prepareCache } from '../git/cache-root.ts';
+import { makeCacheFolder, prepareCache } from '../git/cache-root.ts';
 import { guardDisk } from '../git/disk-errors.ts';
+import { scratchPath } from '../git/repository-layout.ts';
 import type { SharedRepositories } from '../git/shared-repositories.ts';
 import { TableRefs } from '../git/table-refs.ts';
 import type { RepositoryKind, RepositoryRef, RepositorySettings } from '../git/types.ts';
@@ -79,6 +81,12 @@ export class RepositoryTables implements RepositoryPlace {
 
   distrust(ref: RepositoryRef): Promise<void> {
     return this.folders.distrust(ref);
+  }
+
+  async scratch(): Promise<string> {
+    const path = scratchPath(this.root);
+    await guardDisk(() => makeCacheFolder(this.cache, this.root, dirname(path)));
+    return path;
   }
 
   /** Writes that matter fail as those of the database do. */

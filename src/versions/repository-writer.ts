@@ -1,15 +1,18 @@
 /** The writes of the holder of a repository's lock: draft, replace, publish, delete. */
 
 import { damagedRepository, guardDisk, missingRepository } from '../git/disk-errors.ts';
+import type { UpperObjects } from '../git/layered-objects.ts';
+import type { ObjectStore } from '../git/objects.ts';
 import { type GitOperation, type OnOperation, timed } from '../git/operations.ts';
 import type { RefMove } from '../git/refs.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { conflict, internal, notFound } from '../lib/errors.ts';
 import { checkDraft, type RefName, refNameOf, SCHEMA_SERIES, WITHDRAWALS_REF } from './kinds.ts';
+import { setPushRecord } from './push-records.ts';
 import type { Repository, RepositoryTools } from './repository.ts';
 import type { RepositoryIndex } from './repository-index.ts';
 import { refuseSameVersion, versionExists } from './rules.ts';
-import type { Placed } from './sorted-versions.ts';
+import { type PushTaker, takePush } from './taken-pushes.ts';
 import { takeTags } from './taken-tags.ts';
 import {
   type DraftChange,
@@ -20,6 +23,7 @@ import {
   ONLY_SERIES,
   type PlannedEntry,
   type Publishing,
+  type TakenPush,
   type TakenTag,
   type VersionDetails,
   type VersionRef,
@@ -27,7 +31,15 @@ import {
 } from './types.ts';
 import { UnrecordedNote } from './unrecorded.ts';
 import { VersionWriter } from './version-writer.ts';
-import { draftMoved, published, versionsMoved, withdrawalsBlocked } from './write-conflicts.ts';
+import {
+  draftMoved,
+  draftNamed,
+  published,
+  publishedNamed,
+  requireRemovable,
+  versionsMoved,
+  withdrawalsBlocked,
+} from './write-conflicts.ts';
 
 interface WriterTools extends Pick<RepositoryTools, 'fs' | 'objects' | 'versions' | 'onOperation'> {
   beforeWrite: () => Promise<void>;
@@ -45,6 +57,8 @@ export class RepositoryWriter implements LockedRepository {
   private readonly unrecordedNote: UnrecordedNote | null;
   /** Whether refs have moved since the last note. */
   private isNoteDue = false;
+  /** Whether another ref beside that of a version has moved, since all refs were read. */
+  private hasMovedRecord = false;
   private planned: PlannedEntry | undefined;
 
   constructor(repository: Repository, tools: WriterTools) {
@@ -73,7 +87,7 @@ export class RepositoryWriter implements LockedRepository {
     await checkDraft(this.repository.kind, name, draft);
     refuseSameVersion(this.index.of(series), version);
     return this.write('draft', name, async () => {
-      const parent = this.parentOf(series, { version, createdAt: draft.at });
+      const parent = this.index.parentOf(series, { version, createdAt: draft.at });
       const oid = await this.objects.writeDraft({ series, version, parent }, draft);
       refuseGone(draft.gone);
       if (!(await this.move(refNameOf(name), null, oid))) throw versionExists(version);
@@ -81,11 +95,11 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   async replaceDraft(series: string, version: string, change: DraftChange): Promise<VersionDetails> {
-    const draft = this.draftNamed(series, version, 'published_version');
+    const draft = draftNamed(this.index.of(series), version, 'published_version');
     await checkDraft(this.repository.kind, draft, change);
     return this.write('draft', draft, async () => {
-      const parent = this.parentOf(series, draft);
-      const written = { series, version, parent, replaced: draft.oid };
+      const parent = this.index.parentOf(series, draft);
+      const written = { series, version, parent, replaced: draft.oid, pushed: draft.pushed };
       const oid = await this.objects.amendDraft(written, change);
       refuseGone(change.gone);
       if (!(await this.move(draft.name, draft.oid, oid))) throw draftMoved();
@@ -93,7 +107,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   async editDraft(series: string, version: string, edit: DraftEdit): Promise<VersionDetails> {
-    const draft = this.draftNamed(series, version, 'published_version');
+    const draft = draftNamed(this.index.of(series), version, 'published_version');
     return this.write('draft', draft, async () => {
       const before = await this.repository.details(draft);
       const oid = await this.objects.editDraft(draft, before, edit);
@@ -104,12 +118,13 @@ export class RepositoryWriter implements LockedRepository {
 
   /** The version is published once its tag has a ref and the work of the lock's holder has succeeded. */
   async publish(series: string, version: string, publishing: Publishing): Promise<VersionDetails> {
-    const draft = this.draftNamed(series, version, 'already_published');
+    const draft = draftNamed(this.index.of(series), version, 'already_published');
     const { refs, upkeep } = this.repository;
     return this.write('publish', { series, version, status: 'Published' }, async () => {
       const content = await this.repository.details(draft);
       const others = this.index.of(series).versions;
-      const written = { series, version, parent: this.parentOf(series, draft), draft: draft.oid, others };
+      const place = { series, version, parent: this.index.parentOf(series, draft) };
+      const written = { ...place, draft: draft.oid, pushed: draft.pushed, others };
       const oid = await this.objects.writeTag(written, content, publishing);
       // The caller may have taken time to look at the draft, and stock git does not know our lock.
       if (refs.get(draft.name) !== draft.oid) throw draftMoved();
@@ -127,7 +142,7 @@ export class RepositoryWriter implements LockedRepository {
     const before = this.index.of(series).get(version)?.oid;
     const { refs } = this.repository;
     return this.write('publish', name, async () => {
-      const parent = this.parentOf(series, { version, createdAt: input.at });
+      const parent = this.index.parentOf(series, { version, createdAt: input.at });
       // A tag of this name that is no version is replaced too, because nobody else could have meant the name.
       const from = before ?? refs.get(refNameOf(name));
       const oid = await this.objects.writeSchema(parent, input);
@@ -137,7 +152,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   async deleteDraft(series: string, version: string): Promise<void> {
-    const draft = this.draftNamed(series, version, 'published_version');
+    const draft = draftNamed(this.index.of(series), version, 'published_version');
     await timed(this.onOperation, 'delete', async () => {
       await guardDisk(async () => {
         if (!(await this.move(draft.name, draft.oid, null))) throw draftMoved();
@@ -147,7 +162,7 @@ export class RepositoryWriter implements LockedRepository {
   }
 
   async withdraw(version: string, by: Withdrawing): Promise<VersionDetails> {
-    const ref = this.publishedNamed(version);
+    const ref = publishedNamed(this.index.of(ONLY_SERIES), version);
     if (ref.withdrawn !== null) return this.repository.details(ref);
     const { refs } = this.repository;
     const made = await this.write('withdraw', { ...ref, status: 'Withdrawn' }, async () => {
@@ -176,7 +191,8 @@ export class RepositoryWriter implements LockedRepository {
 
   async deleteVersions(refs: readonly VersionRef[]): Promise<void> {
     if (refs.length === 0) return;
-    for (const { series, version } of refs) this.requireRemovable(series, version);
+    const { hasSeries } = this.repository.kind;
+    for (const { series, version } of refs) requireRemovable(this.index.of(series), version, hasSeries);
     await this.tools.beforeWrite();
     try {
       await timed(this.onOperation, 'delete', () => guardDisk(() => this.repository.removeVersions(refs)));
@@ -195,6 +211,20 @@ export class RepositoryWriter implements LockedRepository {
     const { objects, create } = tools;
     const taker = { repository, objects, create, move, refresh: () => this.refresh() };
     return timed(this.onOperation, 'publish', () => takeTags(taker, tags, load));
+  }
+
+  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore } {
+    return { gitdir: this.repository.gitdir, objects: this.tools.objects.under(upper) };
+  }
+
+  takePush(push: TakenPush): Promise<VersionDetails> {
+    const { repository, objects: writer, tools } = this;
+    const taker: PushTaker = {
+      ...{ repository, writer, objects: tools.objects, versions: this.index.of(ONLY_SERIES) },
+      make: (...made) => this.write(...made),
+      move: (...moved) => this.move(...moved),
+    };
+    return takePush(taker, push);
   }
 
   plan(entry: PlannedEntry): void {
@@ -230,7 +260,8 @@ export class RepositoryWriter implements LockedRepository {
   /** @param moved the only ref that was made or moved; default: read them all */
   private async refresh(moved?: string): Promise<void> {
     this.isNoteDue = true;
-    await this.repository.refreshAfterWrite(moved);
+    await this.repository.refreshAfterWrite(this.hasMovedRecord ? undefined : moved);
+    this.hasMovedRecord = false;
   }
 
   /** After the write the versions in memory follow, and the caller gets the version as it is. */
@@ -249,43 +280,20 @@ export class RepositoryWriter implements LockedRepository {
     });
   }
 
-  private async move(name: string, from: string | null, to: string | null): Promise<boolean> {
+  /** @param record the id of the record of the push by which the ref moves */
+  private async move(name: string, from: string | null, to: string | null, record: string | null = null) {
     await this.tools.beforeWrite();
     if (this.planned) await this.unrecordedNote?.write({ move: { name, from, to }, entry: this.planned });
-    return this.repository.refs.move({ name, from, to });
+    const { refs } = this.repository;
+    // The record comes first, so that nobody ever sees the version without it.
+    if (record !== null) await this.setRecord(name, record);
+    if (!(await refs.move({ name, from, to }))) return false;
+    // It stands on what was pushed, and does not hold for what others have written in its place.
+    if (record === null && from !== null) await this.setRecord(name, null);
+    return true;
   }
 
-  private parentOf(series: string, placed: Placed): string | null {
-    const below = this.index.of(series).highestPublishedBelow(placed);
-    if (below?.commit === null) throw damagedRepository();
-    return below?.commit ?? null;
-  }
-
-  /** Refuses to remove the highest stable version, without which `main` would have nowhere to go. */
-  private requireRemovable(series: string, version: string): void {
-    const index = this.index.of(series);
-    const ref = index.get(version);
-    if (ref === undefined) throw notFound('There is no such version.');
-    if (this.repository.kind.hasSeries) return;
-    if (ref.status === 'Draft') throw notFound('There is no such published version.');
-    if (ref === index.highestStable) throw conflict('in_use', 'The branch main stands at this version.');
-  }
-
-  private publishedNamed(version: string): VersionRef {
-    const ref = this.index.of(ONLY_SERIES).get(version);
-    if (!ref) throw notFound('There is no such version.');
-    if (ref.status !== 'Published') throw conflict('not_published', 'The version is a draft.');
-    return ref;
-  }
-
-  private draftNamed(
-    series: string,
-    version: string,
-    codeIfPublished: 'already_published' | 'published_version',
-  ): VersionRef {
-    const ref = this.index.of(series).get(version);
-    if (!ref) throw notFound('There is no such version.');
-    if (ref.status === 'Published') throw published(codeIfPublished);
-    return ref;
+  private async setRecord(name: string, to: string | null): Promise<void> {
+    if (await setPushRecord(this.repository, name, to)) this.hasMovedRecord = true;
   }
 }

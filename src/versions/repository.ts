@@ -11,6 +11,7 @@ import type { BranchState, BranchTools, BranchUpkeep } from './branch-upkeep.ts'
 import { BLOB, CorruptionTracker } from './corruption-tracker.ts';
 import { KINDS, type VersionKind } from './kinds.ts';
 import { MainBranch } from './main-branch.ts';
+import { pushedFacts, setPushRecord } from './push-records.ts';
 import { type CheckTools, RefReader } from './ref-checks.ts';
 import { RefNotifier } from './ref-notifier.ts';
 import { type LeftOver, RepositoryIndex } from './repository-index.ts';
@@ -22,7 +23,7 @@ export type RepositoryTools = CheckTools &
   BranchTools &
   Required<Pick<GitStoreOptions, 'log' | 'leftBefore' | 'onOperation' | 'onRefsMoved' | 'beforeWrite'>>;
 
-/** Every look at the refs asks the disk for each loose one, so only so many are left loose. */
+/** Every look at the refs asks the disk for each loose one. */
 const MAX_LOOSE = 100;
 
 export class Repository {
@@ -86,7 +87,6 @@ export class Repository {
   get absent(): boolean {
     return this.state !== undefined && this.state.snapshot === undefined;
   }
-
   /** Whether a publishing that has begun is not finished: a branch is behind, or a draft branch is left. */
   get untidy(): boolean {
     return this.state !== undefined && this.upkeep.isBehind(this.state);
@@ -216,6 +216,7 @@ export class Repository {
     if (!state || !this.upkeep.isBehind(state)) return false;
     const dropDraft = async (left: LeftOver) => {
       await this.refs.moveForGood({ name: left.draft.name, from: left.draft.oid, to: null });
+      await setPushRecord(this, left.draft.name, null);
       state.index.removeLeftOver(left);
     };
     return this.upkeep.tidy(state, dropDraft, (err) =>
@@ -239,7 +240,7 @@ export class Repository {
     if (!state?.snapshot) throw missingRepository();
     const history = new History(tools.objects, gitdir, await this.refs.shallow());
     const ends = await this.upkeep.endsOfHistory(state, versions, history);
-    await this.refs.removeForGood(ends, versions, state.index.withdrawalsOf(versions));
+    await this.refs.removeForGood(ends, versions, state.index.besides(versions));
   }
 
   async details(ref: VersionRef): Promise<VersionDetails> {
@@ -252,7 +253,7 @@ export class Repository {
     const { stated: _stated, tag: _tag, parent: _parent, ...details } = content;
     const own = this.kind.inheritsEntryPoints ? content.entryPoint : '';
     const entryPoint = own ?? (await this.load()).requireInheritedEntryPoint(version);
-    return { version, status, ...details, entryPoint, withdrawn };
+    return { version, status, ...details, ...pushedFacts(ref), entryPoint, withdrawn };
   }
 
   async blob(oid: string): Promise<Buffer> {

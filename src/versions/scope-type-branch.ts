@@ -112,7 +112,7 @@ export class ScopeTypeBranches implements BranchUpkeep {
     const kept = touched.flatMap((series) =>
       index.of(series).versions.filter(({ name }) => !names.has(name)),
     );
-    const ends = await history.boundaries(commitsOf(kept), commitsOf(removed));
+    const ends = await history.boundaries({ whole: [], others: commitsOf(kept) }, commitsOf(removed));
     const keptTags = new Set<string>();
     for (const { name, oid } of index.allChecks()) if (!names.has(name)) keptTags.add(oid);
     const published = removed.filter(

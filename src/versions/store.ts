@@ -6,8 +6,9 @@ import type { RefsChange } from '../db/git-tables.ts';
 import { AtomicFs } from '../git/atomic-fs.ts';
 import { DISK, UNFLUSHED_DISK } from '../git/disk.ts';
 import { damagedRepository, guardDisk } from '../git/disk-errors.ts';
-import { BlobInfos, PackCaches } from '../git/object-caches.ts';
+import { BlobInfos, contentCache, PackCaches } from '../git/object-caches.ts';
 import { timed } from '../git/operations.ts';
+import { allRefs } from '../git/ref-list.ts';
 import type {
   BlobInfo,
   GitFolders,
@@ -17,7 +18,7 @@ import type {
   StoredFile,
 } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
-import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
+import type { CacheFacts } from '../lib/counted-cache.ts';
 import { forEachOf } from '../lib/for-each-of.ts';
 import { LocalLocks } from '../lib/locks.ts';
 import { Pace } from '../lib/pace.ts';
@@ -64,7 +65,6 @@ export class GitStore {
   private readonly packs: PackCaches;
   private readonly tools: RepositoryTools;
   private readonly blobInfos: BlobInfos;
-  private readonly contents: CountedCache<Buffer>;
   private readonly pool: RepositoryPool;
   private readonly absences = new Absences();
 
@@ -75,22 +75,18 @@ export class GitStore {
     this.fs = fs;
     this.root = resolve(root);
     this.packs = new PackCaches(fs, Math.floor(cacheBytes * SHARES.packs));
-    this.contents = new CountedCache({
-      maxSize: Math.max(1, Math.floor(cacheBytes * SHARES.contents)),
-      sizeCalculation: ({ byteLength }) => byteLength + 200,
-    });
+    const trees = contentCache(cacheBytes * SHARES.contents);
     this.blobInfos = new BlobInfos(cacheBytes * SHARES.blobs);
     const { place, objects } = openPlace({ root: this.root, packs: this.packs, shared, fs, log, leftBefore });
     this.place = place;
     const versions = new VersionObjects(objects, Math.floor(cacheBytes * SHARES.versions), onOperation);
-    const trees = this.contents;
     this.tools = { fs, log, objects, versions, trees, onRefsMoved, onOperation, leftBefore, beforeWrite };
     const locks = options.locks ?? new LocalLocks();
     const poolTools = { root: this.root, fs, log, packs: this.packs, locks, beforeWrite };
     this.pool = new RepositoryPool(poolTools, (ref, gitdir) => {
       return new Repository(this.tools, ref, { gitdir, refs: place.refsOf(ref, gitdir) });
     });
-    this.parameters = new ParameterFiles(this, this.blobInfos, this.contents);
+    this.parameters = new ParameterFiles(this, this.blobInfos, trees);
   }
 
   /** Makes the folders, and removes what a crash left unfinished. To be called before any process uses the store. */
@@ -253,6 +249,14 @@ export class GitStore {
     return infos;
   }
 
+  /** All refs, and the commits at which history ends. */
+  advertised(ref: RepositoryRef): Promise<{ refs: Map<string, string>; shallow: ReadonlySet<string> }> {
+    return this.reading(ref, async ({ refs }) => {
+      const all = allRefs(await guardDisk(() => refs.read(undefined)));
+      return { refs: all, shallow: await refs.shallow() };
+    });
+  }
+
   /** The folders in which stock git works. */
   get folders(): GitFolders {
     return this.place;
@@ -273,7 +277,7 @@ export class GitStore {
     return {
       packs: this.packs.facts,
       versions: this.tools.versions.facts,
-      parameter_files: this.contents.facts,
+      parameter_files: this.parameters.facts,
       blob_facts: this.blobInfos.facts,
     };
   }

@@ -55,8 +55,9 @@ export async function takeTags(
   return added.map((tag) => ({ ...tag, commit: requireUsable(repository, tag) }));
 }
 
-async function writeAll(
-  { repository, objects }: TakerTools,
+/** Writes objects, many of them at once. */
+export async function writeAll(
+  { repository, objects }: Pick<TakerTools, 'repository' | 'objects'>,
   given: AsyncIterable<TakenObject>,
 ): Promise<void> {
   let [some, bytes]: [TakenObject[], number] = [[], 0];

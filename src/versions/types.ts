@@ -10,8 +10,10 @@ import type { Db } from '../db/database.ts';
 import type { GitReader, GitTables } from '../db/git-tables.ts';
 import type { AuditAction } from '../domain/audit-actions.ts';
 import type { AtomicFs } from '../git/atomic-fs.ts';
-import type { ObjectType } from '../git/objects.ts';
+import type { UpperObjects } from '../git/layered-objects.ts';
+import type { ObjectStore, ObjectType } from '../git/objects.ts';
 import type { OnOperation } from '../git/operations.ts';
+import type { SignatureKind } from '../git/signature-kinds.ts';
 import type { CommittedFiles, FileContent, Person, RepositoryRef, StoredFile } from '../git/types.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
@@ -32,6 +34,15 @@ export interface Withdrawal {
   reason: string;
 }
 
+/** What the server knows of a version that came by push. Times are those of the server. */
+export interface PushRecord {
+  createdAt: number;
+  creator: Person;
+  /** Who pushed it last. */
+  pusher: Person;
+  pushedAt: number;
+}
+
 export interface VersionRef {
   /** The full name of the branch or tag. */
   name: string;
@@ -44,6 +55,8 @@ export interface VersionRef {
   commit: string | null;
   /** Null for a draft, and for a published version that is offered. */
   withdrawn: Withdrawal | null;
+  /** Who pushed it. Absent where the version did not come by push. */
+  pushed?: PushRecord | undefined;
   /** Set only for a version that is no SemVer. Such versions are ordered by their age. */
   createdAt?: number;
 }
@@ -84,6 +97,10 @@ export interface VersionDetails {
   files: readonly StoredFile[];
   createdAt: number;
   createdBy: string;
+  /** Whom git's commit names as its author, which is a claim. Null only if it names nobody. */
+  author: Person | null;
+  /** That of the annotated tag where it has one, else that of the commit. It is present, and verified by nobody. */
+  signature: SignatureKind | null;
   publishedAt: number | null;
   publishedBy: string | null;
   withdrawn: Withdrawal | null;
@@ -180,6 +197,10 @@ export interface LockedRepository {
     tags: readonly TakenTag[],
     load: () => Promise<TakenObjects>,
   ): Promise<(TakenTag & { commit: string | null })[]>;
+  /** The objects of the repository with others over them, to look at what is not in it yet. */
+  under(upper: UpperObjects): { gitdir: string; objects: ObjectStore };
+  /** Takes a version that was pushed. Conflict `version_exists`, `already_published` or `draft_changed`. */
+  takePush(push: TakenPush): Promise<VersionDetails>;
   /** Plans the audit entry of the next change. It is noted on the disk before the ref moves. */
   plan(entry: PlannedEntry): void;
   /** The entries of changes that were made and may not be recorded, each with the commit that it led to. */
@@ -200,6 +221,17 @@ export interface TakenTag {
   named: { series: string; version: string; status: VersionRef['status'] | 'Withdrawn' };
   /** The audit entry, which lacks the commit. */
   entry: PlannedEntry;
+}
+
+/** A version that was pushed. All of its objects are in `objects`, or in the repository. */
+export interface TakenPush {
+  version: string;
+  /** What the client takes the draft's commit for; null where there should be none. Absent where no draft was pushed. */
+  from?: string | null;
+  /** The draft's commit, the tag of a published version, or a commit for which a tag is to be made. */
+  to: { draft: string } | { tag: string } | { publish: string; entryPoint: string };
+  record: PushRecord;
+  objects: AsyncIterable<TakenObject>;
 }
 
 export interface TakenObject {

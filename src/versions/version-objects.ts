@@ -4,13 +4,14 @@ import { showText } from '../domain/safe-path.ts';
 import type { CommitObject, Signature, TagObject } from '../git/commits.ts';
 import type { ObjectStore } from '../git/objects.ts';
 import { type OnOperation, timed } from '../git/operations.ts';
+import { signatureOfCommit, signatureOfTag } from '../git/signature-kinds.ts';
 import { preciseTime, readText, readTrailers } from '../git/trailers.ts';
 import { decodeTree, type TreeEntry } from '../git/tree.ts';
 import type { StoredFile } from '../git/types.ts';
 import { sortByBytes } from '../lib/byte-order.ts';
 import { type CacheFacts, CountedCache } from '../lib/counted-cache.ts';
 import { Pace } from '../lib/pace.ts';
-import { originOf } from './draft-chain.ts';
+import { originOf, statedOrigin } from './draft-chain.ts';
 import { ENTRY_POINT_TRAILER, PASSTHROUGH_TRAILER, SCOPE_TRAILER, type VersionKind } from './kinds.ts';
 import type { VersionDetails, VersionRef } from './types.ts';
 
@@ -37,7 +38,7 @@ export interface Flaw {
 }
 
 /** What a commit says of a version. */
-type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'parent'>;
+type WrittenCommit = Pick<CommitObject, 'message' | 'author' | 'parent' | 'gpgsig'>;
 
 type Wanted = readonly string[] | null;
 
@@ -123,14 +124,17 @@ export class VersionObjects {
     // Tags of the first years of Git have no tagger.
     const signature = tag.tagger as Signature | undefined;
     const tagger = signature && isTime(signature.timestamp) ? signature : null;
+    const origin = statedOrigin(trailers);
     return {
       ...content,
       ...says,
+      ...(origin && { createdAt: origin.createdAt, createdBy: origin.creator.name }),
       entryPoint: trailers.get(ENTRY_POINT_TRAILER.toLowerCase()) ?? content.entryPoint,
       isPassthrough: isPassthrough(trailers) || content.isPassthrough,
       publishedAt: tagger ? preciseTime(trailers.get('published-at'), tagger.timestamp) : content.createdAt,
       publishedBy: tagger?.name ?? content.createdBy,
       message: readText(tag.message) ?? content.message,
+      signature: signatureOfTag(tag) ?? content.signature,
     };
   }
 
@@ -190,11 +194,9 @@ export class VersionObjects {
   }
 }
 
-function contentOf(
-  oid: string,
-  { message, author, parent }: WrittenCommit,
-  files: readonly StoredFile[],
-): VersionContent {
+function contentOf(oid: string, written: WrittenCommit, files: readonly StoredFile[]): VersionContent {
+  const { message, author, parent } = written;
+  const { name, email } = author;
   const trailers = readTrailers(message);
   const { createdAt, creator } = originOf(trailers, author);
   return {
@@ -207,6 +209,8 @@ function contentOf(
     files: sortByBytes(files, ({ path }) => path),
     createdAt,
     createdBy: creator.name,
+    author: name === '' && email === '' ? null : { name, email },
+    signature: signatureOfCommit(written),
     publishedAt: null,
     publishedBy: null,
     message: readText(message),
@@ -245,6 +249,8 @@ function isPassthrough(trailers: ReadonlyMap<string, string>): boolean {
 }
 
 function sizeOfContent(content: VersionContent): number {
-  const rest = 600 + 2 * (content.message?.length ?? 0);
+  const { message, author } = content;
+  const said = [message, author?.name, author?.email];
+  const rest = said.reduce((bytes, text) => bytes + 2 * (text?.length ?? 0), 700);
   return content.files.reduce((bytes, { path }) => bytes + 2 * path.length + 160, rest);
 }

@@ -8,14 +8,23 @@ import { editTree } from '../git/tree-edit.ts';
 import type { RepositoryRef, StoredFile } from '../git/types.ts';
 import { refuseGone } from '../lib/client-gone.ts';
 import { toTimestamp } from '../lib/clock.ts';
-import { type DraftSite, editTrailers, firstTrailers, originOf, placeDraft } from './draft-chain.ts';
+import {
+  creationTrailers,
+  type DraftSite,
+  editTrailers,
+  firstTrailers,
+  originOf,
+  placeDraft,
+} from './draft-chain.ts';
 import { type ContentTrailers, labelOf, SCHEMA_SERIES, tagNameOf, type VersionKind } from './kinds.ts';
+import { pushRecordTag } from './push-records.ts';
 import type {
   DraftChange,
   DraftContent,
   DraftEdit,
   DraftInput,
   Publishing,
+  PushRecord,
   VersionDetails,
   VersionRef,
   Withdrawing,
@@ -31,7 +40,7 @@ export interface WrittenVersion {
 }
 
 /** A draft that is to be published, among the versions of its series. */
-interface PublishedVersion extends WrittenVersion {
+interface PublishedVersion extends WrittenVersion, Pick<VersionRef, 'pushed'> {
   draft: string;
   others: readonly VersionRef[];
 }
@@ -90,9 +99,12 @@ export class VersionWriter {
    * Does what `writeDraft` does, with the author and the time of the draft that is replaced, and with its message unless
    * there is a new one.
    */
-  async amendDraft(written: WrittenVersion & { replaced: string }, change: DraftChange): Promise<string> {
+  async amendDraft(
+    written: WrittenVersion & Pick<VersionRef, 'pushed'> & { replaced: string },
+    change: DraftChange,
+  ): Promise<string> {
     const before = await readCommit(this.objects, this.gitdir, written.replaced);
-    const { createdAt, creator } = originOf(readTrailers(before.message), before.author);
+    const { createdAt, creator } = written.pushed ?? originOf(readTrailers(before.message), before.author);
     // What is replaced may be an edit, whose author did not make the draft.
     const author = { ...before.author, ...creator, timestamp: Math.floor(createdAt / 1_000) };
     const committer = sign(change.committer, change.at);
@@ -107,7 +119,7 @@ export class VersionWriter {
    * commit.
    */
   async editDraft(
-    name: VersionLabel,
+    name: VersionLabel & Pick<VersionRef, 'pushed'>,
     { commit: parent, entryPoint, files, message: why }: VersionDetails,
     { path, content, author: person, at, gone }: DraftEdit,
   ): Promise<string> {
@@ -120,7 +132,9 @@ export class VersionWriter {
     const edited = await editTree({ objects, gitdir }, tree, path, entry);
     const others = files.filter((file) => file.path !== path);
     const stored = oid === null ? others : [...others, { path, oid, executable }];
-    const trailers = editTrailers(originOf(readTrailers(said), before));
+    const below = readTrailers(said);
+    const origin = name.pushed ?? originOf(below, before);
+    const trailers = editTrailers(origin, below, name.pushed ? parent : null);
     const message = this.draftMessage(name, { entryPoint, message: why ?? undefined }, trailers);
     const author = sign(person, at);
     return this.writeCommit(name.series, { tree: edited, files: stored }, message, {
@@ -131,18 +145,22 @@ export class VersionWriter {
   }
 
   /**
-   * Writes the tag that publishes a draft and flushes it. The draft's commits are first moved onto `parent` if need be.
-   * Gives the id of the tag. No ref leads to it yet.
+   * Writes the tag that publishes a draft and flushes it. The draft's commits are first moved onto `parent` if need be,
+   * unless they were pushed. Gives the id of the tag. No ref leads to it yet.
    */
   async writeTag(
-    { series, version, parent, draft, others }: PublishedVersion,
+    { series, version, parent, draft, pushed, others }: PublishedVersion,
     content: ContentTrailers,
     { tagger, at, message: said = '' }: Publishing,
   ): Promise<string> {
     const known = this.versions.peek(this.kind, { series, status: 'Draft', oid: draft });
-    const isInPlace = known !== undefined && known.parent === parent;
+    const isInPlace = pushed !== undefined || (known !== undefined && known.parent === parent);
     const commit = isInPlace ? draft : await this.place(draft, parent, others);
-    const trailers = this.kind.trailers({ series, version }, content);
+    // The commit of a pushed draft does not tell who pushed it.
+    const trailers = {
+      ...this.kind.trailers({ series, version }, content),
+      ...(pushed && creationTrailers(pushed)),
+    };
     const why = tidyText(said);
     const message = this.message({ series, version }, { ...trailers, 'Published-At': toTimestamp(at) }, why);
     const [tag, signature] = [tagNameOf(series, version), sign(tagger, at)];
@@ -151,7 +169,8 @@ export class VersionWriter {
     const says = { commit, stated: true, tag, publishedAt: at, publishedBy: signature.name };
     const ref = { series, status: 'Published', oid } as const;
     const entryPoint = content.entryPoint || null;
-    const told = { ...says, entryPoint, message: why ?? known?.message ?? null };
+    const made = pushed && { createdAt: pushed.createdAt, createdBy: sign(pushed.creator, 0).name };
+    const told = { ...says, ...made, entryPoint, message: why ?? known?.message ?? null };
     if (known) this.versions.remember(this.kind, ref, { ...known, ...told });
     return oid;
   }
@@ -159,6 +178,11 @@ export class VersionWriter {
   /** Writes the tag that withdraws a version and flushes it. Gives its id. No ref leads to it yet. */
   writeWithdrawal(ref: VersionRef, by: Withdrawing): Promise<string> {
     return this.objects.writeTag(this.gitdir, withdrawalTag(ref, by));
+  }
+
+  /** Writes the record of a push and flushes it. Gives its id. No ref leads to it yet. */
+  writePushRecord(target: { oid: string; type: 'commit' | 'tag' }, record: PushRecord): Promise<string> {
+    return this.objects.writeTag(this.gitdir, pushRecordTag(target, record));
   }
 
   /** Writes a schema, which is published at once, with its tag, and flushes both. Gives the id of the tag. */

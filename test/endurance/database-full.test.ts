@@ -6,6 +6,7 @@ import { type FailingDatabase, failingDatabase, rowsOf } from '../support/failin
 import { sweep } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, configurationPath, poll } from '../support/parameter-files.ts';
+import { pushWrites } from '../support/push-writes.ts';
 import { ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 import { RUNS } from '../support/retention.ts';
@@ -50,7 +51,7 @@ describe(`while the disk of the database fails${isLinux ? '' : ' (skipped: only 
   });
 
   it('refuses every change of a repository with 503, takes back what was done, and goes on when it can', async () => {
-    for (const write of repositoryWrites(hawser)) {
+    for (const write of [...repositoryWrites(hawser), ...pushWrites(hawser)]) {
       await write.setUp?.();
       const options = { admin: hawser.admin, fault: disk, meanwhile };
       expect(await sweep(write, options), write.what).to.be.greaterThan(0);

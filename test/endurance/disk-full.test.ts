@@ -7,6 +7,7 @@ import { type Errno, FailingDisk } from '../support/failing-disk.ts';
 import { expectRefusal, type Fault, sweep, type Write } from '../support/fault-sweep.ts';
 import { type Hawser, type NodeUnderTest, publishConfiguration, startHawser } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
+import { pushWrites } from '../support/push-writes.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { repositoryWrites } from '../support/repository-writes.ts';
 
@@ -30,7 +31,7 @@ describe('while the disk of the repositories fails', function () {
     await publishConfiguration(hawser.admin, 'polled', { '1.0.0': { [MAIN]: 'resources: []\n' } });
     node = await hawser.registerNode('web-1.example.org');
     await assign(hawser, node, 'polled');
-    writes = repositoryWrites(hawser);
+    writes = [...repositoryWrites(hawser), ...pushWrites(hawser)];
     for (const write of writes) await write.setUp?.();
   });
 

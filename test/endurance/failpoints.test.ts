@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packRefs } from '../../src/git/refs.ts';
+import { MINUTE } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { GitStore, VersionRef } from '../../src/versions/store.ts';
+import type { TakenObject } from '../../src/versions/types.ts';
+import { sharedWorkshop } from '../support/hand-made-push.ts';
 import { ageLocks, BreakingFs, breakEverywhere } from '../unit/git/breaking.ts';
 import {
   AT,
@@ -31,6 +34,16 @@ function copy(store: GitStore, version: string) {
     const { commit, files } = await store.details(WEB, from as VersionRef);
     return repository.writeDraft('', { ...draftOf(version), files: { commit, files } });
   });
+}
+
+/** What a tip of the workshop leads to. */
+async function* objectsOf(oid: string): AsyncGenerator<TakenObject> {
+  const workshop = sharedWorkshop();
+  const listed = workshop.git(['rev-list', '--objects', '--no-object-names', oid]).toString().trim();
+  for (const one of listed.split('\n')) {
+    const type = workshop.git(['cat-file', '-t', one]).toString().trim() as TakenObject['type'];
+    yield { type, content: workshop.git(['cat-file', type, one]) };
+  }
 }
 
 describe('the store when the disk fails', () => {
@@ -84,6 +97,51 @@ describe('the store when the disk fails', () => {
     );
     expect([...seen]).to.have.members(['1.0.0 Draft', '1.0.0 Published']);
   });
+
+  for (const status of ['Draft', 'Published'] as const)
+    it(`has taken a push or not, wherever it broke off: ${status}`, async () => {
+      const tip = sharedWorkshop().commit({ 'main.dsc.yaml': `${status}\n` }, 'pushed');
+      const oid = status === 'Draft' ? tip : sharedWorkshop().tag(tip, '1.1.0');
+      const take = (store: GitStore, from: string | null) =>
+        store.exclusive(WEB, (repository) =>
+          repository.takePush({
+            version: '1.1.0',
+            ...(status === 'Draft' && { from }),
+            to: status === 'Draft' ? { draft: oid } : { tag: oid },
+            record: { createdAt: AT, creator: BOB, pusher: BOB, pushedAt: AT + MINUTE },
+            objects: objectsOf(oid),
+          }),
+        );
+      const before = async (store: GitStore) => (await store.versions(WEB)).get('1.1.0')?.oid ?? null;
+      const seen = new Set<boolean>();
+      await breakEverywhere(
+        async (store) => {
+          await makeWeb(store);
+          await addVersion(store, '1.1.0');
+        },
+        async (store) => take(store, await before(store)),
+        async (store, gitdir) => {
+          const found = (await store.versions(WEB)).get('1.1.0') ?? expect.fail();
+          const isTaken = found.oid === oid;
+          seen.add(isTaken);
+          if (isTaken) expect(found.pushed?.pushedAt).to.equal(AT + MINUTE);
+          else {
+            expect(found.status).to.equal('Draft');
+            expect(found.pushed).to.equal(undefined);
+            await take(store, found.oid);
+          }
+          await store.exclusive(WEB, async () => undefined);
+          expect(await summary(store)).to.deep.equal([`1.1.0 ${status}`, '1.0.0 Draft']);
+          const { pusher } = (await store.versions(WEB)).get('1.1.0')?.pushed ?? expect.fail();
+          expect(pusher).to.deep.equal(BOB);
+          expect(runGit(gitdir, 'for-each-ref', '--format=%(refname)').split('\n')).to.have.length(
+            status === 'Draft' ? 3 : 4,
+          );
+          expect(runGit(gitdir, 'fsck', '--strict')).to.not.contain('error');
+        },
+      );
+      expect([...seen]).to.have.members([true, false]);
+    });
 
   it('has withdrawn a version or not, and offered it again or not, wherever that broke off', async () => {
     const by = { tagger: BOB, at: AT, reason: 'bad' };

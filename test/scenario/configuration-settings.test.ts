@@ -11,6 +11,7 @@ const DEFAULTS = {
   defaultParameterValidationMode: 'Strict',
   allowConfigurationOverride: true,
   allowParameterValidationOverride: true,
+  pushIdentity: 'Any',
 };
 const settingsOf = (name: string) => `${CONFIGURATIONS}/${name}/settings`;
 const retentionOf = (name: string) => `${settingsOf(name)}/retention`;

@@ -37,7 +37,8 @@ describe('an author edits one file of a draft', () => {
     hawser.clock.advance(5_000);
     const changed = await save(ada.client, ['web', '1.0.0', 'lib/a.txt'], 'new\n');
     const { files: _files, commit: _commit, ...members } = before;
-    expect(await ok(200, changed)).to.deep.include(members);
+    const author = { name: 'ada', email: 'ada@example.org' };
+    expect(await ok(200, changed)).to.deep.include({ ...members, author });
     expect(changed.json.commit).to.equal(git('web', 'rev-parse', 'draft/1.0.0'));
     const read = await hawser.admin.get(fileOf('web', '1.0.0', 'lib/a.txt'));
     expect(read.text).to.equal('new\n');

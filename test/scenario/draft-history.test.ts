@@ -122,13 +122,14 @@ describe('the history of an edited draft', () => {
     });
     const ofKept = deletedVersions.filter(({ name }: { name: string }) => name === 'kept');
     expect(deletedBy({ deletedVersions: ofKept })).to.deep.equal(['kept 1.0.0', 'kept 1.1.0', 'kept 1.2.0']);
-    expect(log('kept', 'main')).to.deep.equal(edits('kept', '1.3.0'));
+    // Edits may hold what was removed, so only those of the open draft stay.
+    expect(log('kept', 'main')).to.deep.equal(['ada kept 1.3.0']);
     await ok(200, save(ada.client, ['kept', '1.4.0', 'b.txt'], 'after\n'));
     await ok(200, publish(hawser.admin, 'kept', '1.4.0'));
     expect(log('kept', 'main')).to.deep.equal([
       'ada kept 1.4.0',
       ...edits('kept', '1.4.0'),
-      ...edits('kept', '1.3.0'),
+      'ada kept 1.3.0',
     ]);
     // The server may be repacking, too.
     await eventually(() => eraseUnreachable(hawser, 'configurations/kept.git'));

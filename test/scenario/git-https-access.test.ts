@@ -270,11 +270,13 @@ describe('access to /git', () => {
       expect((await admin.get(REFS)).status).to.equal(200);
     });
 
-    it('refuses pushes and the dumb protocol', async () => {
+    it('refuses pushes by a session, and the dumb protocol', async () => {
       const refs = '/git/configurations/web.git/info/refs';
-      await expectProblem(admin.get(`${refs}?service=git-receive-pack`), 403, 'push_not_supported');
-      const push = admin.call('POST', FETCH.replace('upload', 'receive'), { body: '0000' });
-      await expectProblem(push, 403, 'push_not_supported');
+      const session = hawser.client().with({ Cookie: hawser.session });
+      await expectProblem(session.get(`${refs}?service=git-receive-pack`), 403, 'forbidden');
+      const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
+      const push = session.call('POST', FETCH.replace('upload', 'receive'), { headers, body: '0000' });
+      await expectProblem(push, 403, 'forbidden');
       await expectProblem(admin.get(refs), 403, 'smart_protocol_only');
       await expectProblem(admin.get(`${refs}?service=git-upload-archive`), 400, 'unknown_service');
       await expectProblem(admin.get(`${REFS}&service=git-upload-pack`), 400, 'validation_failed');

@@ -150,14 +150,17 @@ describe('stock git reads over HTTPS', () => {
     expect((await client.run('ls-remote', parameters)).code).to.equal(0);
   });
 
-  it('refuses a push in words that git shows', async () => {
+  it('refuses a push to what is not pushed to in words that git shows', async () => {
     const folder = await clone('pushing');
     for (const version of ['0', '2']) {
+      const parameters = client.url('parameters/web', token);
       const { code, output } = await client.run(
-        ...['-C', folder, '-c', `protocol.version=${version}`, 'push', 'origin', 'HEAD:refs/heads/mine'],
+        ...['-C', folder, '-c', `protocol.version=${version}`, 'push', parameters, 'HEAD:refs/heads/mine'],
       );
       expect(code).to.equal(128);
-      expect(output).to.include('remote: Hawser does not take pushes');
+      expect(output).to.include(
+        'remote: Nothing is pushed here: versions are made and published through the',
+      );
       expect(output).to.include('403');
     }
   });

@@ -45,12 +45,14 @@ const CHANGES: Change[] = [
       defaultParameterValidationMode: 'Warn',
       allowConfigurationOverride: true,
       allowParameterValidationOverride: true,
+      pushIdentity: 'Committer',
     },
     null: unchanged(
       'requireSemVer',
       'defaultParameterValidationMode',
       'allowConfigurationOverride',
       'allowParameterValidationOverride',
+      'pushIdentity',
     ),
   },
   {

@@ -65,6 +65,8 @@ describeOnSqlite('an administrator moves refs with stock git beside the running 
       prereleaseChannel: null,
       fileCount: 2,
       createdBy: 'Carol',
+      author: { name: 'Carol', email: 'carol@example.org' },
+      signature: null,
       publishedBy: 'Carol',
       message: 'Version 1.1.0',
       commit: outside.git('rev-parse', 'v1.1.0^{commit}'),

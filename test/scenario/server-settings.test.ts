@@ -70,12 +70,19 @@ const GROUPS: Record<string, Group> = {
       defaultParameterValidationMode: 'Strict',
       allowConfigurationOverride: true,
       allowParameterValidationOverride: true,
+      pushIdentity: 'Any',
     },
     changes: [
       [{ defaultParameterValidationMode: 'warn' }, { defaultParameterValidationMode: 'Warn' }],
       [{ requireSemVer: false }, { requireSemVer: false }],
+      [{ pushIdentity: 'cOMMITTER' }, { pushIdentity: 'Committer' }],
+      [{ pushIdentity: 'Any' }, { pushIdentity: 'Any' }],
     ],
-    bad: [...each('requireSemVer', ...NO_FLAGS), { keepVersions: 1 }],
+    bad: [
+      ...each('requireSemVer', ...NO_FLAGS),
+      ...each('pushIdentity', '', 'Author', 1, true, []),
+      { keepVersions: 1 },
+    ],
   },
   retention: {
     path: `${SETTINGS}/retention`,

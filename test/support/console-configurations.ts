@@ -3,6 +3,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { addVersion, create, publish } from './configurations.ts';
 import type { ConsoleUnderTest } from './console.ts';
+import { eventually } from './eventually.ts';
+import { Outside } from './outside.ts';
 import { ok } from './replies.ts';
 
 export const findTable = (page: Page, name: string): Locator =>
@@ -34,4 +36,24 @@ export async function hostileSite({ hawser }: ConsoleUnderTest): Promise<string>
   await ok(201, addVersion(admin, name, { version: '1.1.0' }, { files: changed }));
   await ok(200, publish(admin, name, '1.1.0'));
   return name;
+}
+
+/** Makes a version whose commit names an author of its own, and whose tag is signed. Gives its page. */
+export async function signedVersion({ hawser }: ConsoleUnderTest): Promise<string> {
+  const { admin } = hawser;
+  await ok(201, create(admin, 'signed'));
+  const outside = new Outside(hawser, 'signed');
+  const from = `tree ${outside.tree(outside.file('main.dsc.yaml', 'resources: []\n'))}\n`;
+  const [dan, at] = ['Dan <dan@example.org>', '1790000000 +0200'];
+  // Who made it is told by trailers, as of a draft that was edited.
+  const trailers =
+    'Entry-Point: main.dsc.yaml\nCreated-At: 2026-09-21T14:13:20.000Z\nCreated-By: ada <ada@example.org>';
+  const text = `${from}author ${dan} ${at}\ncommitter ${dan} ${at}\n\nsigned 2.0.0\n\n${trailers}\n`;
+  const commit = outside.pipe(text, 'hash-object', '-w', '-t', 'commit', '--stdin');
+  const signature = '-----BEGIN SSH SIGNATURE-----\nU1NIU0lHAAAAAQ==\n-----END SSH SIGNATURE-----\n';
+  const head = `object ${commit}\ntype commit\ntag v2.0.0\ntagger ${dan} ${at}\n`;
+  const tag = outside.pipe(`${head}\nBy hand\n${signature}`, 'hash-object', '-w', '-t', 'tag', '--stdin');
+  outside.git('update-ref', 'refs/tags/v2.0.0', tag);
+  await eventually(async () => ok(200, admin.get('/api/v1/configurations/signed/versions/2.0.0')));
+  return '/ui/configurations/signed/versions/2.0.0';
 }

@@ -41,6 +41,7 @@ describe('reading the settings', () => {
       jsonBytes: 1024 ** 2,
       reportBytes: 5 * 1024 ** 2,
     });
+    expect(config.push).to.deep.equal({ isOn: true, packBytes: 100 * 1024 ** 2 });
     expect(config).to.be.frozen;
   });
 
@@ -62,6 +63,11 @@ describe('reading the settings', () => {
     for (const [text, bytes] of sizes) {
       expect(readConfig({ HAWSER_JSON_LIMIT: text }).limits.jsonBytes, text).to.equal(bytes);
     }
+  });
+
+  it('takes what it is told of pushes', () => {
+    const { push } = readConfig({ HAWSER_PUSH: 'Off', HAWSER_PUSH_LIMIT: '1GiB' });
+    expect(push).to.deep.equal({ isOn: false, packBytes: 1024 ** 3 });
   });
 
   it('listens on loopback alone without TLS, and takes the proxies that it is given', () => {
@@ -122,6 +128,9 @@ describe('reading the settings', () => {
     ['HAWSER_REPORT_LIMIT', { HAWSER_REPORT_LIMIT: '-5' }, /50MiB/],
     ['HAWSER_UPLOAD_LIMIT', { HAWSER_UPLOAD_LIMIT: '999999999999GiB' }, /50MiB/],
     ['HAWSER_UPLOAD_FILES', { HAWSER_UPLOAD_FILES: '0' }, /1 to/],
+    ['HAWSER_PUSH', { HAWSER_PUSH: 'yes' }, /on, off/],
+    ['HAWSER_PUSH_LIMIT', { HAWSER_PUSH_LIMIT: '0' }, /50MiB/],
+    ['HAWSER_PUSH_LIMIT', { HAWSER_PUSH_LIMIT: '100MB' }, /50MiB/],
     ['HAWSER_CACHE_BYTES', { HAWSER_CACHE_BYTES: 'much' }, /50MiB/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],

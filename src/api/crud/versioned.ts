@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Database, Db } from '../../db/database.ts';
 import { isResourceName } from '../../domain/names.ts';
 import { isVersion, isVersionName, leadingVHint } from '../../domain/version-order.ts';
+import { SIGNATURE_KINDS } from '../../git/signature-kinds.ts';
 import type { AnswerSpec, Route } from '../../http/route.ts';
 import { Message, orUnchanged, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
@@ -107,31 +108,43 @@ export const PUBLISHING = {
 export const AUTHORSHIP = {
   createdAt: Timestamp,
   createdBy: z.string(),
+  author: z
+    .object({ name: z.string(), email: z.string() })
+    .nullable()
+    .meta({ description: 'Whom the Git commit names as its author, which is a claim; null if nobody' }),
   publishedAt: Timestamp.nullable(),
   publishedBy: z.string().nullable(),
   commit: z.string().meta({ description: 'Git commit id' }),
   message: z.string().nullable().meta({ description: 'What the tag says, else the commit' }),
+  signature: z.enum(SIGNATURE_KINDS).nullable().meta({
+    description: 'That of the tag, else of the commit; it is there, and the server does not verify it',
+  }),
   withdrawn: WithdrawalView,
 };
 export const AUTHORSHIP_EXAMPLE = {
   createdAt: '2026-11-20T09:08:00.000Z',
   createdBy: 'alice',
+  author: { name: 'alice', email: 'alice@example.org' },
   publishedAt: '2026-11-20T10:00:00.000Z',
   publishedBy: 'alice',
   commit: '8c1f0d5a6b7e4c39a2d1f0e9b8c7d6a5f4e3d2c1',
   message: 'nginx listens on the new address.',
+  signature: null,
   withdrawn: null,
 };
 
 export function toAuthorship(details: VersionDetails) {
-  const { createdAt, createdBy, publishedAt, publishedBy, commit, message, withdrawn } = details;
+  const { createdAt, createdBy, author, publishedAt, publishedBy, commit, message, signature } = details;
+  const { withdrawn } = details;
   return {
     createdAt: toTimestamp(createdAt),
     createdBy,
+    author,
     publishedAt: toOptionalTimestamp(publishedAt),
     publishedBy,
     commit,
     message,
+    signature,
     withdrawn: withdrawn && { at: toTimestamp(withdrawn.at), by: withdrawn.by, reason: withdrawn.reason },
   };
 }

@@ -1,15 +1,18 @@
-/** `/git`: the reading part of Git's smart HTTP protocol, for stock clients. */
+/** `/git`: Git's smart HTTP protocol, for stock clients. */
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
+import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
 import { streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
 import type { GitStore, RepositoryKind, RepositoryRef } from '../../versions/store.ts';
+import { pushRoutes } from './push-routes.ts';
+import { type Pushes, pushNotSupported } from './pushes.ts';
 
 /** A kind of repository, and on what a grant must be held to fetch from it. */
 interface Served {
@@ -52,16 +55,26 @@ const headers = { 'Cache-Control': '`no-cache, max-age=0, must-revalidate`' };
 /** A git client lists what it has and wants: 50 bytes an object, and it stops long before so many bytes. */
 const REQUEST_BYTES = 10 * 1024 * 1024;
 
-const PUSH_REFUSED = 'Hawser does not take pushes: versions are made and published through its API';
 const DUMB_REFUSED = "Only Git's smart protocol is spoken here: ask for ?service=git-upload-pack";
 
 const FETCH_PROBLEMS = ['rate_limited', 'git_not_available', 'git_timeout', ...READING_REPOSITORIES];
 
-export function gitRoutes(store: GitStore, uploadPack: UploadPack): Route[] {
-  return SERVED.flatMap((served) => [...fetchRoutes(served, store, uploadPack), pushRoute(served)]);
+export interface GitTools {
+  store: GitStore;
+  uploadPack: UploadPack;
+  pushes: Pushes;
 }
 
-function fetchRoutes(served: Served, store: GitStore, uploadPack: UploadPack): Route[] {
+export function gitRoutes({ store, uploadPack, pushes }: GitTools): Route[] {
+  const fetches = SERVED.flatMap((served) => fetchRoutes(served, { store, uploadPack, pushes }));
+  return [
+    ...fetches,
+    ...SERVED.flatMap((served) => (takesPushes(served) ? [] : refusedPush(served))),
+    ...pushRoutes(pushes),
+  ];
+}
+
+function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): Route[] {
   return [
     route({
       ...common(served),
@@ -71,10 +84,19 @@ function fetchRoutes(served: Served, store: GitStore, uploadPack: UploadPack): R
       summary: `List the refs of a ${served.label} for a git client`,
       query: z.object({ service: z.string().optional() }),
       answers: {
-        200: { description: "The refs, or the server's capabilities", mediaType: ADVERTISEMENT, headers },
+        200: {
+          description: "The refs, or the server's capabilities",
+          mediaType: ADVERTISEMENT,
+          ...(takesPushes(served) && { alternatives: [PUSH_ADVERTISEMENT_TYPE] }),
+          headers,
+        },
       },
       problems: [...FETCH_PROBLEMS, 'push_not_supported', 'smart_protocol_only', 'unknown_service'],
-      async handle({ resource, query, facts }) {
+      async handle({ resource, principal, query, facts }) {
+        if (query.service === 'git-receive-pack' && takesPushes(served)) {
+          const refs = await pushes.advertise({ resource, principal });
+          return streamed(Readable.from(refs), PUSH_ADVERTISEMENT_TYPE);
+        }
         refuseOtherServices(query.service);
         const call = await callOf(served, resource.name, facts, store);
         return streamed(await uploadPack.advertise(call), ADVERTISEMENT);
@@ -97,7 +119,9 @@ function fetchRoutes(served: Served, store: GitStore, uploadPack: UploadPack): R
   ];
 }
 
-function pushRoute(served: Served): Route {
+const takesPushes = ({ kind }: Served) => kind === 'configurations';
+
+function refusedPush(served: Served): Route {
   return route({
     ...common(served),
     id: `push${served.noun}Objects`,
@@ -107,7 +131,7 @@ function pushRoute(served: Served): Route {
     answers: {},
     problems: ['push_not_supported'],
     handle() {
-      throw forbidden(PUSH_REFUSED, 'push_not_supported');
+      throw pushNotSupported();
     },
   });
 }
@@ -118,7 +142,7 @@ function common({ on }: Served) {
 
 function refuseOtherServices(service: string | undefined): void {
   if (service === 'git-upload-pack') return;
-  if (service === 'git-receive-pack') throw forbidden(PUSH_REFUSED, 'push_not_supported');
+  if (service === 'git-receive-pack') throw pushNotSupported();
   if (service === undefined) throw forbidden(DUMB_REFUSED, 'smart_protocol_only');
   throw invalid('unknown_service', 'There is no such service');
 }

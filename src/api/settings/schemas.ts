@@ -70,6 +70,8 @@ export const LcmDefaultsChange = z
 
 export const ValidationMode = choice('None', 'Warn', 'Strict');
 
+const PushIdentity = choice('Any', 'Committer');
+
 export const ValidationSettingsView = z
   .object({
     requireSemVer: z.boolean(),
@@ -80,6 +82,9 @@ export const ValidationSettingsView = z
     allowParameterValidationOverride: z
       .boolean()
       .describe('Whether a configuration may set the mode for itself'),
+    pushIdentity: PushIdentity.describe(
+      "With Committer the committer of a pushed commit, and the tagger of a pushed tag, must bear the caller's e-mail",
+    ),
   })
   .meta({ id: 'ValidationSettings', examples: [DEFAULT_VALIDATION] });
 
@@ -89,6 +94,7 @@ export const ValidationSettingsChange = z
     defaultParameterValidationMode: orUnchanged(ValidationMode),
     allowConfigurationOverride: orUnchanged(z.boolean()),
     allowParameterValidationOverride: orUnchanged(z.boolean()),
+    pushIdentity: orUnchanged(PushIdentity),
   })
   .meta({ id: 'ValidationSettingsChange', examples: [{ defaultParameterValidationMode: 'Warn' }] });
 

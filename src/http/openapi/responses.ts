@@ -102,14 +102,17 @@ function headersOf(route: Route, status: number, isPaged = false): JsonSchema {
 }
 
 function contentOf({ schema, mediaType, alternatives = [] }: AnswerSpec, components: Components): JsonSchema {
+  const others = Object.fromEntries(alternatives.map((type) => [type, bytesOf(type)]));
   if (schema !== undefined) {
     const json = { [mediaType ?? 'application/json']: { schema: components.convert(schema, 'output') } };
-    return { content: { ...json, ...Object.fromEntries(alternatives.map((type) => [type, TEXT])) } };
+    return { content: { ...json, ...others } };
   }
   if (mediaType === undefined) return {};
   const [type = ''] = mediaType.split(';', 1);
-  return { content: { [type]: type.startsWith('text/') ? TEXT : {} } };
+  return { content: { [type]: bytesOf(type), ...others } };
 }
+
+const bytesOf = (type: string): JsonSchema => (type.startsWith('text/') ? TEXT : {});
 
 /** One status may be an answer in one media type and a problem in another, such as 503 of the readiness check. */
 function eitherOf(answer: JsonSchema, problem: JsonSchema): JsonSchema {
@@ -121,7 +124,7 @@ function eitherOf(answer: JsonSchema, problem: JsonSchema): JsonSchema {
   };
 }
 
-const TEXT = { schema: { type: 'string' } };
+const TEXT: JsonSchema = { schema: { type: 'string' } };
 
 const PROBLEM = z
   .object({

@@ -16,6 +16,7 @@ interface Props {
 
 export function VersionFacts({ version, below, compareUrl, children }: Props) {
   const { message, withdrawn, publishedAt, publishedBy, createdAt, createdBy, commit } = version;
+  const { author, signature } = version;
   return (
     <>
       {withdrawn !== null && (
@@ -41,6 +42,14 @@ export function VersionFacts({ version, below, compareUrl, children }: Props) {
         <dd>
           <Time at={createdAt} exact /> by {createdBy}
         </dd>
+        {author !== null && author.name !== createdBy && (
+          <>
+            <dt>Author</dt>
+            <dd>
+              {author.name} &lt;{author.email}&gt;
+            </dd>
+          </>
+        )}
         {version.prereleaseChannel !== null && (
           <>
             <dt>Channel</dt>
@@ -54,6 +63,7 @@ export function VersionFacts({ version, below, compareUrl, children }: Props) {
           <code>{version.status === 'Published' ? `v${version.version}` : `draft/${version.version}`}</code>,
           commit <code title={commit}>{commit.slice(0, 12)}</code>{' '}
           <CopyButton text={commit} label="the commit id" />
+          {signature !== null && `, signed (${signature}), not verified`}
         </dd>
         {below !== null && (
           <>

@@ -9,10 +9,12 @@ export interface AnyVersion {
   prereleaseChannel: string | null;
   createdAt: string;
   createdBy: string;
+  author: { name: string; email: string } | null;
   publishedAt: string | null;
   publishedBy: string | null;
   commit: string;
   message: string | null;
+  signature: 'OpenPgp' | 'Ssh' | 'X509' | null;
   withdrawn: { at: string; by: string; reason: string } | null;
 }
 

@@ -238,6 +238,18 @@ describe('the pages of access, keys, retention and settings', () => {
     await close();
   });
 
+  it('saves whom a push may name', async () => {
+    const { page, close } = await shown.open('/ui/settings');
+    await ready(page);
+    await page.getByLabel('Committers of pushed commits').selectOption('Committer');
+    const validation = page.getByRole('form', { name: 'Validation' });
+    await validation.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The rules of validation were saved.').waitFor();
+    const saved = await ok(200, shown.hawser.admin.get('/api/v1/settings/validation'));
+    expect(saved).to.include({ pushIdentity: 'Committer', requireSemVer: true });
+    await close();
+  });
+
   it('shows a viewer neither users nor keys, and settings without a way to change them', async () => {
     const user = 'viewer';
     const { page, close } = await shown.open('/ui/access/users', { user });

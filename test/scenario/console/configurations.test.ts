@@ -3,7 +3,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleUnderTest, REFUSED_REQUEST, ready, startConsole } from '../../support/console.ts';
-import { findTable, get, headingOf, hostileSite } from '../../support/console-configurations.ts';
+import {
+  findTable,
+  get,
+  headingOf,
+  hostileSite,
+  signedVersion,
+} from '../../support/console-configurations.ts';
 
 describe('configurations in the console', () => {
   let shown: ConsoleUnderTest;
@@ -145,6 +151,21 @@ describe('configurations in the console', () => {
     await ready(page);
     await page.getByText(/^git diff v1\.0\.0 v1\.1\.0 -- huge\.txt$/).waitFor();
     expect(await page.locator('main script, main img').count()).to.equal(0);
+    await close();
+  });
+
+  it('says whom git names as the author, and that a signature is not verified', async () => {
+    const path = await signedVersion(shown);
+    const { page, close } = await shown.open(path);
+    await ready(page);
+    const facts = page.locator('dl.facts').first();
+    expect(await facts.innerText()).to.match(/Author\s+Dan <dan@example\.org>/);
+    await facts.getByText(', signed (Ssh), not verified').waitFor();
+    await page.goto(`${shown.base}/ui/configurations/shop/versions/2.1.0`);
+    await ready(page);
+    expect(await facts.innerText())
+      .to.contain('by ada.author')
+      .and.not.match(/Author\s|signed/);
     await close();
   });
 

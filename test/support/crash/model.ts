@@ -42,6 +42,12 @@ export class Model {
     return this.settled.get(key) ?? null;
   }
 
+  /** As `state`, for what does not exist yet too, where a request in progress may have made it. */
+  stateOrWish(key: string): State {
+    const wishes = [...this.inFlight].flatMap(({ parts }) => parts.filter((part) => part.key === key));
+    return this.state(key) ?? wishes[0]?.after ?? null;
+  }
+
   /** The keys that begin with `start` and certainly exist. */
   keys(start: string): string[] {
     return [...this.settled.keys()].filter((key) => key.startsWith(start));

@@ -6,6 +6,7 @@ import * as composites from './acts/composites.ts';
 import * as configurations from './acts/configurations.ts';
 import * as nodes from './acts/nodes.ts';
 import * as parameters from './acts/parameters.ts';
+import * as pushes from './acts/pushes.ts';
 import * as users from './acts/users.ts';
 
 /** How often each act is chosen, relative to the others. */
@@ -24,6 +25,9 @@ export const ACTS: Deck = [
   [configurations.offerAgain, 2],
   [configurations.deleteDraft, 2],
   [configurations.deleteConfiguration, 2],
+  [pushes.pushDraft, 1],
+  [pushes.pushTag, 2],
+  [pushes.pushToPublish, 1],
   [composites.createComposite, 1],
   [composites.draftComposite, 2],
   [composites.addChild, 3],

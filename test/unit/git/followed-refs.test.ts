@@ -73,6 +73,7 @@ describe('the refs after a change of our own', () => {
         'refs/heads/draft',
         'refs/heads/draft/3.0.0',
         'refs/heads/main',
+        'refs/pushed/heads/draft/3.0.0',
         'refs/tags/v3.0.0',
       ]);
       expect((await summary(other))[0]).to.equal('3.0.0 Published');

@@ -159,4 +159,8 @@ export async function summary(store: GitStore): Promise<string[]> {
 }
 
 /** Folders that hold the repositories themselves. */
-export const NO_CACHE: GitFolders = { materialise: async () => undefined, distrust: async () => undefined };
+export const NO_CACHE: GitFolders = {
+  materialise: async () => undefined,
+  distrust: async () => undefined,
+  scratch: async () => '',
+};

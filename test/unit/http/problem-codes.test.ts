@@ -60,6 +60,16 @@ describe('the catalogue of problem codes', () => {
     expect(onPage.sort()).to.deep.equal(catalogue.sort());
   });
 
+  it('leaves what only a push is refused with to a list of that page', () => {
+    const [, list = ''] = PAGE.split(/^## Git clients$/m);
+    const entries = Array.from(
+      list.matchAll(/^- ((?:\*\*`\w+`\*\*(?:, )?)+): /gm),
+      ([, codes = '']) => codes,
+    );
+    const onPage = entries.flatMap((codes) => codes.match(/\w+/g) ?? []);
+    expect(onPage).to.include.members(OF_PUSHES);
+  });
+
   it('has every problem that a route declares, and a route for every problem that a route can have', async () => {
     const routes = await declaredRoutes();
     const promised = new Set(routes.flatMap((route) => [...problemsOf(route).values()].flat()));

@@ -12,6 +12,11 @@ const MODES: { value: ValidationSettings['defaultParameterValidationMode']; labe
   { value: 'None', label: 'None: nothing is checked' },
 ];
 
+const IDENTITIES: { value: ValidationSettings['pushIdentity']; label: string }[] = [
+  { value: 'Any', label: 'Any: whoever they are' },
+  { value: 'Committer', label: 'Committer: only who pushes' },
+];
+
 const FLAGS = [
   {
     name: 'requireSemVer',
@@ -63,6 +68,18 @@ export function ValidationSection({ data, etag, reason }: SectionProps<Validatio
                 onChange={(checked) => set(name, checked)}
               />
             ))}
+            <SelectField
+              label="Committers of pushed commits"
+              name="pushIdentity"
+              hint="They are told by their e-mail. The same holds for the tagger of a pushed tag."
+              choices={IDENTITIES}
+              problem={problem}
+              value={value.pushIdentity}
+              onInput={(text) => {
+                const identity = IDENTITIES.find(({ value: each }) => each === text)?.value;
+                if (identity !== undefined) set('pushIdentity', identity);
+              }}
+            />
           </>
         )}
       </EditForm>

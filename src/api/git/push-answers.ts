@@ -1,0 +1,72 @@
+/** What git shows the author of a push: the lines before `remote:`, and what became of each ref. */
+
+import type { Change, CompatibilityReport } from '../../domain/compatibility.ts';
+import { showText } from '../../domain/safe-path.ts';
+import type { PushCommand, PushRequest } from '../../git/push/push-request.ts';
+import { pushReport, type RefOutcome } from '../../git/push/report.ts';
+import type { FieldError, HawserError } from '../../lib/errors.ts';
+
+/** Lines that are shown at most. */
+const MOST_LINES = 20;
+
+/** What became of a push that was taken. */
+export interface TakenAnswer {
+  lines: readonly string[];
+  /** The tag that the server has made in place of the draft. */
+  became?: RefOutcome['became'];
+}
+
+/** The answer to a push that was taken. */
+export function taken({ commands, capabilities }: PushRequest, { lines, became }: TakenAnswer): Buffer {
+  const outcomes = commands.map(({ name, to }) => ({
+    name,
+    error: null,
+    became: to === null ? undefined : became,
+  }));
+  return pushReport(capabilities, { unpack: 'ok', outcomes, lines: lines.slice(0, MOST_LINES).map(said) });
+}
+
+/**
+ * The answer to a push that was refused: every ref has the code of the first violation.
+ * @param requestId leads to what the log has of a fault of the server. Git shows nobody the headers of an answer
+ */
+export function refused(
+  { commands, capabilities }: PushRequest,
+  error: HawserError,
+  requestId: string,
+): Buffer {
+  const { code, message } = firstFault(error);
+  const outcomes = commands.map(({ name }) => ({ name, error: code }));
+  const details =
+    error.kind === 'internal' ? [`Request id: ${requestId}`] : findingsOf(error).slice(0, MOST_LINES - 2);
+  const lines = [`${labelOf(commands)}: ${code}: ${message}`, ...details, 'Nothing was changed.'].map(said);
+  return pushReport(capabilities, { unpack: 'ok', outcomes, lines });
+}
+
+/** The code of the first error where there are several, because `validation_failed` says nothing by itself. */
+export function firstFault({ code, message, data }: HawserError): { code: string; message: string } {
+  const [first] = (data['errors'] ?? []) as FieldError[];
+  if (code !== 'validation_failed' || first === undefined || first.code === 'custom')
+    return { code, message };
+  return { code: first.code, message: first.message };
+}
+
+/** The changes of parameters that the check has found, a line each. */
+export function linesOfReport(report: CompatibilityReport | null): string[] {
+  if (report === null) return [];
+  const line = (kind: string) => (change: Change) =>
+    `${kind}: ${showText(change.parameterName)}: ${showText(change.description)}`;
+  return [...report.breakingChanges.map(line('breaks')), ...report.nonBreakingChanges.map(line('changes'))];
+}
+
+function findingsOf({ data }: HawserError): string[] {
+  const report = data['compatibilityReport'] as CompatibilityReport | undefined;
+  return linesOfReport(report ?? null);
+}
+
+/** The first ref as authors name it. */
+function labelOf([first]: readonly PushCommand[]): string {
+  return showText((first?.name ?? '').replace(/^refs\/(?:heads|tags)\//, ''));
+}
+
+const said = (line: string) => `hawser: ${line}`;

@@ -1,0 +1,70 @@
+/** `/git/configurations/{name}.git`: what stock git clients, and git-lfs, ask for when they push. */
+
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { PUSH_REQUEST_TYPE } from '../../git/push/push-request.ts';
+import { PUSH_RESULT_TYPE } from '../../git/push/report.ts';
+import { streamed } from '../../http/answer.ts';
+import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { Pushes } from './pushes.ts';
+
+const REPOSITORY = '/git/configurations/{name}.git';
+const headers = { 'Cache-Control': '`no-cache, max-age=0, must-revalidate`' };
+/** The lines before a pack are shorter than this. */
+const HEAD_BYTES = 2 * 1024 * 1024;
+const LFS_TYPE = 'application/vnd.git-lfs+json';
+const LFS_CODE = 'lfs_not_supported';
+const NO_LFS = 'This server takes no files of Git LFS: push their content';
+
+const common = {
+  method: 'POST',
+  tags: ['Git'],
+  caller: 'git',
+  access: { kind: 'grant', on: 'configuration', level: 'Modify' },
+} as const;
+
+export function pushRoutes(pushes: Pushes): Route[] {
+  return [
+    route({
+      ...common,
+      id: 'pushConfigurationObjects',
+      path: `${REPOSITORY}/git-receive-pack`,
+      summary: 'Take a draft or a version that a git client pushes',
+      description:
+        'The request is that of `git push`. What becomes of each ref stands in the answer, also where it is refused.',
+      body: {
+        kind: 'stream',
+        schema: z.instanceof(Readable),
+        mediaType: PUSH_REQUEST_TYPE,
+        bytes: pushes.packBytes + HEAD_BYTES,
+      },
+      answers: { 200: { description: 'What became of each ref', mediaType: PUSH_RESULT_TYPE, headers } },
+      problems: ['push_not_supported', 'git_not_available', 'malformed_body', ...READING_REPOSITORIES],
+      async handle({ resource, principal, body, facts }) {
+        const report = await pushes.receive({ resource, principal, facts }, body);
+        return streamed(Readable.from(report), PUSH_RESULT_TYPE);
+      },
+    }),
+    lfsRoute('negotiateConfigurationLfs', 'objects/batch', 'Refuse the transfer of files of Git LFS'),
+    lfsRoute('verifyConfigurationLfsLocks', 'locks/verify', 'Refuse the locks of Git LFS'),
+  ];
+}
+
+/** git-lfs asks before a push. It shows its user the message, and ends the push. */
+function lfsRoute(id: string, path: string, summary: string): Route {
+  return route({
+    ...common,
+    id,
+    path: `${REPOSITORY}/info/lfs/${path}`,
+    summary,
+    body: { kind: 'document', schema: z.unknown(), mediaTypes: [LFS_TYPE, 'application/json'] },
+    answers: {
+      501: { description: 'This server has no LFS: JSON with `message` and `code`', mediaType: LFS_TYPE },
+    },
+    handle() {
+      const body = JSON.stringify({ message: NO_LFS, code: LFS_CODE });
+      return { status: 501, headers: { 'Content-Type': LFS_TYPE, 'Cache-Control': 'no-store' }, body };
+    },
+  });
+}

@@ -1,0 +1,178 @@
+/** Stock git clients push drafts and versions. */
+
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { auditedDuring } from '../support/audit.ts';
+import { itOnSqlite } from '../support/engine.ts';
+import { type GitClient, gitClient } from '../support/git-client.ts';
+import { quarantinesOf } from '../support/hand-made-push.ts';
+import { createToken, type Hawser, startHawser } from '../support/hawser.ts';
+import { beginAuthor, cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
+
+const TWO = { 'main.dsc.yaml': 'resources: []\n# two\n', 'modules/a.yaml': 'a\n' };
+
+describe('git push', function () {
+  this.timeout(60_000);
+  let hawser: Hawser;
+  let client: GitClient;
+  let token: string;
+
+  before(async () => {
+    hawser = await startHawser();
+    client = gitClient(hawser);
+    token = await createToken(hawser.client(), hawser.session, ['configurations.admin-override']);
+  });
+  after(async () => {
+    client.close();
+    await hawser.close();
+  });
+  afterEach(() => expect(quarantinesOf(hawser), 'quarantines').to.deep.equal([]));
+
+  const begin = () => beginAuthor(hawser, client, token);
+  const version = async ({ api }: PushAuthor, name: string) =>
+    (await hawser.admin.get(`${api}/versions/${name}`)).json;
+  const pushed = async (author: PushAuthor, ...args: string[]) => {
+    const { code, output } = await author.push(...args);
+    expect(code, output).to.equal(0);
+    return output;
+  };
+
+  it('makes a draft of a branch, which the API shows and can publish', async () => {
+    const author = await begin();
+    const commit = await author.commit(TWO, 'Two\n\nWhy it is so.');
+    const output = await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+    expect(output).to.include('remote: hawser: draft/1.1.0 is there');
+    const draft = await version(author, '1.1.0');
+    expect(draft).to.include({ version: '1.1.0', status: 'Draft', createdBy: 'admin', commit });
+    expect(draft.author).to.deep.equal({ name: 'Ada', email: 'ada@example.org' });
+    expect(draft.signature).to.equal(null);
+    expect(draft.message).to.equal('Two\n\nWhy it is so.');
+    expect((await hawser.admin.put(`${author.api}/versions/1.1.0/publish`)).status).to.equal(200);
+    // The commit that was reviewed is the one that is published.
+    expect((await version(author, '1.1.0')).commit).to.equal(commit);
+  });
+
+  it('replaces a draft, fast-forward or forced, and says so in the audit trail', async () => {
+    const author = await begin();
+    const commits: string[] = [];
+    const told = await auditedDuring(hawser, async () => {
+      commits.push(await author.commit(TWO));
+      await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+      commits.push(await author.commit({ 'main.dsc.yaml': 'resources: []\n# three\n' }));
+      await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+      await author.ok('reset', '-q', '--hard', 'v1.0.0');
+      commits.push(await author.commit({ 'b.yaml': 'b' }));
+      await pushed(author, `+HEAD:${DRAFT}/1.1.0`);
+    });
+    expect((await version(author, '1.1.0')).commit).to.equal(commits[2]);
+    const [made, replaced] = ['configuration.version_created', 'configuration.version_replaced'];
+    expect(told.map(({ action }) => action)).to.deep.equal([made, replaced, replaced]);
+    const [first, second, third] = commits;
+    const changes = [first, { from: first, to: second }, { from: second, to: third }];
+    for (const [at, { details }] of told.entries())
+      expect(details).to.deep.include({ via: 'push', version: '1.1.0', commit: changes[at] });
+  });
+
+  it('deletes a draft', async () => {
+    const author = await begin();
+    await author.commit(TWO);
+    await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+    const told = await auditedDuring(hawser, () => pushed(author, '--delete', 'draft/1.1.0'));
+    expect((await hawser.admin.get(`${author.api}/versions/1.1.0`)).status).to.equal(404);
+    expect(told.map(({ action, details }) => [action, details?.['via']])).to.deep.equal([
+      ['configuration.version_deleted', 'push'],
+    ]);
+  });
+
+  it('publishes by an annotated tag, and nodes get it at their next poll', async () => {
+    const author = await begin();
+    const node = await hawser.registerNode('web-01.example.org');
+    const path = `/api/v1/nodes/${node.nodeId}/configuration`;
+    await hawser.admin.put(path, { configurationName: author.name });
+    const commit = await author.commit(TWO);
+    await author.ok('tag', '-a', 'v1.1.0', '-m', 'The second');
+    const output = await pushed(author, 'v1.1.0');
+    expect(output).to.include('remote: hawser: 1.1.0 is published; 1 node is offered it.');
+    expect((await node.client.get(`${path}/checksum`)).json.version).to.equal('1.1.0');
+    const made = await version(author, '1.1.0');
+    const expected = { status: 'Published', createdBy: 'admin', publishedBy: 'admin', commit };
+    expect(made).to.include(expected);
+    expect(made.message).to.equal('The second');
+    // The branch main has followed.
+    await author.ok('pull', '-q', 'origin', 'main');
+    expect((await author.ok('rev-parse', 'origin/main')).trim()).to.equal(commit);
+  });
+
+  it('makes the tag alone of a draft and its tag in one push', async () => {
+    const author = await begin();
+    await author.commit(TWO);
+    await author.ok('tag', '-a', 'v1.1.0', '-m', 'x');
+    await pushed(author, `HEAD:${DRAFT}/1.1.0`, 'v1.1.0');
+    const refs = await author.ok('ls-remote', 'origin');
+    expect(refs).to.include('refs/tags/v1.1.0').and.not.include('draft/1.1.0');
+    expect(refs).to.not.include('refs/pushed');
+  });
+
+  it('publishes a draft in the name of who pushes, with an entry point', async () => {
+    const author = await begin();
+    await author.ok('mv', 'main.dsc.yaml', 'other.yaml');
+    const commit = await author.commit({});
+    const options = ['-o', 'publish', '-o', 'entry-point=other.yaml'];
+    const output = await pushed(author, ...options, `HEAD:${DRAFT}/1.1.0`);
+    expect(output).to.include('1.1.0 is published; 0 nodes are offered it.');
+    const made = await version(author, '1.1.0');
+    expect(made).to.include({ status: 'Published', publishedBy: 'admin', entryPoint: 'other.yaml', commit });
+    const refs = await author.ok('ls-remote', 'origin');
+    expect(refs).to.include('refs/tags/v1.1.0').and.not.include('draft/1.1.0');
+    expect(output).to.match(/\[new (?:tag|reference)\] +HEAD -> v1\.1\.0/);
+  });
+
+  it('takes the entry point from a trailer of the commit', async () => {
+    const author = await begin();
+    await author.ok('mv', 'main.dsc.yaml', 'other.yaml');
+    await author.commit({}, 'Moved\n\nEntry-Point: other.yaml');
+    await author.ok('tag', '-a', 'v1.1.0', '-m', 'x');
+    await pushed(author, 'v1.1.0');
+    expect(await version(author, '1.1.0')).to.include({ entryPoint: 'other.yaml', status: 'Published' });
+  });
+
+  it('takes merges, several commits, unrelated history, and a version that is no SemVer where that is off', async () => {
+    const author = await begin();
+    await author.ok('checkout', '-q', '-b', 'side');
+    await author.commit({ 'side.yaml': 's' });
+    await author.ok('checkout', '-q', 'main');
+    await author.commit({ 'ours.yaml': 'o' });
+    await author.ok('merge', '-q', '--no-ff', '-m', 'merged', 'side');
+    await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+    await author.ok('checkout', '-q', '--orphan', 'new');
+    await author.commit({ 'new.yaml': 'n' });
+    await pushed(author, `HEAD:${DRAFT}/1.2.0`);
+    const settings = `${author.api}/settings`;
+    expect((await hawser.admin.put(settings, { requireSemVer: false })).status).to.be.below(300);
+    await pushed(author, `HEAD:${DRAFT}/autumn`);
+    await author.ok('tag', '-a', 'vspring', '-m', 'x');
+    await pushed(author, 'vspring');
+    expect(await version(author, 'spring')).to.include({ status: 'Published', createdBy: 'admin' });
+  });
+
+  it('pushes from a clone of depth 1, and a pack of several megabytes in chunks', async () => {
+    const author = await begin();
+    const shallow = await cloneOf(client, author.name, token, '--depth', '1');
+    await shallow.commit({
+      'large.bin': Buffer.from(Array.from({ length: 3_000_000 }, () => Math.random() * 256)),
+    });
+    await pushed(shallow, `HEAD:${DRAFT}/1.1.0`);
+    expect(await version(author, '1.1.0')).to.include({ status: 'Draft' });
+  });
+
+  itOnSqlite('leaves a repository that git finds sound', async () => {
+    const author = await begin();
+    await author.commit(TWO);
+    await pushed(author, `HEAD:${DRAFT}/1.1.0`);
+    await author.ok('tag', '-a', 'v1.2.0', '-m', 'x');
+    await pushed(author, 'v1.2.0');
+    const gitdir = join(hawser.reposDir, 'configurations', `${author.name}.git`);
+    const { code, output } = await client.run('--git-dir', gitdir, 'fsck', '--strict');
+    expect(code, output).to.equal(0);
+  });
+});
