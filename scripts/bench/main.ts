@@ -19,6 +19,7 @@ import { formatPreviews, measurePreviews } from './previews.ts';
 import { clientsOfBare, probe, visitAll } from './probe.ts';
 import { type BareServer, type LoadGenerator, Processes } from './processes.ts';
 import { formatPublishing, measurePublishing } from './publishing.ts';
+import { formatPushing, measurePushing } from './pushing.ts';
 import { formatRecords, measureRecords } from './records.ts';
 import { formatMachine, formatReport, type Measured, makeReport } from './report.ts';
 import { formatReviewing, measureReviewing } from './reviewing.ts';
@@ -61,6 +62,7 @@ const OWN_PARTS = new Map<string, Measure<PartResult>>([
   ['records', part(measureRecords, formatRecords)],
   ['start', part(measureStart, formatStart)],
   ['publish', part(measurePublishing, formatPublishing)],
+  ['push', part(measurePushing, formatPushing)],
   ['review', part(measureReviewing, formatReviewing)],
   ['workers', part(measureWorkers, formatWorkers)],
   ['previews', part(measurePreviews, formatPreviews)],

@@ -1,4 +1,4 @@
-/** What stock git takes to publish files on the same disk: the baseline of the part "Publishing". */
+/** What stock git takes to publish files on the same disk, the baseline of the part "Publishing", and to push them. */
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 /** Git flushes all that it writes, as Hawser does. By default it would flush only some of it. */
-const FLUSHED = ['-c', 'core.fsync=all', '-c', 'core.fsyncMethod=fsync'];
+export const FLUSHED = ['-c', 'core.fsync=all', '-c', 'core.fsyncMethod=fsync'];
 const PERSON = { NAME: 'bench', EMAIL: 'bench@localhost' };
 
 /** Contents by path. */
@@ -18,14 +18,15 @@ export class StockGit {
   private readonly folder: string;
   private readonly env: NodeJS.ProcessEnv;
 
-  constructor(folder: string) {
+  /** @param more variables of the environment */
+  constructor(folder: string, more: NodeJS.ProcessEnv = {}) {
     this.folder = folder;
     // No settings of this machine's user count, so that nothing is signed and no hook runs.
     const own = { HOME: folder, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
     const people = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
       Object.entries(PERSON).map(([part, value]) => [`GIT_${role}_${part}`, value]),
     );
-    this.env = { PATH: process.env['PATH'], ...own, ...Object.fromEntries(people) };
+    this.env = { PATH: process.env['PATH'], ...own, ...Object.fromEntries(people), ...more };
   }
 
   /** @param files the files that every version has, under other contents */
@@ -47,6 +48,11 @@ export class StockGit {
     await this.git('commit', '--quiet', '-a', '-m', `Version ${version}`);
     await this.git('tag', '-a', `v${version}`, '-m', `Version ${version}`);
     return performance.now() - start;
+  }
+
+  /** @throws Error with what git printed if the push is refused */
+  async push(remote: string, tag: string): Promise<void> {
+    await this.git('push', '--quiet', remote, tag);
   }
 
   private write(files: Files): void {
