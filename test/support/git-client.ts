@@ -5,6 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** The program. HAWSER_TEST_GIT names that of another release, such as one that is older than the server's. */
+const GIT = process.env['HAWSER_TEST_GIT'] || 'git';
+
 export interface GitRun {
   code: number | null;
   /** What it printed on both outputs. */
@@ -40,7 +43,7 @@ export function gitClient(hawser: GitServer): GitClient {
     GIT_TERMINAL_PROMPT: '0',
   };
   const start = (...args: string[]) =>
-    spawn('git', args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    spawn(GIT, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return {
     folder,
     start,
