@@ -1,5 +1,6 @@
 /** Stock git clients push drafts and versions. */
 
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { auditedDuring } from '../support/audit.ts';
@@ -163,6 +164,12 @@ describe('git push', function () {
     });
     await pushed(shallow, `HEAD:${DRAFT}/1.1.0`);
     expect(await version(author, '1.1.0')).to.include({ status: 'Draft' });
+  });
+
+  it('leaves nothing of what a killed server had received', async () => {
+    mkdirSync(join(hawser.reposDir, '.tmp', 'half', 'objects'), { recursive: true });
+    await hawser.restart();
+    expect(quarantinesOf(hawser)).to.deep.equal([]);
   });
 
   itOnSqlite('leaves a repository that git finds sound', async () => {
