@@ -116,6 +116,31 @@ const OF_IDENTITY = {
   }),
 };
 
+const OF_SIGN_IN = {
+  ...at(400, {
+    oidc_flow_invalid:
+      'The sign-in at the identity provider was not finished, is too old, was begun in another browser, or does not hold. ' +
+      'Begin it again; the log has the reason.',
+    invalid_grant:
+      'The token of a job cannot be exchanged: one answer for every reason. The log has the reason.',
+  }),
+  ...at(403, {
+    oidc_not_allowed:
+      'The identity provider is sure who this is, but this person may not sign in here; the detail says why.',
+    groups_overage:
+      'The person is in more groups than the provider puts into a token, or than 1,000. Let it send fewer.',
+  }),
+  ...at(409, {
+    account_name_taken:
+      'An account of this name is there already. Sign in to it with its password, and link the identity.',
+    identity_taken: 'This identity belongs to another account.',
+  }),
+  ...at(503, {
+    oidc_unavailable:
+      'The identity provider cannot be reached or does not answer as it should. Signing in with a password works.',
+  }),
+};
+
 const OF_NODES = {
   ...at(400, {
     certificate_expired: 'The client certificate, or the one announced, has expired already.',
@@ -206,6 +231,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_REQUESTS,
   ...OF_THE_SERVER,
   ...OF_IDENTITY,
+  ...OF_SIGN_IN,
   ...OF_NODES,
   ...OF_VERSIONS,
   ...OF_PARAMETERS,

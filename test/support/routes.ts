@@ -19,6 +19,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
+import { Providers } from '../../src/security/openid/providers.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
@@ -56,6 +57,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      providers: new Providers(readConfig({})),
       fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
