@@ -132,7 +132,7 @@ describe('the console where people sign in by a provider', () => {
 
   it('shows where a membership comes from, and makes none by a provider one for good', async () => {
     const { admin } = shown.hawser;
-    const { id } = await ok(201, admin.post('/api/v1/groups', { name: 'Operators', description: null }));
+    const { id } = await ok(201, admin.post('/api/v1/groups', { name: 'On call', description: null }));
     const mapped = { provider: PROVIDER, externalGroupId: 'ops', externalGroupName: null, groupId: id };
     const mapping = await ok(201, admin.post(MAPPINGS, mapped));
     await shown.signIn(person('cid', ['ops']));
