@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { clientGone, refuseGone } from '../lib/client-gone.ts';
 import { SECOND } from '../lib/clock.ts';
-import { HawserError, internal } from '../lib/errors.ts';
+import { HawserError, internal, shuttingDown } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { Log } from '../lib/log.ts';
 import { Pace } from '../lib/pace.ts';
@@ -233,8 +233,4 @@ async function faultOf(folder: string, error: Error | null, stderr: string): Pro
 
 function tooMuch(message: string): HawserError {
   return new HawserError('unavailable', 'git_timeout', message);
-}
-
-function shuttingDown(): HawserError {
-  return new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
 }

@@ -19,9 +19,9 @@ export interface GitCommand {
 }
 
 export interface GitBounds {
-  /** Of address space, which is more than what is in use. */
+  /** This bounds the address space, which is more than what is in use. */
   memoryKib: number;
-  /** Of computing, not of waiting. */
+  /** The process may compute for so long. Waiting does not count. */
   cpuSeconds: number;
 }
 

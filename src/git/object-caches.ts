@@ -8,7 +8,7 @@ import type { AtomicFs } from './atomic-fs.ts';
 import { unlessAbsent } from './disk-errors.ts';
 import type { BlobInfo } from './types.ts';
 
-/** What an entry weighs beside its bytes. */
+/** What an entry weighs beside its bytes, in bytes. */
 const ENTRY = 200;
 
 /** Contents by name, bounded by their bytes. */

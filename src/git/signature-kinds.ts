@@ -12,7 +12,7 @@ const KINDS: Record<string, SignatureKind> = {
   'SSH SIGNATURE': 'Ssh',
   'SIGNED MESSAGE': 'X509',
 };
-/** Without `m`, as U+2028 ends a line for JavaScript and not for Git. */
+/** It has no flag `m`, because U+2028 ends a line for JavaScript and not for Git. */
 const FIRST_LINE = new RegExp(`(?:^|\\n)-----BEGIN (${Object.keys(KINDS).join('|')})-----`, 'g');
 
 /** The signature in the header of a commit. */

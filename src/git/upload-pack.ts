@@ -6,7 +6,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { BoundedQueue } from '../lib/bounded-queue.ts';
 import { clientGone } from '../lib/client-gone.ts';
 import { MINUTE, SECOND } from '../lib/clock.ts';
-import { HawserError, internal } from '../lib/errors.ts';
+import { HawserError, internal, shuttingDown } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { damagedRepository } from './disk-errors.ts';
 import { type GitExit, GitProcess, gitVersion } from './git-process.ts';
@@ -135,7 +135,7 @@ export class UploadPack {
     let process: GitProcess;
     try {
       await this.options.folders.materialise(repository);
-      if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
+      if (this.closed) throw shuttingDown();
       process = this.start(repository, version, input === null);
     } catch (error) {
       leave();

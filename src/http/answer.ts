@@ -140,9 +140,14 @@ export function seeOther(location: string, headers: Record<string, string> = {})
   return { status: 303, headers: { Location: location, ...headers }, body: null };
 }
 
+const NEVER_STORED = 'no-cache, max-age=0, must-revalidate';
+
+/** The header of `streamed`, as the API description names it. */
+export const STREAMED = { 'Cache-Control': `\`${NEVER_STORED}\`` };
+
 /** Answers with bytes that are still being made. Nobody on the way may store them. */
 export function streamed(body: Readable, mediaType: string): Answer {
-  const headers = { 'Content-Type': mediaType, 'Cache-Control': 'no-cache, max-age=0, must-revalidate' };
+  const headers = { 'Content-Type': mediaType, 'Cache-Control': NEVER_STORED };
   return { status: 200, headers, body };
 }
 

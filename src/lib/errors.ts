@@ -62,6 +62,11 @@ export function invalidField(path: string, message: string, code = 'custom', cau
   return new HawserError('invalid', 'validation_failed', message, { data: { errors }, cause });
 }
 
+/** The error for work that ends because the server does. */
+export function shuttingDown(): HawserError {
+  return new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
+}
+
 export function notFound(message: string, code = 'not_found'): HawserError {
   return new HawserError('not_found', code, message);
 }

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, Worker } from 'node:worker_threads';
 import type { Awaitable } from './awaitable.ts';
-import { HawserError, internal } from './errors.ts';
+import { HawserError, internal, shuttingDown } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /**
@@ -256,8 +256,4 @@ function pasteError({ name, message, stack = '', cause, hawser }: CopiedError): 
 
 function died(cause: unknown): HawserError {
   return internal('internal_error', 'A thread of the server ended in the middle of its work', cause);
-}
-
-function shuttingDown(): HawserError {
-  return new HawserError('unavailable', 'shutting_down', 'The server is shutting down');
 }

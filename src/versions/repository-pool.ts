@@ -10,7 +10,7 @@ import type { PackCaches } from '../git/object-caches.ts';
 import { gitdirOf } from '../git/repository-layout.ts';
 import type { RepositoryRef } from '../git/types.ts';
 import { Watch } from '../git/watch.ts';
-import { HawserError } from '../lib/errors.ts';
+import { HawserError, shuttingDown } from '../lib/errors.ts';
 import type { Locks } from '../lib/locks.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository } from './repository.ts';
@@ -119,7 +119,7 @@ export class RepositoryPool {
   }
 
   private refuseClosed(): void {
-    if (this.closed) throw new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
+    if (this.closed) throw shuttingDown();
   }
 
   private inTurn<T>(ref: RepositoryRef, work: (repository: Repository) => Promise<T>): Promise<T> {

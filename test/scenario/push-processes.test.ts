@@ -17,7 +17,7 @@ import {
   startHawser,
 } from '../support/hawser.ts';
 import { assign, poll } from '../support/parameter-files.ts';
-import { cloneOf, DRAFT } from '../support/push-author.ts';
+import { cloneOf, DRAFT, type PushAuthor } from '../support/push-author.ts';
 import { ok } from '../support/replies.ts';
 import { type Spawned, spawnHawser } from '../support/spawned.ts';
 
@@ -33,6 +33,21 @@ const statusesOf = async (client: Client, name: string): Promise<Record<string, 
     versions.map(({ version, status }: { version: string; status: string }) => [version, status]),
   );
 };
+
+/** Pushes the same version from several clones at once, by the clients in turn. @returns the runs, and the only winner */
+async function race(clients: readonly GitClient[], token: string) {
+  const authors: PushAuthor[] = [];
+  for (let at = 0; at < AT_ONCE; at += 1) {
+    const author = await cloneOf(clients[at % clients.length] as GitClient, 'raced', token);
+    await author.commit({ [MAIN]: `resources: []\n# ${at}\n` });
+    await author.ok('tag', '-a', 'v1.1.0', '-m', `of ${at}`);
+    authors.push(author);
+  }
+  const runs = await Promise.all(authors.map((author) => author.push('v1.1.0')));
+  const won = runs.flatMap(({ code }, at) => (code === 0 ? [at] : []));
+  expect(won, runs.map(({ output }) => output).join()).to.have.length(1);
+  return { runs, winner: won[0] };
+}
 
 describe('pushes to a server of two workers', function () {
   this.timeout(300_000);
@@ -76,19 +91,10 @@ describe('pushes to a server of two workers', function () {
 
   it('of one version at once are won by one', async () => {
     await publishConfiguration(admin, 'raced', ONE);
-    const authors = [];
-    for (let at = 0; at < AT_ONCE; at += 1) {
-      const author = await cloneOf(git, 'raced', token);
-      await author.commit({ [MAIN]: `resources: []\n# ${at}\n` });
-      await author.ok('tag', '-a', 'v1.1.0', '-m', `of ${at}`);
-      authors.push(author);
-    }
-    const runs = await Promise.all(authors.map((author) => author.push('v1.1.0')));
-    const won = runs.flatMap(({ code }, at) => (code === 0 ? [at] : []));
-    expect(won, runs.map(({ output }) => output).join()).to.have.length(1);
+    const { runs, winner } = await race([git], token);
     for (const { code, output } of runs)
       if (code !== 0) expect(output).to.match(/\((?:already_published|published_version)\)|already exists/);
-    expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${won[0]}\n`);
+    expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${winner}\n`);
   });
 });
 
@@ -141,17 +147,8 @@ describeOnPostgres('pushes to two servers', function (this: Mocha.Suite) {
 
   it('of one version at once are won by one', async () => {
     await publishConfiguration(one.admin, 'raced', ONE);
-    const authors = [];
-    for (let at = 0; at < AT_ONCE; at += 1) {
-      const author = await cloneOf(clients[at % 2] as GitClient, 'raced', token);
-      await author.commit({ [MAIN]: `resources: []\n# ${at}\n` });
-      await author.ok('tag', '-a', 'v1.1.0', '-m', `of ${at}`);
-      authors.push(author);
-    }
-    const runs = await Promise.all(authors.map((author) => author.push('v1.1.0')));
-    const won = runs.flatMap(({ code }, at) => (code === 0 ? [at] : []));
-    expect(won, runs.map(({ output }) => output).join()).to.have.length(1);
+    const { winner } = await race(clients, token);
     for (const { admin } of [one, other])
-      expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${won[0]}\n`);
+      expect((await admin.get(fileOf('raced', '1.1.0', MAIN))).text).to.equal(`resources: []\n# ${winner}\n`);
   });
 });

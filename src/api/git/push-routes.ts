@@ -2,17 +2,14 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { PUSH_REQUEST_TYPE } from '../../git/push/push-request.ts';
+import { MAX_HEAD_BYTES, PUSH_REQUEST_TYPE } from '../../git/push/push-request.ts';
 import { PUSH_RESULT_TYPE } from '../../git/push/report.ts';
-import { streamed } from '../../http/answer.ts';
+import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Pushes } from './pushes.ts';
 
 const REPOSITORY = '/git/configurations/{name}.git';
-const headers = { 'Cache-Control': '`no-cache, max-age=0, must-revalidate`' };
-/** The lines before a pack are shorter than this. */
-const HEAD_BYTES = 2 * 1024 * 1024;
 const LFS_TYPE = 'application/vnd.git-lfs+json';
 const LFS_CODE = 'lfs_not_supported';
 const NO_LFS = 'This server takes no files of Git LFS: push their content';
@@ -37,9 +34,12 @@ export function pushRoutes(pushes: Pushes): Route[] {
         kind: 'stream',
         schema: z.instanceof(Readable),
         mediaType: PUSH_REQUEST_TYPE,
-        bytes: pushes.packBytes + HEAD_BYTES,
+        // The lengths of the lines need room beside what the lines hold.
+        bytes: pushes.packBytes + 2 * MAX_HEAD_BYTES,
       },
-      answers: { 200: { description: 'What became of each ref', mediaType: PUSH_RESULT_TYPE, headers } },
+      answers: {
+        200: { description: 'What became of each ref', mediaType: PUSH_RESULT_TYPE, headers: STREAMED },
+      },
       problems: ['push_not_supported', 'git_not_available', 'malformed_body', ...READING_REPOSITORIES],
       async handle({ resource, principal, body, facts }) {
         const report = await pushes.receive({ resource, principal, facts }, body);

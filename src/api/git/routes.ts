@@ -6,7 +6,7 @@ import type { GrantKind } from '../../domain/permissions.ts';
 import { missingRepository } from '../../git/disk-errors.ts';
 import { PUSH_ADVERTISEMENT_TYPE } from '../../git/push/advertisement.ts';
 import type { FetchCall, UploadPack } from '../../git/upload-pack.ts';
-import { streamed } from '../../http/answer.ts';
+import { STREAMED, streamed } from '../../http/answer.ts';
 import { READING_REPOSITORIES } from '../../http/problem-codes.ts';
 import { type RequestFacts, type Route, route } from '../../http/route.ts';
 import { forbidden, invalid, notFound } from '../../lib/errors.ts';
@@ -50,7 +50,6 @@ const SERVED: readonly Served[] = [
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement';
 const REQUEST = 'application/x-git-upload-pack-request';
 const RESULT = 'application/x-git-upload-pack-result';
-const headers = { 'Cache-Control': '`no-cache, max-age=0, must-revalidate`' };
 
 /** A git client lists what it has and wants: 50 bytes an object, and it stops long before so many bytes. */
 const REQUEST_BYTES = 10 * 1024 * 1024;
@@ -88,7 +87,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
           description: "The refs, or the server's capabilities",
           mediaType: ADVERTISEMENT,
           ...(takesPushes(served) && { alternatives: [PUSH_ADVERTISEMENT_TYPE] }),
-          headers,
+          headers: STREAMED,
         },
       },
       problems: [...FETCH_PROBLEMS, 'push_not_supported', 'smart_protocol_only', 'unknown_service'],
@@ -109,7 +108,7 @@ function fetchRoutes(served: Served, { store, uploadPack, pushes }: GitTools): R
       path: served.fetch,
       summary: `Send objects of a ${served.label} to a git client`,
       body: { kind: 'stream', schema: z.instanceof(Readable), mediaType: REQUEST, bytes: REQUEST_BYTES },
-      answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers } },
+      answers: { 200: { description: 'What the client asked for', mediaType: RESULT, headers: STREAMED } },
       problems: FETCH_PROBLEMS,
       async handle({ resource, body, facts }) {
         const call = await callOf(served, resource.name, facts, store);

@@ -5,7 +5,7 @@ import { cleanupLock } from '../../domain/lock-names.ts';
 import type { RetentionRule } from '../../domain/retention-plan.ts';
 import type { RetentionSettings } from '../../domain/server-settings.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { shuttingDown } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Locks } from '../../lib/locks.ts';
 import type { CompositeReader } from '../../resolve/composites.ts';
@@ -82,7 +82,7 @@ export class RetentionRuns {
 
   /** Makes each run end after its current step, and waits for all of them. */
   async close(): Promise<void> {
-    this.ending.abort(new HawserError('unavailable', 'shutting_down', 'The server is shutting down.'));
+    this.ending.abort(shuttingDown());
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 

@@ -1,7 +1,7 @@
 /** Answers the first request of a push: which refs there are, and what this server knows to do. */
 
 import { sortByBytes } from '../../lib/byte-order.ts';
-import { FLUSH, pktLine } from './pkt-lines.ts';
+import { FLUSH, pktLine, ZERO_ID } from './pkt-lines.ts';
 
 /** The media type of the answer. Without it a client takes the server for one without pushes (gitprotocol-http(5)). */
 export const PUSH_ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
@@ -22,8 +22,6 @@ const CAPABILITIES = [
   'object-format=sha1',
   'agent=hawser',
 ].join(' ');
-
-const ZERO_ID = '0'.repeat(40);
 
 /**
  * Makes the answer to `info/refs?service=git-receive-pack` in version 0 of the protocol, which is the only one that has

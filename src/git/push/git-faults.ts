@@ -104,7 +104,7 @@ function refusal(code: 'invalid_pack' | 'incomplete_push', message: string, caus
   return new HawserError('invalid', code, message, { cause });
 }
 
-/** Without the paths of this server, and short. */
+/** Shortens the text, and leaves out the paths of this server. */
 function showSafely(text: string, hidden: readonly string[]): string {
   const bare = hidden.reduce((rest, path) => rest.replaceAll(path, ''), text);
   return showText(bare.replaceAll(/(^|[\s'"(])\/\S*/g, '$1...'));

@@ -16,6 +16,9 @@ export const MAX_DATA_BYTES = MAX_LINE_BYTES - DIGITS;
 /** The line of no length that ends a list of lines. */
 export const FLUSH: Buffer = Buffer.from('0000');
 
+/** What stands in place of an object id where there is no object (gitprotocol-pack(5)). */
+export const ZERO_ID = '0'.repeat(40);
+
 /** The error for a request that breaks git's protocol. */
 export function malformed(message: string): HawserError {
   return invalid('malformed_body', message);

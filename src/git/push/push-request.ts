@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import { overLimit, tooLarge } from '../../lib/errors.ts';
-import { malformed, PktReader } from './pkt-lines.ts';
+import { malformed, PktReader, ZERO_ID } from './pkt-lines.ts';
 
 /** The media type of the request (gitprotocol-http(5)). */
 export const PUSH_REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -29,12 +29,11 @@ export interface PushRequest {
 const MAX_COMMANDS = 1_000;
 const MAX_SHALLOW = 10_000;
 const MAX_OPTIONS = 100;
-/** The limit for all lines before the pack, in bytes. */
-const MAX_HEAD_BYTES = 1024 * 1024;
+/** The limit for what all lines before the pack hold, in bytes. The length that opens each line is not counted. */
+export const MAX_HEAD_BYTES = 1024 * 1024;
 
 const LF = 0x0a;
 const NUL = 0;
-const ZERO_ID = '0'.repeat(40);
 const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
 const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const OBJECT_FORMAT = 'object-format=';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { refuseGone } from '../../lib/client-gone.ts';
-import { HawserError } from '../../lib/errors.ts';
+import { shuttingDown } from '../../lib/errors.ts';
 import { type GitBounds, GitProcess } from '../git-process.ts';
 import { type GitTask, pushFault } from './git-faults.ts';
 
@@ -135,13 +135,9 @@ export class QuarantineGit {
 
   private refuseEnd(): void {
     refuseGone(this.options.gone);
+    // A quarantine is removed while it is used only when the server ends.
     if (this.closed) throw shuttingDown();
   }
-}
-
-/** A quarantine is removed while it is used only when the server ends. */
-function shuttingDown(): HawserError {
-  return new HawserError('unavailable', 'shutting_down', 'The server is shutting down.');
 }
 
 /** Quotes a path for a variable that holds a list of paths with colons between them. */

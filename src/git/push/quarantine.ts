@@ -23,11 +23,11 @@ export type { AddedObject } from './batch-output.ts';
 
 export interface QuarantineLimits {
   packBytes: number;
-  /** For those of the pack, and for all that are new. */
+  /** How many the pack may have, and how many may be new. */
   objects: number;
-  /** For those that are new. */
+  /** How many may be new. */
   commits: number;
-  /** Of the contents of all objects of the pack, and of all that are new. */
+  /** What the contents of all objects of the pack, and of all that are new, may have together. */
   bytes: number;
 }
 
@@ -43,7 +43,7 @@ export interface QuarantineOptions {
   limits: QuarantineLimits;
   /** Aborted when the client has disconnected: the work ends. */
   gone: AbortSignal;
-  /** For each git process. */
+  /** They hold for each git process by itself. */
   bounds?: GitBounds;
 }
 

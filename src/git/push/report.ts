@@ -1,6 +1,6 @@
 /** Tells a client what became of its push: lines for its user, and a status for each ref (gitprotocol-pack(5)). */
 
-import { FLUSH, MAX_DATA_BYTES, pktLine } from './pkt-lines.ts';
+import { FLUSH, MAX_DATA_BYTES, pktLine, ZERO_ID } from './pkt-lines.ts';
 
 /** The media type of the answer (gitprotocol-http(5)). */
 export const PUSH_RESULT_TYPE = 'application/x-git-receive-pack-result';
@@ -22,8 +22,6 @@ export interface PushOutcome {
   /** What the user shall read. The client puts `remote: ` in front of each. */
   lines: readonly string[];
 }
-
-const ZERO_ID = '0'.repeat(40);
 
 /** The channels of a side-band (gitprotocol-pack(5)). */
 const STATUS_BAND = 1;
