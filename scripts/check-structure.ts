@@ -27,6 +27,7 @@ const RANKS: Record<string, number> = {
   pull: 7,
   api: 7,
   'api/previews': 7.5,
+  'api/sign-in': 7.5,
   operations: 7,
   'app.ts': 8,
   'server.ts': 8,
@@ -52,6 +53,10 @@ const IMPORTERS: Record<string, readonly string[]> = {
   diff: ['domain', 'ui'],
   // The agent is a separate program and makes its own certificate (docs/decisions/0013).
   '@peculiar/x509': ['security', 'agent'],
+  // They are loaded only where somebody signs in by a provider (docs/decisions/0057).
+  'openid-client': ['security'],
+  jose: ['security'],
+  undici: ['security'],
 };
 
 const ENVIRONMENT_READERS = ['config.ts', 'main.ts', 'agent/main.ts'];
@@ -82,8 +87,11 @@ function readSources(): SourceFile[] {
     });
 }
 
-/** The folders of `api` that are rooms of their own: what all segments share, and what asks the rules of the others. */
-const ROOMS_OF_API = ['api/crud', 'api/previews'];
+/**
+ * The folders of `api` that are rooms of their own: what all segments share, what asks the rules of the others, and what
+ * opens sessions as `api/auth` does.
+ */
+const ROOMS_OF_API = ['api/crud', 'api/previews', 'api/sign-in'];
 
 /** First part of the path: the room a file belongs to. */
 function roomOf(path: string): string {

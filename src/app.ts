@@ -41,6 +41,7 @@ import { parameterFileLookup } from './api/scope-types/parameter-files.ts';
 import { scopeTypeRoutes } from './api/scope-types/routes.ts';
 import { searchRoute } from './api/search/routes.ts';
 import { settingsRoutes } from './api/settings/routes.ts';
+import { allSignInRoutes } from './api/sign-in/all.ts';
 import { userRoutes } from './api/users/routes.ts';
 import { BundleCache } from './bundles/bundle-cache.ts';
 import type { BundleFiles } from './bundles/bundle-files.ts';
@@ -49,6 +50,7 @@ import type { Config } from './config.ts';
 import { translateDatabaseError } from './db/errors.ts';
 import type { GitBlame } from './git/blame.ts';
 import type { UploadPack } from './git/upload-pack.ts';
+import { CallerCheck } from './http/caller-check.ts';
 import { Dispatcher } from './http/dispatcher.ts';
 import { type Exchange, newState } from './http/exchange.ts';
 import { RequestScope } from './http/request-scope.ts';
@@ -82,6 +84,8 @@ import { registryOf } from './resolve/registry.ts';
 import { Resolver } from './resolve/resolver.ts';
 import { SchemaReader } from './resolve/schemas.ts';
 import type { KeyedCertificate } from './security/certificate-authority.ts';
+import { Identifier } from './security/identify.ts';
+import type { Providers } from './security/openid/providers.ts';
 import type { Stores } from './stores.ts';
 import type { FleetThreads, ThreadTasks } from './threads/open.ts';
 
@@ -96,6 +100,7 @@ export interface AppOptions extends Stores {
   bundleFiles: BundleFiles;
   /** Null where the build has none. */
   consoleFiles: ConsoleFiles | null;
+  providers: Providers;
   threads: Threads<ThreadTasks>;
   comparingThreads: Threads<CompareTasks>;
   fleetThreads: FleetThreads;
@@ -163,7 +168,9 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
   const { versionTools, parameterTools, ...parts } = makeParts(options);
   const { documents, comparer, planner, resolver, explainer, problemCounts } = parts;
   const { offeredVersions, compatibility, bundles, maker } = parts;
-  const auth = { database, dataDir: config.dataDir, log, onSignIn, console: config.ui.isOn ? CONSOLE : null };
+  const { dataDir, ui } = config;
+  const { providers } = options;
+  const auth = { database, dataDir, log, onSignIn, providers, console: ui.isOn ? CONSOLE : null };
   const scopes = { database, hasParameterFiles: parameterFileLookup(store), locks };
   return {
     pull: pullRoutes({ resolver, bundles, evidence: options.evidence }),
@@ -172,6 +179,7 @@ function productionRoutes(options: AppOptions): { pull: Route[]; api: Route[] } 
       ...metricsRoutes(database, metrics, options.readOtherMetrics),
       ...authRoutes(auth),
       ...loginPageRoutes(auth),
+      ...allSignInRoutes(auth, config),
       ...tokenRoutes(database),
       ...userRoutes(auth),
       ...registrationKeyRoutes(database),
@@ -236,7 +244,10 @@ export function createApp(options: AppOptions): RequestHandler {
   const all = [...pull, ...api];
   const { limits, nodeCallsAtOnce, metricsToken } = options.config;
   const metricsTokenHash = metricsToken && sha256Hex(metricsToken);
-  const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, metricsTokenHash }, all);
+  const tokenMaxAge = (provider: string) => options.providers.tokenMaxAge(provider);
+  const identifier = new Identifier(options.database, tokenMaxAge);
+  const callers = new CallerCheck(options.database, identifier, metricsTokenHash);
+  const dispatcher = new Dispatcher({ ...options, limits, nodeCallsAtOnce, callers }, all);
   const dispatch: Dispatch = (ctx, route) => dispatcher.dispatch(ctx, route);
   const scope = new RequestScope(options.log, options.metrics.requests, translateDatabaseError);
   const app = new Koa();

@@ -3,12 +3,15 @@
  * A bad value stops the start with one line that names the variable, the fault and what is allowed.
  */
 
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { isAddressRange, isLoopback } from './lib/address-set.ts';
+import { isLoopback } from './lib/address-set.ts';
 import { DatabaseUrlFault, parseDatabaseUrl } from './lib/database-url.ts';
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts';
+import { isSafeUrl } from './lib/safe-url.ts';
+import { ConfigError, type Environment, SettingsReader } from './lib/settings-reader.ts';
+
+export { ConfigError } from './lib/settings-reader.ts';
 
 /** Sizes are in bytes. If the name of a file is null, its feature is off. */
 export interface Config {
@@ -35,6 +38,12 @@ export interface Config {
   limits: { uploadBytes: number; uploadFiles: number; jsonBytes: number; reportBytes: number };
   /** Whether `git push` is taken, and the bytes of the pack of one push. */
   push: { isOn: boolean; packBytes: number };
+  /** Where people and programs reach the server, without a slash at its end; null where nobody has said it. */
+  publicUrl: string | null;
+  /** The file that names the identity providers. */
+  oidcFile: string | null;
+  /** The issuers whose tokens service accounts may exchange. */
+  federationIssuers: readonly string[];
   cacheBytes: number;
   /** The number of processes that serve together behind one port. */
   workers: number;
@@ -51,134 +60,25 @@ export interface Config {
 /** The exit code for a fault in the settings (EX_CONFIG of BSD sysexits). */
 export const EXIT_CONFIG = 78;
 
-export class ConfigError extends Error {
-  constructor(name: string, fault: string, allowed: string) {
-    super(`${name}: ${fault}; allowed: ${allowed}`);
-    this.name = 'ConfigError';
-  }
-}
-
 /**
  * The bounds of `scryptCost`; the least is the default. A hash takes 2^cost KiB of memory, so three of the greatest
  * cost, which may be made at once, take 768 MiB.
  */
 export const SCRYPT_COST = { least: 15, greatest: 18 };
 
-type Environment = Record<string, string | undefined>;
-
-/** Reads variables and remembers their names, so that unknown ones can be refused. */
-class Reader {
-  private readonly env: Environment;
-  private readonly known = new Set<string>();
-
-  constructor(env: Environment) {
-    this.env = env;
-  }
-
-  text(name: string): string | null {
-    this.known.add(name);
-    const value = this.env[name];
-    return value === undefined || value === '' ? null : value;
-  }
-
-  /** A secret is given directly, or as the first line of the file that `<name>_FILE` names. */
-  secret(name: string): string | null {
-    const value = this.text(name);
-    const file = this.text(`${name}_FILE`);
-    if (file === null) return value;
-    if (value !== null) throw new ConfigError(name, `given twice, also as ${name}_FILE`, 'one of the two');
-    try {
-      return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
-    } catch {
-      throw new ConfigError(`${name}_FILE`, 'the file cannot be read', 'the path of a readable file');
-    }
-  }
-
-  choice<T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    const parse = (text: string) => choices.find((choice) => choice === text.toLowerCase());
-    return this.parsed(name, fallback, parse, ['not one of the choices', choices.join(', ')]);
-  }
-
-  integer<T extends number | null>(name: string, min: number, max: number, fallback: T): number | T {
-    const parse = (text: string) => {
-      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-      return number >= min && number <= max ? number : undefined;
-    };
-    return this.parsed(name, fallback, parse, ['not a whole number in range', `${min} to ${max}`]);
-  }
-
-  bytes(name: string, fallback: number): number {
-    const parse = (text: string) => {
-      const match = /^(\d{1,12})(B|KiB|MiB|GiB)?$/i.exec(text);
-      const bytes = Number(match?.[1]) * (BYTE_UNITS[(match?.[2] ?? 'b').toLowerCase()] ?? 1);
-      return bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;
-    };
-    const allowed = 'a number with B, KiB, MiB or GiB, such as 50MiB';
-    return this.parsed(name, fallback, parse, ['not a size', allowed]);
-  }
-
-  names(name: string, fallback: readonly string[]): readonly string[] {
-    const parse = listOf((entry) => /^[A-Za-z0-9.:*-]{1,253}$/.test(entry));
-    const allowed = 'host names and addresses, separated by commas';
-    return this.parsed(name, fallback, parse, ['not a list of names', allowed]);
-  }
-
-  ranges(name: string): readonly string[] {
-    const allowed = 'IP addresses and CIDR ranges, separated by commas, such as 127.0.0.1,10.0.0.0/8';
-    return this.parsed(name, [], listOf(isAddressRange), ['not a list of addresses', allowed]);
-  }
-
-  headerName(name: string, fallback: string): string {
-    // An underscore is refused, because some servers take it for a hyphen, so that two spellings are one header.
-    const parse = (text: string) =>
-      /^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/.test(text) && text.length <= 64 ? text : undefined;
-    return this.parsed(name, fallback, parse, ['not the name of a header', 'letters, digits and hyphens']);
-  }
-
-  /** @param parse gives undefined for a bad value */
-  private parsed<T, F>(
-    name: string,
-    fallback: F,
-    parse: (text: string) => T | undefined,
-    [fault, allowed]: readonly [string, string],
-  ): T | F {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const value = parse(text);
-    if (value === undefined) throw new ConfigError(name, fault, allowed);
-    return value;
-  }
-
-  refuseUnknown(): void {
-    for (const name of Object.keys(this.env)) {
-      if (name.startsWith('HAWSER_') && !this.known.has(name)) {
-        throw new ConfigError(name, 'no such setting', [...this.known].sort().join(', '));
-      }
-    }
-  }
-}
-
-/** Reads a list separated by commas, in which every entry must be valid. */
-function listOf(isValid: (entry: string) => boolean): (text: string) => string[] | undefined {
-  return (text) => {
-    const entries = text.split(',').map((entry) => entry.trim());
-    return entries.every(isValid) ? entries : undefined;
-  };
-}
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+const MIB = 1024 * 1024;
 /** The header in which a proxy sends the client's certificate (RFC 9440). */
 export const CLIENT_CERT = 'Client-Cert';
-const BYTE_UNITS: Record<string, number> = { b: 1, kib: KIB, mib: MIB, gib: 1024 * MIB };
 
 /**
  * Reads the settings of design.md section 4.
  * @throws ConfigError for a bad value, an unknown HAWSER_* name, or one half of a pair
  */
 export function readConfig(env: Environment): Readonly<Config> {
-  const read = new Reader(env);
+  const read = new SettingsReader(env);
   const isTlsOn = read.choice('HAWSER_TLS', ['on', 'off'], 'on') === 'on';
+  const environment = read.choice('HAWSER_ENV', ['production', 'development'], 'production');
+  const isDevelopment = environment === 'development';
   const config: Config = {
     host: read.text('HAWSER_HOST') ?? (isTlsOn ? '0.0.0.0' : '127.0.0.1'),
     port: read.integer('HAWSER_PORT', 0, 65_535, 8443),
@@ -186,7 +86,7 @@ export function readConfig(env: Environment): Readonly<Config> {
       isOn: read.choice('HAWSER_UI', ['on', 'off'], 'on') === 'on',
       port: read.integer('HAWSER_UI_PORT', 0, 65_535, null),
     },
-    environment: read.choice('HAWSER_ENV', ['production', 'development'], 'production'),
+    environment,
     dataDir: resolve(read.text('HAWSER_DATA_DIR') ?? './data'),
     reposDir: resolve(read.text('HAWSER_REPOS_DIR') ?? './repos'),
     databaseUrl: readDatabaseUrl(read),
@@ -216,6 +116,9 @@ export function readConfig(env: Environment): Readonly<Config> {
       isOn: read.choice('HAWSER_PUSH', ['on', 'off'], 'on') === 'on',
       packBytes: read.bytes('HAWSER_PUSH_LIMIT', 100 * MIB),
     },
+    publicUrl: readPublicUrl(read, isDevelopment),
+    oidcFile: read.text('HAWSER_OIDC_FILE'),
+    federationIssuers: readIssuers(read, isDevelopment),
     workers: read.integer('HAWSER_WORKERS', 1, 64, 1),
     nodeCallsAtOnce: read.integer('HAWSER_NODE_CALLS', 1, 1_000_000, 4_000),
     cacheBytes: read.bytes('HAWSER_CACHE_BYTES', 256 * MIB),
@@ -229,8 +132,26 @@ export function readConfig(env: Environment): Readonly<Config> {
   return Object.freeze(config);
 }
 
+function readPublicUrl(read: SettingsReader, isDevelopment: boolean): string | null {
+  const name = 'HAWSER_PUBLIC_URL';
+  const text = read.text(name);
+  if (text === null) return null;
+  const origin = URL.canParse(text) ? new URL(text).origin : '';
+  if ((text === origin || text === `${origin}/`) && isSafeUrl(text, isDevelopment)) return origin;
+  throw new ConfigError(name, 'not the address of a server', 'https://, a name and perhaps a port');
+}
+
+/** Issuers are compared as text, so they are kept as they are written. */
+function readIssuers(read: SettingsReader, isDevelopment: boolean): readonly string[] {
+  const name = 'HAWSER_FEDERATION_ISSUERS';
+  const issuers = (read.text(name) ?? '').split(',').map((issuer) => issuer.trim());
+  if (issuers.length === 1 && issuers[0] === '') return [];
+  if (issuers.every((issuer) => isSafeUrl(issuer, isDevelopment))) return [...new Set(issuers)];
+  throw new ConfigError(name, 'not a list of issuers', 'https:// addresses, separated by commas');
+}
+
 /** The text is never repeated in a message, because it may hold a password. */
-function readDatabaseUrl(read: Reader): string | null {
+function readDatabaseUrl(read: SettingsReader): string | null {
   const name = 'HAWSER_DATABASE_URL';
   const text = read.secret(name);
   if (text === null) return null;
@@ -247,7 +168,7 @@ function readDatabaseUrl(read: Reader): string | null {
 }
 
 /** The token must be too long to be guessed, and of characters that a Bearer header may hold. */
-function readMetricsToken(read: Reader): string | null {
+function readMetricsToken(read: SettingsReader): string | null {
   const name = 'HAWSER_METRICS_TOKEN';
   const token = read.secret(name);
   if (token !== null && !/^[\x21-\x7e]{16,512}$/.test(token))
@@ -256,7 +177,7 @@ function readMetricsToken(read: Reader): string | null {
 }
 
 /** A lower cost would make stolen hashes easy to guess, so it is allowed for this project's own tests alone. */
-function readScryptCost(read: Reader): number {
+function readScryptCost(read: SettingsReader): number {
   const isTest = read.choice('HAWSER_TESTING', ['on', 'off'], 'off') === 'on';
   const { least, greatest } = SCRYPT_COST;
   return read.integer('HAWSER_SCRYPT_COST', isTest ? 1 : least, greatest, least);
@@ -272,7 +193,14 @@ function refuseHalves(config: Config): void {
   }
 }
 
-function refuseContradictions({ host, port, ui, tls, proxies }: Config): void {
+function refuseContradictions({ host, port, ui, tls, proxies, ...config }: Config): void {
+  const wantsUrl = config.oidcFile === null ? 'HAWSER_FEDERATION_ISSUERS' : 'HAWSER_OIDC_FILE';
+  if (config.publicUrl === null && (config.oidcFile !== null || config.federationIssuers.length > 0))
+    throw new ConfigError(
+      'HAWSER_PUBLIC_URL',
+      `missing while ${wantsUrl} is set`,
+      'the address of this server',
+    );
   if (ui.port !== null && !ui.isOn)
     throw new ConfigError('HAWSER_UI_PORT', 'has no meaning with HAWSER_UI=off', 'one of the two');
   if (ui.port !== null && ui.port !== 0 && ui.port === port)

@@ -18,7 +18,7 @@ interface Running {
 
 export const serve: Command = {
   name: 'serve',
-  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files anew',
+  help: 'run the server, until SIGTERM or SIGINT; SIGHUP takes the TLS files and the identity providers anew',
   async run(call) {
     const { config } = call;
     if (cluster.isWorker) {

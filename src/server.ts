@@ -18,6 +18,7 @@ import { CheckIns } from './pull/check-ins.ts';
 import { EvidenceNotes } from './pull/evidence.ts';
 import { CompositeReader } from './resolve/composites.ts';
 import { describeCertificate } from './security/certificates.ts';
+import { Providers } from './security/openid/providers.ts';
 import { sharedTicketKeys } from './security/shared-secrets.ts';
 import type { TlsMaterial } from './security/tls-files.ts';
 import {
@@ -35,7 +36,8 @@ export interface RunningServer extends Place {
   /** The second listener, which asks for no certificates; null where there is none. */
   ui: Place | null;
   /**
-   * Takes certificates, keys, node CA and CRL anew from their files. After a fault the old ones stay.
+   * Takes certificates, keys, node CA and CRL, and the identity providers, anew from their files. After a fault the old
+   * ones stay.
    * @param ticketKeys of TLS sessions from now on; default: of this process alone
    */
   reloadTls(ticketKeys?: Buffer): Promise<void>;
@@ -54,18 +56,23 @@ const CLOSE_GRACE = 30 * SECOND;
  * @throws ConfigError, or HawserError from the stores and the TLS files
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  // A fault in the file ends the start before anything is changed.
+  const providers = new Providers(options.config);
   const stores = await openStores(options);
   try {
     if (options.part === undefined) await prepareStores(options, stores);
     stores.store.open();
-    return await listen(options, stores, await loadTls(options, stores));
+    return await listen(options, { stores, providers, material: await loadTls(options, stores) });
   } catch (error) {
     await closeStores(stores);
     throw error;
   }
 }
 
-async function listen(options: ServerOptions, stores: Stores, material: TlsMaterial): Promise<RunningServer> {
+async function listen(
+  options: ServerOptions,
+  { stores, providers, material }: { stores: Stores; providers: Providers; material: TlsMaterial },
+): Promise<RunningServer> {
   const { database, metrics } = stores;
   const { config, clock, log, part } = options;
   const checkIns = new CheckIns(database, log);
@@ -93,6 +100,7 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
     readOtherMetrics: part?.readOtherMetrics ?? (async () => []),
     bundleFiles,
     consoleFiles: config.ui.isOn ? await readConsole(log) : null,
+    providers,
     clock,
     log,
     onNodeSeen: (nodeId, now) => checkIns.note(nodeId, now),
@@ -102,7 +110,10 @@ async function listen(options: ServerOptions, stores: Stores, material: TlsMater
   const tls = { material, ...(ticketKeys && { ticketKeys }) };
   const listeners = await openListeners(config, { ...tls, handler, log, clock });
   showTlsTerms(metrics, material);
-  const reloadTls = (keys?: Buffer) => reload(options, stores, listeners, keys);
+  const reloadTls = async (keys?: Buffer) => {
+    providers.reload(log);
+    await reload(options, stores, listeners, keys);
+  };
   const endTimers = await startTimers(options, { ...retention, reloadTls });
   return {
     url: listeners.url,

@@ -6,6 +6,7 @@
 import type { Generated, Kysely, Transaction } from 'kysely';
 import type { NodeTables } from './node-tables.ts';
 import type { PreviewTables } from './preview-tables.ts';
+import type { SignInTables } from './sign-in-tables.ts';
 
 export interface UsersTable {
   id: string;
@@ -13,7 +14,7 @@ export interface UsersTable {
   username_key: string;
   email: string;
   account_type: 'User' | 'ServiceAccount';
-  /** The output of scrypt-kdf as base64; null for service accounts. */
+  /** The output of scrypt-kdf as base64; null for service accounts, and for who signs in by a provider alone. */
   password_hash: string | null;
   is_active: number;
   require_password_change: number;
@@ -208,7 +209,7 @@ export interface ReportCountsTable {
   count: number;
 }
 
-export interface Schema extends NodeTables, PreviewTables {
+export interface Schema extends NodeTables, PreviewTables, SignInTables {
   reports: ReportsTable;
   report_checksums: ReportChecksumsTable;
   report_counts: ReportCountsTable;
@@ -225,6 +226,12 @@ export interface Schema extends NodeTables, PreviewTables {
     user_id: string;
     created_at: number;
     expires_at: number;
+    /** The identity by which it was begun; null for a sign-in with a password. */
+    identity_id: Generated<string | null>;
+    /** What the provider calls its own session (`sid`). */
+    provider_session: Generated<string | null>;
+    /** When it ends however much it is used; null for never. */
+    ends_at: Generated<number | null>;
   };
   access_tokens: {
     id: string;
@@ -238,6 +245,8 @@ export interface Schema extends NodeTables, PreviewTables {
     last_used_at: number | null;
     revoked_at: number | null;
     created_at: number;
+    /** By which it was exchanged; null for one that somebody made. */
+    federation_id: Generated<string | null>;
   };
   login_attempts: { address: string; window_start: number; attempts: number };
   registration_keys: RegistrationKeysTable;

@@ -23,6 +23,9 @@ export function normalizeUserName(text: string): string | null {
   return USER_NAME.test(name) ? name : null;
 }
 
+/** Whether mail could go there. Nothing is ever sent. */
+export const EMAIL = /^[^@\s\p{C}]+@[^@\s\p{C}]+$/u;
+
 /** The name of a group or role, trimmed and in NFC. Null unless it has 1 to 64 printable characters. */
 export function normalizeLabel(text: string): string | null {
   const name = text.trim().normalize('NFC');

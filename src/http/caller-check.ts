@@ -6,7 +6,7 @@ import { type Awaitable, andThen } from '../lib/awaitable.ts';
 import { notFound } from '../lib/errors.ts';
 import type { AnySubject } from '../security/access.ts';
 import { authorize } from '../security/authorize.ts';
-import { Identifier } from '../security/identify.ts';
+import type { Identifier } from '../security/identify.ts';
 import type { Principal, UserPrincipal } from '../security/principal.ts';
 import {
   authenticate,
@@ -39,10 +39,10 @@ export class CallerCheck {
   private readonly identifier: Identifier;
 
   /** @param metricsTokenHash SHA-256 of the token that opens the metrics, in hexadecimal; null where none is configured */
-  constructor(database: Database, metricsTokenHash: string | null) {
+  constructor(database: Database, identifier: Identifier, metricsTokenHash: string | null) {
     this.database = database;
     this.metricsTokenHash = metricsTokenHash;
-    this.identifier = new Identifier(database);
+    this.identifier = identifier;
   }
 
   /** For a poll all of this is in memory. */

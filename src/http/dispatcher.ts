@@ -13,7 +13,7 @@ import { admits, notAcceptable } from './acceptable.ts';
 import { type Address, readAddress } from './address.ts';
 import { type Answer, type Current, etagOf, JSON_MEDIA_TYPE, namesAny, requireMatch } from './answer.ts';
 import { BodyReader, NO_BODY, type ReadBody, type RequestLimits } from './body-reader.ts';
-import { type Authorization, CallerCheck } from './caller-check.ts';
+import type { Authorization, CallerCheck } from './caller-check.ts';
 import { endAfterAnswer } from './connections.ts';
 import { queryOf } from './csv.ts';
 import type { Exchange } from './exchange.ts';
@@ -31,8 +31,7 @@ export interface DispatcherOptions {
   locks: Locks;
   /** More calls of nodes than this at a time are refused. */
   nodeCallsAtOnce: number;
-  /** SHA-256 of the token that opens the metrics, in hexadecimal; null where none is configured. */
-  metricsTokenHash: string | null;
+  callers: CallerCheck;
   /** Told of every authenticated call of a node; must not wait for anything. */
   onNodeSeen(nodeId: string, now: number): void;
 }
@@ -58,7 +57,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions, routes: readonly Route[]) {
     this.options = options;
-    this.callers = new CallerCheck(options.database, options.metricsTokenHash);
+    this.callers = options.callers;
     this.load = new LoadShedder(options.nodeCallsAtOnce);
     this.bodies = new BodyReader(options.limits);
     this.gets = new Map(routes.filter(({ method }) => method === 'GET').map((route) => [route.path, route]));

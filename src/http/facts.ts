@@ -46,6 +46,13 @@ export class Facts {
     return this.ctx.path;
   }
 
+  /** The query as it was sent, with its question mark; empty where there is none. */
+  get search(): string {
+    const url = this.ctx.req.url ?? '';
+    const at = url.indexOf('?');
+    return at === -1 ? '' : url.slice(at);
+  }
+
   /** The caller as the audit trail names them. */
   get actor(): Actor {
     return actorOf(this.ctx.state.principal ?? null, this);

@@ -106,13 +106,38 @@ const OF_IDENTITY = {
       'Nobody hands out permissions or grants that they do not hold themselves; the detail names the first of them.',
   }),
   ...at(409, {
-    last_administrator: 'Nobody who is active would be Administrator any more.',
+    last_administrator: 'Nobody who is active and has a password here would be Administrator any more.',
     mapping_exists: 'This group of this provider is mapped already.',
     not_a_service_account:
-      'Tokens are made and revoked here for service accounts alone; people make their own.',
+      'Tokens are made, exchanged and revoked here for service accounts alone; people make their own.',
     name_taken: 'Another one has this name; letters that differ in case only are the same.',
     service_account: 'A service account has no password.',
     system_role: 'A built-in role cannot be changed or deleted.',
+  }),
+};
+
+const OF_SIGN_IN = {
+  ...at(400, {
+    oidc_flow_invalid:
+      'The sign-in at the identity provider was not finished, is too old, was begun in another browser, or does not hold. ' +
+      'Begin it again; the log has the reason.',
+    invalid_grant:
+      'The token of a job cannot be exchanged: one answer for every reason. The log has the reason.',
+  }),
+  ...at(403, {
+    oidc_not_allowed:
+      'The identity provider is sure who this is, but this person may not sign in here; the detail says why.',
+    groups_overage:
+      'The person is in more groups than the provider puts into a token, or than 1,000. Let it send fewer.',
+  }),
+  ...at(409, {
+    account_name_taken:
+      'An account of this name is there already. Sign in to it with its password, and link the identity.',
+    identity_taken: 'This identity belongs to another account.',
+  }),
+  ...at(503, {
+    oidc_unavailable:
+      'The identity provider cannot be reached or does not answer as it should. Signing in with a password works.',
   }),
 };
 
@@ -206,6 +231,7 @@ export const PROBLEM_CODES: Readonly<Record<string, ProblemCode>> = {
   ...OF_REQUESTS,
   ...OF_THE_SERVER,
   ...OF_IDENTITY,
+  ...OF_SIGN_IN,
   ...OF_NODES,
   ...OF_VERSIONS,
   ...OF_PARAMETERS,

@@ -99,7 +99,8 @@ function logLine(ctx: Exchange, level: string, milliseconds: number, failure: Ha
     ...(bytes === undefined ? {} : { bytes }),
     ...(isBrokenOff ? { brokenOff: true } : {}),
     ...(failure ? { code: failure.code, detail: failure.message } : {}),
-    ...(failure?.cause && level === 'error' ? { err: failure.cause } : {}),
+    // What is refused is the fault of the caller, and says why.
+    ...(failure?.cause && level !== 'info' ? { err: failure.cause } : {}),
   };
 }
 

@@ -185,8 +185,8 @@ const OF_ANY: Record<GrantKind, string> = {
 const beyond = (message: string) => forbidden(message, 'beyond_own_permissions');
 
 /**
- * Runs a change, and refuses it if it removed the last administrator: an active user who can sign in and holds the role
- * Administrator directly or through a group. Write transactions run one at a time, so two changes that each remove one
+ * Runs a change, and refuses it if it removed the last administrator: an active user with a password of this server who
+ * holds the role Administrator directly or through a group. Write transactions run one at a time, so two changes that each remove one
  * of the last two administrators cannot both succeed.
  * @throws HawserError conflict `last_administrator`, which rolls the transaction back
  */
@@ -211,6 +211,8 @@ async function hasAdministrator(trx: Db): Promise<boolean> {
     .select('id')
     .where('is_active', '=', 1)
     .where('account_type', '=', 'User')
+    // A provider may be away, or let nobody in any more.
+    .where('password_hash', 'is not', null)
     .where((where) => where.or([where('id', 'in', direct), where('id', 'in', throughGroups)]))
     .limit(1)
     .executeTakeFirst();

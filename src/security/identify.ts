@@ -14,6 +14,8 @@ import { PermissionCache } from './rights.ts';
 
 export const SESSION_LIFETIME = 8 * HOUR;
 export const TOKEN_PREFIX = 'pat_';
+/** The provider of whoever signs in with a password. */
+const LOCAL = 'Local';
 
 /** How old the stored end of a session or last use of a token may be. Otherwise every request would write. */
 const USAGE_INTERVAL = MINUTE;
@@ -49,16 +51,19 @@ export class Identifier {
   private readonly database: Database;
   private readonly permissions: PermissionCache;
   private readonly usage: UsageWriter;
+  private readonly tokenMaxAge: (provider: string) => number;
 
-  constructor(database: Database) {
+  /** @param tokenMaxAge for how long tokens work after a sign-in by this provider, in milliseconds; 0 for one that is gone */
+  constructor(database: Database, tokenMaxAge: (provider: string) => number) {
     this.database = database;
+    this.tokenMaxAge = tokenMaxAge;
     this.permissions = new PermissionCache(database.read);
     this.usage = new UsageWriter(database);
   }
 
   /**
    * @param isUse whether this renews the session; a page that asks by itself does not use it
-   * @throws HawserError unauthenticated when the session is unknown or over, or its user inactive
+   * @throws HawserError unauthenticated when the session is unknown or over, its user inactive, or its provider gone
    */
   async session(secret: string, now: number, isUse: boolean): Promise<UserPrincipal> {
     const { read } = this.database;
@@ -66,13 +71,17 @@ export class Identifier {
     const row = await read
       .selectFrom('sessions')
       .innerJoin('users', 'users.id', 'sessions.user_id')
-      .select([...USER_COLUMNS, 'sessions.expires_at', accessGeneration(read)])
+      .leftJoin('identities', 'identities.id', 'sessions.identity_id')
+      .select([...USER_COLUMNS, 'sessions.expires_at', 'sessions.ends_at', 'identities.provider'])
+      .select(accessGeneration(read))
       .where('sessions.token_hash', '=', hash)
       .where('sessions.expires_at', '>', now)
       .where('users.is_active', '=', 1)
       .executeTakeFirst();
     if (!row) throw badCredential();
-    const expiresAt = now + SESSION_LIFETIME;
+    // Who took a provider out of the file trusts it no more.
+    if (row.provider !== null && this.tokenMaxAge(row.provider) === 0) throw badCredential();
+    const expiresAt = Math.min(now + SESSION_LIFETIME, row.ends_at ?? Number.POSITIVE_INFINITY);
     const isDue = isUse && expiresAt - row.expires_at > USAGE_INTERVAL;
     const renewal = (db: Db) =>
       db
@@ -84,7 +93,8 @@ export class Identifier {
     const renew = isDue && (await this.usage.write(`session ${hash}`, renewal));
     const credentialEndsAt = renew ? expiresAt : row.expires_at;
     const credential = { authMethod: 'Session' as const, credentialId: hash, scopes: null, credentialEndsAt };
-    return { ...(await this.describeUser(row, credential)), renewedSession: renew ? secret : null };
+    const user = await this.describeUser(row, credential);
+    return { ...user, authProvider: row.provider ?? LOCAL, renewedSession: renew ? secret : null };
   }
 
   /** @throws HawserError unauthenticated when the token is unknown, expired or revoked, or its user inactive */
@@ -95,12 +105,13 @@ export class Identifier {
       .selectFrom('access_tokens as t')
       .innerJoin('users', 'users.id', 't.user_id')
       .select([...USER_COLUMNS, 't.id as tokenId', 't.scopes', 't.last_used_at', 't.expires_at'])
-      .select(accessGeneration(read))
+      .select(['users.password_hash', accessGeneration(read)])
       .where('t.token_hash', '=', sha256Hex(token))
       .where('t.revoked_at', 'is', null)
       .where('users.is_active', '=', 1)
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at <= now)) throw badCredential();
+    if (row.account_type === 'User' && row.password_hash === null) await this.requireSignIn(row.id, now);
     if (now - (row.last_used_at ?? 0) > USAGE_INTERVAL) {
       const use = (db: Db) =>
         db
@@ -146,6 +157,23 @@ export class Identifier {
     return node;
   }
 
+  /**
+   * Who signs in by a provider alone is known there alone. So tokens work only for some time after the last sign-in.
+   * @throws HawserError unauthenticated
+   */
+  private async requireSignIn(userId: string, now: number): Promise<void> {
+    const { read } = this.database;
+    const identities = await read
+      .selectFrom('identities')
+      .select(['provider', 'last_sign_in_at'])
+      .where('user_id', '=', userId)
+      .execute();
+    const isRecent = identities.some(
+      ({ provider, last_sign_in_at: at }) => at + this.tokenMaxAge(provider) > now,
+    );
+    if (!isRecent) throw badCredential();
+  }
+
   private async describeUser(row: UserRow, credential: Credential): Promise<UserPrincipal> {
     const held = await this.permissions.of(row.id, row.generation ?? 0);
     const { scopes } = credential;
@@ -159,6 +187,7 @@ export class Identifier {
       permissions: scopes === null ? held : new Set([...held].filter((permission) => scopes.has(permission))),
       ownPermissions: held,
       requirePasswordChange: row.require_password_change === 1,
+      authProvider: LOCAL,
       renewedSession: null,
     };
   }

@@ -22,6 +22,8 @@ export interface UserPrincipal {
   /** The same without the limits of the token. They only explain a refusal, and allow nothing. */
   ownPermissions: ReadonlySet<Permission>;
   requirePasswordChange: boolean;
+  /** The identity provider by which the session was begun; `Local` for a password, and for a token. */
+  authProvider: string;
   /** The secret of a session that this request has prolonged, so that the cookie is sent again; else null. */
   renewedSession: string | null;
 }

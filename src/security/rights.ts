@@ -44,9 +44,9 @@ export class PermissionCache {
 export async function heldPermissions(db: Db, userId: string): Promise<ReadonlySet<Permission>> {
   const groupRoles = db
     .selectFrom('group_roles')
-    .innerJoin('group_members', 'group_members.group_id', 'group_roles.group_id')
+    .innerJoin('group_memberships', 'group_memberships.group_id', 'group_roles.group_id')
     .select('group_roles.role_id')
-    .where('group_members.user_id', '=', userId);
+    .where('group_memberships.user_id', '=', userId);
   const rows = await db
     .selectFrom('role_permissions')
     .select('permission')
@@ -185,7 +185,7 @@ export function grantedToGroup(db: Db, groupId: string): Promise<GrantedLevels> 
 const KINDS = Object.keys(GRANT_RULES) as GrantKind[];
 
 function grantsOfUser(db: Db, userId: string) {
-  const groups = db.selectFrom('group_members').select('group_id').where('user_id', '=', userId);
+  const groups = db.selectFrom('group_memberships').select('group_id').where('user_id', '=', userId);
   return db
     .selectFrom('grants')
     .where((where) =>

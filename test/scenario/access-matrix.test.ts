@@ -9,9 +9,9 @@ import {
 import type { Route } from '../../src/http/route.ts';
 import { MINUTE } from '../../src/lib/clock.ts';
 import { needsSession, permissionsOf } from '../../src/security/access.ts';
-import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
+import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import type { Hawser, NodeUnderTest } from '../support/hawser.ts';
 import { type Grant, makeUser } from '../support/people.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 
@@ -45,11 +45,10 @@ describe('who is let in by each route', () => {
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser();
-    node = await hawser.registerNode('web-01.example.org');
-    world = await buildAccessWorld(hawser, node);
+    world = await startAccessWorld();
+    ({ hawser, node } = world);
   });
-  after(() => hawser.close());
+  after(() => world.close());
 
   /** Somebody new with these permissions and grants; a minute later, since sign-ins are limited. */
   function someone(permissions: readonly Permission[], grants: readonly Grant[] = []): Promise<Client> {

@@ -2,22 +2,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
+import { prepareSignIn } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
 import { consoleValues } from '../support/console-files.ts';
 import { withDatabase } from '../support/database.ts';
-import {
-  createToken,
-  type Hawser,
-  type NodeUnderTest,
-  publishConfiguration,
-  startHawser,
-} from '../support/hawser.ts';
+import { createToken, type Hawser, type NodeUnderTest, publishConfiguration } from '../support/hawser.ts';
 import { prepareParameters } from '../support/parameter-files.ts';
 import { makeUser } from '../support/people.ts';
 import { preparePreview } from '../support/previews.ts';
 import { addressOf, declaredRoutes, describeAccess } from '../support/routes.ts';
 import { prepareScopes } from '../support/scopes.ts';
+import { FORGE_SETTINGS, type SignInServer, startSignInServer } from '../support/sign-in-server.ts';
 
 const GOLDEN = join(import.meta.dirname, '../golden/routes.txt');
 /** The required interface, where the machine has it. */
@@ -66,6 +62,7 @@ describe('the table of routes', () => {
 });
 
 describe('access to every route', () => {
+  let server: SignInServer;
   let hawser: Hawser;
   let node: NodeUnderTest;
   let other: NodeUnderTest;
@@ -74,10 +71,11 @@ describe('access to every route', () => {
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser({
-      HAWSER_ENV: 'development',
-      HAWSER_METRICS_TOKEN: 'a-token-for-the-metrics',
-    });
+    server = await startSignInServer(
+      {},
+      { ...FORGE_SETTINGS, HAWSER_METRICS_TOKEN: 'a-token-for-the-metrics' },
+    );
+    hawser = server.hawser;
     node = await hawser.registerNode('web-01.example.org');
     other = await hawser.registerNode('web-02.example.org');
     await publishConfiguration(hawser.admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
@@ -90,19 +88,22 @@ describe('access to every route', () => {
     const child = await hawser.admin.post(`${composites}/web/versions/1.0.0/children`, {
       childConfigurationName: 'web',
     });
+    const robot = { username: 'robot', email: 'robot@example.org', accountType: 'ServiceAccount' };
+    const account = await hawser.admin.post('/api/v1/users', robot);
     // All of them exist, so that no 404 hides a check that is missing.
     values = {
       ...{ nodeId: node.nodeId, name: 'web', version: '1.0.0', filePath: 'main.dsc.yaml' },
       ...{ principalType: 'User', principalId: me.json.userId, childId: child.json.id },
       ...{ id: tokens.json[0].id, keyId: key.json.id, tokenId: tokens.json[0].id },
       checksum: 'a'.repeat(64),
+      ...(await prepareSignIn(server, account.json)),
       ...(await consoleValues(hawser.client())),
       ...(await prepareScopes(hawser, node.nodeId)),
       ...(await prepareParameters(hawser, 'web')),
       ...(await preparePreview(hawser.admin, node.nodeId, 'web')),
     };
   });
-  after(() => hawser.close());
+  after(() => server.close());
 
   async function expectOfEachRoute(
     client: Client,

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Route } from '../../src/http/route.ts';
-import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
+import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Reply } from '../support/client.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import type { Hawser, NodeUnderTest } from '../support/hawser.ts';
 import { exchange, openSocket, statusesOf } from '../support/raw-tls.ts';
-import { addressOf, declaredRoutes, neededQuery } from '../support/routes.ts';
+import { addressOf, declaredRoutes, isPlainGet, neededQuery } from '../support/routes.ts';
 
 const KEYS = '/api/v1/admin/registration-keys';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -19,19 +19,14 @@ describe('the conventions of the interface', () => {
    * Those of git clients and the metrics answer in forms and to callers of their own, and some lead elsewhere. All of them
    * have tests of their own.
    */
-  const gets = () =>
-    routes.filter(
-      ({ method, caller, access, answers }) =>
-        method === 'GET' && !(302 in answers) && caller !== 'git' && access.kind !== 'metrics',
-    );
+  const gets = () => routes.filter(isPlainGet);
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser({ HAWSER_ENV: 'development' });
-    node = await hawser.registerNode('web-01.example.org');
-    world = await buildAccessWorld(hawser, node);
+    world = await startAccessWorld();
+    ({ hawser, node } = world);
   });
-  after(() => hawser.close());
+  after(() => world.close());
 
   const expectProblem = (reply: Reply, status: number, code: string, name = '') => {
     expect(reply.status, name).to.equal(status);

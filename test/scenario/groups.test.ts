@@ -176,8 +176,9 @@ describe('groups', () => {
         list = await ok(200, hawser.admin.put(`${membersOf(id)}/`, { userIds: ids }));
       });
       expect(namesIn(list)).to.deep.equal(['ann', 'ben']);
-      for (const user of list) expect(user).to.have.all.keys(USER);
+      for (const user of list) expect(user).to.have.all.keys([...USER, 'source']);
       expect(list[0]).to.include({ id: ann.userId, email: 'ann@example.org', accountType: 'User' });
+      expect(list[0]).to.include({ source: 'Local' });
       expect(list[0]).to.include({ isActive: true, requirePasswordChange: false, lockoutEnd: null });
       const after = await shown(id);
       expect(after.members).to.deep.equal(list);

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { PERMISSION_NAMES, type Permission } from '../../src/domain/permissions.ts';
 import type { Route } from '../../src/http/route.ts';
 import { needsSession, permissionsOf } from '../../src/security/access.ts';
-import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
+import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client, Reply } from '../support/client.ts';
-import { type Hawser, type NodeUnderTest, startHawser } from '../support/hawser.ts';
+import type { Hawser, NodeUnderTest } from '../support/hawser.ts';
 import { makeUser, type Person } from '../support/people.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
@@ -19,11 +19,10 @@ describe('a refusal for lack of a permission', () => {
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser();
-    node = await hawser.registerNode('web-01.example.org');
-    world = await buildAccessWorld(hawser, node);
+    world = await startAccessWorld();
+    ({ hawser, node } = world);
   });
-  after(() => hawser.close());
+  after(() => world.close());
 
   const asking = () => routes.filter(({ access }) => permissionsOf(access).length > 0);
   const call = (client: Client, route: Route) =>

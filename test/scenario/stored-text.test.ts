@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { JsonBody, Route } from '../../src/http/route.ts';
-import { type AccessWorld, buildAccessWorld } from '../support/access-world.ts';
+import { type AccessWorld, startAccessWorld } from '../support/access-world.ts';
 import type { Client } from '../support/client.ts';
 import { makeClientCertificate } from '../support/client-certificates.ts';
-import { createKey, type Hawser, type NodeUnderTest, signIn, startHawser } from '../support/hawser.ts';
+import { createKey, type Hawser, type NodeUnderTest, signIn } from '../support/hawser.ts';
 import { expectProblem, ok } from '../support/replies.ts';
 import { addressOf, declaredRoutes } from '../support/routes.ts';
 
@@ -33,12 +33,11 @@ describe('text that is stored', () => {
 
   before(async () => {
     routes = await declaredRoutes();
-    hawser = await startHawser();
-    node = await hawser.registerNode('web-01.example.org');
-    world = await buildAccessWorld(hawser, node);
+    world = await startAccessWorld();
+    ({ hawser, node } = world);
     session = hawser.client().with({ Cookie: hawser.session });
   });
-  after(() => hawser.close());
+  after(() => world.close());
 
   const call = (route: Route, json: unknown) => {
     const client = route.access.kind.startsWith('node:self') ? node.client : session;

@@ -10,17 +10,45 @@ import { prepareParameters } from './parameter-files.ts';
 import { preparePreview } from './previews.ts';
 import { told } from './proof.ts';
 import { prepareScopes } from './scopes.ts';
+import { FORGE_SETTINGS, PROVIDER, type SignInServer, startSignInServer } from './sign-in-server.ts';
 
 /** The composite's version that is no draft. */
 const PUBLISHED = '0.9.0';
 
 export interface AccessWorld {
+  hawser: Hawser;
+  node: NodeUnderTest;
   /** A value for each parameter of the route's path. */
   valuesOf(route: Route): Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** Starts a server at which everything is possible, and makes one of everything there. */
+export async function startAccessWorld(): Promise<AccessWorld> {
+  const server = await startSignInServer({}, FORGE_SETTINGS);
+  const { hawser, close } = server;
+  const node = await hawser.registerNode('web-01.example.org');
+  return { hawser, node, close, valuesOf: await makeAll(server, node) };
+}
+
+/** Somebody who signed in by a provider, and a service account whose tokens come from jobs. */
+export async function prepareSignIn(
+  { hawser, signIn }: SignInServer,
+  account: { id: string },
+): Promise<{ provider: string; userId: string; identityId: string; federationId: string }> {
+  const person = await signIn({ sub: 'p-1', preferred_username: 'person', email: 'person@example.org' });
+  const { userId } = (await person.get('/api/v1/auth/me')).json;
+  const identities = await hawser.admin.get(`/api/v1/users/${userId}/identities`);
+  const made = await hawser.admin.post(`/api/v1/users/${account.id}/federations`, {
+    ...{ issuer: FORGE_SETTINGS.HAWSER_FEDERATION_ISSUERS, claims: { sub: 'the job' }, scopes: [] },
+  });
+  if (made.status !== 201) throw new Error(`the federation was answered ${made.status} ${made.text}`);
+  return { provider: PROVIDER, userId, identityId: identities.json[0].id, federationId: made.json.id };
 }
 
 /** Makes a configuration and a composite `web`, assigned to the node, and one user, group, role and so on. */
-export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Promise<AccessWorld> {
+async function makeAll(server: SignInServer, node: NodeUnderTest): Promise<AccessWorld['valuesOf']> {
+  const { hawser } = server;
   const { admin } = hawser;
   await publishConfiguration(admin, 'web', { '1.0.0': { 'main.dsc.yaml': 'parameters: {}' } });
   await admin.put(`/api/v1/nodes/${node.nodeId}/configuration`, { configurationName: 'web' });
@@ -59,6 +87,7 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   await admin.put(`${composites}/web/permissions`, {
     ...{ principalType: 'User', principalId: grantee.id, level: 'Read' },
   });
+  const { userId, ...ofSignIn } = await prepareSignIn(server, account);
   const scopes = await prepareScopes(hawser, node.nodeId);
   const parameters = await prepareParameters(hawser, 'web');
   const report = await node.client.post(`/api/v1/nodes/${node.nodeId}/reports`, {
@@ -76,24 +105,25 @@ export async function buildAccessWorld(hawser: Hawser, node: NodeUnderTest): Pro
   const ids: readonly [prefix: string, id: string][] = [
     ['/api/v1/auth/tokens/', tokens.json[0].id],
     ['/api/v1/users/{id}/tokens', account.id],
+    ['/api/v1/users/{id}/federations', account.id],
+    ['/api/v1/users/{id}/identities', userId],
     ['/api/v1/users/', user.id],
     ['/api/v1/groups/external-mappings/', mapping.id],
     ['/api/v1/groups/', group.id],
     ['/api/v1/roles/', role.id],
     ['/api/v1/reports/', report.json.id],
   ];
-  return {
-    valuesOf: ({ path }) => ({
-      ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
-      ...ofConsole,
-      // Children belong to a draft, and a proof to what is published.
-      version: path.startsWith(composites) && path.includes('/proof') ? PUBLISHED : '1.0.0',
-      ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
-      tokenId: accountToken.json.tokenId,
-      ...scopes,
-      ...parameters,
-      ...previewed,
-      id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
-    }),
-  };
+  return ({ path }) => ({
+    ...{ nodeId: node.nodeId, name: 'web', filePath: 'main.dsc.yaml', checksum },
+    ...ofConsole,
+    // Children belong to a draft, and a proof to what is published.
+    version: path.startsWith(composites) && path.includes('/proof') ? PUBLISHED : '1.0.0',
+    ...{ principalType: 'User', principalId: grantee.id, childId: child.id, keyId: key.id },
+    tokenId: accountToken.json.tokenId,
+    ...scopes,
+    ...parameters,
+    ...previewed,
+    ...ofSignIn,
+    id: ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'undefined',
+  });
 }

@@ -19,6 +19,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { EvidenceNotes } from '../../src/pull/evidence.ts';
 import { CompositeReader } from '../../src/resolve/composites.ts';
 import { type Access, permissionsOf } from '../../src/security/access.ts';
+import { Providers } from '../../src/security/openid/providers.ts';
 import { openComparingThreads, openFleetThreads, openThreads } from '../../src/threads/open.ts';
 import { GitStore } from '../../src/versions/store.ts';
 import { TestClock } from './hawser.ts';
@@ -56,6 +57,7 @@ export async function declaredRoutes(): Promise<Route[]> {
       locks,
       threads: openThreads(),
       comparingThreads: openComparingThreads(),
+      providers: new Providers(readConfig({})),
       fleetThreads: openFleetThreads({ dataDir: folder, databaseUrl: null, reposDir: folder }),
       metrics: new Metrics({ version: '', pollPath: '' }),
       readOtherMetrics: async () => [],
@@ -70,6 +72,15 @@ export async function declaredRoutes(): Promise<Route[]> {
     await database.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Whether an administrator's GET is answered 200 by it, whatever was before. Git and metrics have credentials of their
+ * own, and who comes back from an identity provider must have gone there first.
+ */
+export function isPlainGet({ id, method, caller, access, answers }: Route): boolean {
+  const isOther = 302 in answers || caller === 'git' || access.kind === 'metrics' || id === 'finishSignIn';
+  return method === 'GET' && !isOther;
 }
 
 /** The access rule of a route in one line, for the golden file and the names of tests. */

@@ -70,6 +70,19 @@ describe('reading the settings', () => {
     expect(push).to.deep.equal({ isOn: false, packBytes: 1024 ** 3 });
   });
 
+  it('takes what it is told of sign-in', () => {
+    const { publicUrl, oidcFile, federationIssuers } = readConfig({
+      HAWSER_PUBLIC_URL: 'https://hawser.example.org:8443/',
+      HAWSER_OIDC_FILE: '/etc/hawser/oidc.json',
+      HAWSER_FEDERATION_ISSUERS: 'https://a.example.org, https://b.example.org/x',
+    });
+    expect(publicUrl).to.equal('https://hawser.example.org:8443');
+    expect(oidcFile).to.equal('/etc/hawser/oidc.json');
+    expect(federationIssuers).to.deep.equal(['https://a.example.org', 'https://b.example.org/x']);
+    const development = { HAWSER_ENV: 'development', HAWSER_PUBLIC_URL: 'http://localhost:8080' };
+    expect(readConfig(development).publicUrl).to.equal('http://localhost:8080');
+  });
+
   it('listens on loopback alone without TLS, and takes the proxies that it is given', () => {
     const { host, tls, proxies } = readConfig({
       HAWSER_TLS: 'OFF',
@@ -131,6 +144,14 @@ describe('reading the settings', () => {
     ['HAWSER_PUSH', { HAWSER_PUSH: 'yes' }, /on, off/],
     ['HAWSER_PUSH_LIMIT', { HAWSER_PUSH_LIMIT: '0' }, /50MiB/],
     ['HAWSER_PUSH_LIMIT', { HAWSER_PUSH_LIMIT: '100MB' }, /50MiB/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_PUBLIC_URL: 'http://localhost:8080' }, /https/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_PUBLIC_URL: 'https://hawser.example.org/path' }, /https/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_PUBLIC_URL: 'https://me@hawser.example.org' }, /https/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_PUBLIC_URL: 'hawser.example.org' }, /https/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_OIDC_FILE: 'oidc.json' }, /this server/],
+    ['HAWSER_PUBLIC_URL', { HAWSER_FEDERATION_ISSUERS: 'https://a.example.org' }, /this server/],
+    ['HAWSER_FEDERATION_ISSUERS', { HAWSER_FEDERATION_ISSUERS: 'http://a.example.org' }, /https/],
+    ['HAWSER_FEDERATION_ISSUERS', { HAWSER_FEDERATION_ISSUERS: 'https://a.example.org,' }, /https/],
     ['HAWSER_CACHE_BYTES', { HAWSER_CACHE_BYTES: 'much' }, /50MiB/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '0' }, /1 to 36500/],
     ['HAWSER_AUDIT_KEEP_DAYS', { HAWSER_AUDIT_KEEP_DAYS: '36501' }, /1 to 36500/],

@@ -63,7 +63,7 @@ export function accountTokenRoutes(database: Database): Route[] {
 }
 
 /** @throws HawserError not_found; conflict `not_a_service_account` */
-async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
+export async function requireServiceAccount(db: Db, userId: string): Promise<TokenOwner> {
   const { account_type, username } = await USERS.require(db, userId);
   if (account_type !== 'ServiceAccount')
     throw conflict(

@@ -16,9 +16,11 @@ main { max-width: 21rem; margin: auto; padding: 1.5rem 2rem 2rem; border: 1px so
 h1 { margin: 0 0 1rem; font-size: 1.4rem }
 label, button { display: block; width: 100% }
 label { margin-top: .8rem }
-input { display: block; box-sizing: border-box; width: 100%; margin-top: .2rem }
+input:not([hidden]) { display: block; box-sizing: border-box; width: 100%; margin-top: .2rem }
 input, button { padding: .5rem; border: 1px solid light-dark(#8a949e, #6b757f); border-radius: .3rem; font: inherit }
 button { margin-top: 1.2rem; border-color: #17557f; background: #17557f; color: #fff; cursor: pointer }
+a.button { display: block; padding: .5rem; border: 1px solid light-dark(#8a949e, #6b757f); border-radius: .3rem;
+  text-align: center; text-decoration: none }
 button.second { background: none; color: inherit; border-color: light-dark(#8a949e, #6b757f) }
 summary { cursor: pointer }
 [role] { padding: .6rem .8rem; border-left: .25rem solid; border-color: #2e7d4f; overflow-wrap: anywhere }
@@ -37,9 +39,21 @@ export interface Purpose {
   destination: string | null;
   /** Where the console begins; null where there is none. */
   console: string | null;
+  /** The identity providers by which somebody may sign in here. */
+  providers: readonly ProviderLink[];
 }
 
-const signInForm = (action: string) => html`<form method="post" action="${action}">
+export interface ProviderLink {
+  name: string;
+  label: string;
+  /** Where somebody signs out of the provider too; null where that is not known. */
+  signOutAddress: string | null;
+}
+
+const signInForm = (
+  action: string,
+  providers: Html,
+) => html`${providers}<form method="post" action="${action}">
 <label>User name <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button>
@@ -58,52 +72,111 @@ const SIGN_OUT = html`<form method="post" action="/login/sign-out">
 <button class="second">Sign out</button>
 </form>`;
 
-/** The page for this caller. */
-export function loginPage(principal: Principal | null, purpose: Purpose, notice = ''): Answer {
-  const message = notice === '' ? html`` : html`<p role="status">${notice}</p>`;
-  return show(principal, purpose, { message, showsForm: false });
+/**
+ * The page for this caller.
+ * @param signedOutOf the name of the provider by whose session somebody has just signed out
+ */
+export function loginPage(
+  principal: Principal | null,
+  purpose: Purpose,
+  { notice = '', signedOutOf }: { notice?: string; signedOutOf?: string | undefined } = {},
+): Answer {
+  const provider = purpose.providers.find(({ name }) => name === signedOutOf);
+  const message = notice === '' ? signedOut(provider) : html`<p role="status">${notice}</p>`;
+  return show(principal, purpose, { message, unfolded: null });
 }
 
-/** The page with a message about an error. Other clients get problem details in its place. */
-export function failurePage(error: HawserError, principal: Principal | null, purpose: Purpose): Answer {
+/**
+ * The page with a message about an error. Other clients get problem details in its place.
+ * @param unfolded the form that the error is about, for somebody who is signed in
+ */
+export function failurePage(
+  error: HawserError,
+  principal: Principal | null,
+  purpose: Purpose,
+  unfolded: Unfolded = 'password',
+): Answer {
   const status = statusOf(error);
-  const message = html`<p role="alert">${describe(error)}</p>`;
-  const page = show(principal, purpose, { message, showsForm: true });
+  const message = html`<p role="alert" data-code="${error.code}">${describe(error)}</p>`;
+  const page = show(principal, purpose, { message, unfolded });
   const wait = error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) };
   // A 401 needs a challenge (RFC 9110 15.5.2), at which text browsers ask for a password themselves.
   return { ...page, status: status === 401 ? 403 : status, headers: { ...page.headers, ...wait } };
 }
 
-interface Shown {
-  message: Html;
-  /** Whether the form for a new password is unfolded. */
-  showsForm: boolean;
+/** Our session has ended. Who does not end the one there may be signed in again by one click of somebody else. */
+function signedOut(provider: ProviderLink | undefined): Html {
+  if (provider === undefined) return html``;
+  const { label, signOutAddress } = provider;
+  const there =
+    signOutAddress === null ? html`` : html` <a href="${signOutAddress}">Sign out of ${label} too</a>`;
+  return html`<p role="status">You are signed out here.${there}</p>`;
 }
 
-function show(principal: Principal | null, purpose: Purpose, { message, showsForm }: Shown): Answer {
+const join = (parts: readonly Html[]): Html => parts.reduce((all, part) => html`${all}${part}`, html``);
+
+function providerLinks({ destination, providers }: Purpose): Html {
+  const links = providers.map(({ name, label }) => {
+    const query = destination === null ? '' : `?${new URLSearchParams({ returnTo: destination })}`;
+    return html`<p><a class="button" href="/login/oidc/${name}${query}">Sign in with ${label}</a></p>
+`;
+  });
+  return join(links);
+}
+
+/** The next sign-in by the provider in this browser belongs to this account. */
+const linkForm = (
+  { name, label }: ProviderLink,
+  isOpen: boolean,
+) => html`${detailsTag(isOpen)}<summary>Sign in with ${label} from now on</summary>
+<form method="post" action="/login/oidc/${name}/link">
+<label>Current password <input name="currentPassword" type="password" autocomplete="current-password" required></label>
+<button class="second">Go to ${label}</button>
+</form>
+</details>
+`;
+
+/** The form for a new password, or the ones that link an identity. */
+type Unfolded = 'password' | 'link' | null;
+
+const detailsTag = (isOpen: boolean) => (isOpen ? html`<details open>` : html`<details>`);
+
+interface Shown {
+  message: Html;
+  unfolded: Unfolded;
+}
+
+function show(principal: Principal | null, purpose: Purpose, { message, unfolded }: Shown): Answer {
   const user = principal?.kind === 'user' && principal.authMethod === 'Session' ? principal : null;
   const { destination } = purpose;
   const forms =
-    user === null ? signInForm(leadingTo(destination, '/login')) : formsOf(user, purpose, showsForm);
+    user === null
+      ? signInForm(leadingTo(destination, '/login'), providerLinks(purpose))
+      : formsOf(user, purpose, unfolded);
   const body = html`<main>
 <h1>${user === null ? 'Sign in to Hawser' : 'Hawser'}</h1>
 ${message}
 ${forms}
 </main>`;
-  const page = pageAnswer({ title: 'Hawser: sign in', head: HEAD, body, allows: ALLOWS });
+  // Browsers ask this of the redirect that answers a form too, and the provider is elsewhere.
+  const allows = user === null || purpose.providers.length === 0 ? ALLOWS : `${ALLOWS} https: http:`;
+  const page = pageAnswer({ title: 'Hawser: sign in', head: HEAD, body, allows });
   return { ...page, headers: { ...page.headers, 'Cache-Control': 'no-store' } };
 }
 
 function formsOf(
-  { username, requirePasswordChange }: UserPrincipal,
-  { destination, console }: Purpose,
-  showsForm: boolean,
+  { username, requirePasswordChange, authProvider }: UserPrincipal,
+  purpose: Purpose,
+  unfolded: Unfolded,
 ): Html {
+  const { destination, console } = purpose;
+  // Who must change the password has one, however the session was begun.
+  const hasPassword = authProvider === 'Local' || requirePasswordChange;
   const changePassword = changePasswordForm(leadingTo(destination, '/login/password'), username);
   const change = requirePasswordChange
     ? html`<p>The password must be changed before you can do anything else.</p>
 ${changePassword}`
-    : html`${showsForm ? html`<details open>` : html`<details>`}<summary>Change the password</summary>
+    : html`${detailsTag(unfolded === 'password')}<summary>Change the password</summary>
 ${changePassword}
 </details>`;
   const target = destination ?? console;
@@ -111,7 +184,8 @@ ${changePassword}
     target === null || requirePasswordChange ? html`` : html`<p><a href="${target}">Open the console</a></p>`;
   return html`<p>You are signed in as <strong>${username}</strong>.</p>
 ${link}
-${change}
+${hasPassword ? change : html``}
+${hasPassword && !requirePasswordChange ? join(purpose.providers.map((one) => linkForm(one, unfolded === 'link'))) : html``}
 ${SIGN_OUT}`;
 }
 

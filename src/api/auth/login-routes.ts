@@ -11,7 +11,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { changePassword } from './change-password.ts';
 import { destinationOf, leadingTo } from './destination.ts';
 import { failurePage, loginPage, type Purpose } from './login-page.ts';
-import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION } from './routes.ts';
+import { ATTEMPT_PROBLEMS, type AuthOptions, ENDS_SESSION, SESSION, signedOutPage } from './routes.ts';
 import { ChangePasswordForm, EmptyForm, Login, LoginPageQuery, NextQuery } from './schemas.ts';
 import { ENDED_SESSION, signIn, signOut } from './sessions.ts';
 
@@ -22,12 +22,19 @@ interface PageTools extends AuthOptions {
   purposeOf(next: unknown): Purpose;
 }
 
-export function loginPageRoutes(options: AuthOptions): Route[] {
-  const { console } = options;
-  const purposeOf = (next: unknown): Purpose => ({
+/** @param next as it came in a query */
+export function purposeOfPage({ console, providers }: AuthOptions, next: unknown): Purpose {
+  return {
     destination: console === null ? null : destinationOf(next, console),
     console,
-  });
+    providers: providers.all.map(({ settings: { name, label }, signOutAddress }) => ({
+      ...{ name, label, signOutAddress },
+    })),
+  };
+}
+
+export function loginPageRoutes(options: AuthOptions): Route[] {
+  const purposeOf = (next: unknown) => purposeOfPage(options, next);
   const common: PageTools['common'] = {
     tags: ['Sign-in page'],
     showFailure: (error, principal, query) =>
@@ -51,7 +58,7 @@ function showRoute({ common, purposeOf }: PageTools): Route {
     },
     handle({ principal, query }) {
       const notice = query.changed === undefined ? '' : 'The password has been changed.';
-      return loginPage(principal, purposeOf(query.next), notice);
+      return loginPage(principal, purposeOf(query.next), { notice, signedOutOf: query.signedOut });
     },
   });
 }
@@ -119,7 +126,7 @@ function signOutRoute({ common, database }: PageTools): Route {
     answers: { 303: toPage('the session has ended on the server', ENDS_SESSION) },
     async handle({ principal, facts }) {
       await signOut(database, principal, facts.actor);
-      return seeOther('/login', ENDED_SESSION);
+      return seeOther(signedOutPage(principal), ENDED_SESSION);
     },
   });
 }

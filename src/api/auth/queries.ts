@@ -25,14 +25,25 @@ export async function setAttemptState(
     .execute();
 }
 
+export interface NewSession {
+  secret: string;
+  userId: string;
+  now: number;
+  expiresAt: number;
+  /** By which it was begun; absent for a sign-in with a password. */
+  identity?: { id: string; providerSession: string | null; endsAt: number };
+}
+
 /** Stores a session under the hash of its secret, and deletes the sessions that have expired. */
-export async function insertSession(
-  db: Db,
-  session: { secret: string; userId: string; now: number; expiresAt: number },
-): Promise<void> {
-  const { secret, userId, now, expiresAt } = session;
+export async function insertSession(db: Db, session: NewSession): Promise<void> {
+  const { secret, userId, now, expiresAt, identity } = session;
   await db.deleteFrom('sessions').where('expires_at', '<=', now).execute();
-  const row = { token_hash: sha256Hex(secret), user_id: userId, created_at: now, expires_at: expiresAt };
+  const row = {
+    ...{ token_hash: sha256Hex(secret), user_id: userId, created_at: now, expires_at: expiresAt },
+    identity_id: identity?.id ?? null,
+    provider_session: identity?.providerSession ?? null,
+    ends_at: identity?.endsAt ?? null,
+  };
   await db.insertInto('sessions').values(row).execute();
 }
 
@@ -104,12 +115,12 @@ export async function listMemberships(
   db: Db,
   userId: string,
 ): Promise<{ roles: string[]; groups: string[] }> {
+  const memberships = db.selectFrom('group_memberships').select('group_id').where('user_id', '=', userId);
   const groups = await db
-    .selectFrom('group_members')
-    .innerJoin('groups', 'groups.id', 'group_members.group_id')
-    .select(['groups.id', 'groups.name'])
-    .where('group_members.user_id', '=', userId)
-    .orderBy('groups.name')
+    .selectFrom('groups')
+    .select(['id', 'name'])
+    .where('id', 'in', memberships)
+    .orderBy('name')
     .execute();
   const ownRoles = db.selectFrom('user_roles').select('role_id').where('user_id', '=', userId);
   const groupRoles = db

@@ -6,6 +6,8 @@ import { type Route, route } from '../../http/route.ts';
 import { idsInPath } from '../../http/schemas.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Providers } from '../../security/openid/providers.ts';
+import type { UserPrincipal } from '../../security/principal.ts';
 import { operation, ResourceRoutes } from '../crud/routes.ts';
 import { accountTokenRoutes } from './account-tokens.ts';
 import { changePassword } from './change-password.ts';
@@ -27,6 +29,12 @@ export interface AuthOptions {
   onSignIn(refusal: string | null): void;
   /** The path with which the addresses of the console begin; null where the server has none. */
   console: string | null;
+  providers: Providers;
+}
+
+/** The page that says so, and leads to where the provider's own session ends. */
+export function signedOutPage({ authProvider }: Pick<UserPrincipal, 'authProvider'>): string {
+  return authProvider === 'Local' ? '/login' : `/login?${new URLSearchParams({ signedOut: authProvider })}`;
 }
 
 export function authRoutes(options: AuthOptions): Route[] {
@@ -86,7 +94,7 @@ function logoutRoutes({ database }: AuthOptions): Route[] {
         302: { description: 'To /login; the session has ended on the server', headers: ENDS_SESSION },
       },
       async handle({ principal, facts }) {
-        const answer = redirect('/login');
+        const answer = redirect(signedOutPage(principal));
         if (facts.isHead) return answer;
         await signOut(database, principal, facts.actor);
         return { ...answer, headers: { ...answer.headers, ...ENDED_SESSION } };
@@ -101,11 +109,12 @@ function meRoute({ database }: AuthOptions): Route {
     ...operation('getCurrentUser', 'Who the caller is and what the caller may do'),
     answer: { description: 'The caller', schema: Me },
     async handle({ principal }) {
-      const { userId, username, email, accountType, authMethod, requirePasswordChange } = principal;
+      const { userId, username, email, accountType } = principal;
+      const { authProvider, authMethod, requirePasswordChange } = principal;
       const { roles, groups } = await listMemberships(database.read, userId);
       const permissions = [...principal.permissions].sort();
       const who = { userId, username, email, accountType, roles, groups, permissions };
-      return { ...who, authProvider: 'Local', authMethod, requirePasswordChange };
+      return { ...who, authProvider, authMethod, requirePasswordChange };
     },
   });
 }

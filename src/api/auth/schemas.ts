@@ -35,7 +35,9 @@ export const Me = z
     roles: z.array(z.string()).meta({ description: 'Names, of roles held by groups too' }),
     groups: z.array(z.string()),
     permissions: z.array(z.string()).meta({ description: "Effective ones, after the token's scopes" }),
-    authProvider: z.literal('Local'),
+    authProvider: z
+      .string()
+      .meta({ description: 'The provider of the session; `Local` for a password, and for a token' }),
     authMethod: z.enum(['Session', 'Token']),
     requirePasswordChange,
   })
@@ -82,7 +84,14 @@ const next = z
   .meta({ description: 'Where to go then: a path below `/ui/`, with its query. Anything else is ignored' });
 
 /** Other members of the query are ignored. */
-export const LoginPageQuery = z.object({ changed: z.string().optional(), next });
+export const LoginPageQuery = z.object({
+  changed: z.string().optional(),
+  signedOut: z
+    .string()
+    .optional()
+    .meta({ description: 'The provider by whose session somebody was signed in' }),
+  next,
+});
 
 export const NextQuery = z.object({ next });
 

@@ -23,6 +23,8 @@ export type TokenWish = z.output<typeof NewToken>;
 /** Whose token it is: its owner, and what the audit entry says of the owner where that is not the caller. */
 export interface TokenOwner {
   userId: string;
+  /** By which the token is exchanged. Absent for one that somebody makes. */
+  federationId?: string;
   audited?: Record<string, unknown>;
 }
 
@@ -61,6 +63,7 @@ export async function insertToken(trx: Db, actor: Actor, owner: TokenOwner, wish
     scopes: JSON.stringify(scopes),
     expires_at: expiresAt,
     created_at: now,
+    federation_id: owner.federationId ?? null,
   };
   await trx.insertInto('access_tokens').values(row).execute();
   const shown = { expiresAt: toOptionalTimestamp(expiresAt) };

@@ -6,19 +6,22 @@ import type { GroupsTable, RolesTable, UsersTable } from '../../db/schema.ts';
 import { choice, Id, IdInAnyCase, Timestamp } from '../../http/schemas.ts';
 import { toOptionalTimestamp, toTimestamp } from '../../lib/clock.ts';
 
+const USER = {
+  id: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
+  username: 'alice',
+  email: 'alice@example.com',
+  accountType: 'User',
+  isActive: true,
+  requirePasswordChange: false,
+  lockoutEnd: null,
+  createdAt: '2026-11-20T09:08:00.000Z',
+  modifiedAt: '2026-11-20T09:08:00.000Z',
+};
+
 /** Examples of the API description. */
 export const EXAMPLES = {
-  user: {
-    id: '0b1f7c52-6a53-4d0e-9d43-7c1d2f0c9a11',
-    username: 'alice',
-    email: 'alice@example.com',
-    accountType: 'User',
-    isActive: true,
-    requirePasswordChange: false,
-    lockoutEnd: null,
-    createdAt: '2026-11-20T09:08:00.000Z',
-    modifiedAt: '2026-11-20T09:08:00.000Z',
-  },
+  user: USER,
+  member: { ...USER, source: 'Local' },
   group: {
     id: 'd4c3b2a1-f6e5-4887-aa99-ccbbffeedd00',
     name: 'Web team',
@@ -52,7 +55,13 @@ const Group = z.object({
 });
 const HeldRole = z.object({ id: Id, name: z.string(), isSystemRole: z.boolean() });
 
-export const userView = (id: 'User' | 'GroupMember') => User.meta({ id, examples: [EXAMPLES.user] });
+export const userView = (id: 'User') => User.meta({ id, examples: [EXAMPLES.user] });
+export const memberView = () =>
+  User.extend({
+    source: z
+      .string()
+      .meta({ description: '`Local` for a membership of its own, else the identity provider' }),
+  }).meta({ id: 'GroupMember', examples: [EXAMPLES.member] });
 export const groupView = (id: 'Group' | 'UserGroup') => Group.meta({ id, examples: [EXAMPLES.group] });
 export const heldRoleView = (id: 'UserRole' | 'GroupRole') =>
   HeldRole.meta({ id, examples: [EXAMPLES.role] });

@@ -1,8 +1,8 @@
 /** The tables of groups, of who is in them, of the roles that they hold, and of mappings of external groups. */
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import type { ExternalGroupMappingsTable } from '../../db/schema.ts';
+import type { ExternalGroupMappingsTable, UsersTable } from '../../db/schema.ts';
 import { conflict } from '../../lib/errors.ts';
 import { requireOwnGroup, requireOwnRoles } from '../../security/delegation.ts';
 import { JoinTable } from '../crud/join-table.ts';
@@ -17,6 +17,7 @@ export const GROUPS = new Table('groups', {
 
 const OWNER = { table: GROUPS, column: 'group_id', name: 'name' } as const;
 
+/** The memberships of this server's own. */
 export const GROUP_MEMBERS = new JoinTable('group_members', {
   owner: OWNER,
   member: { table: 'users', column: 'user_id' },
@@ -24,6 +25,26 @@ export const GROUP_MEMBERS = new JoinTable('group_members', {
   // Who joins a group gets all that it has.
   requireOwn: (trx, principal, { ownerId }) => requireOwnGroup(trx, principal, ownerId),
 });
+
+/** All members by user name, each once, with where the membership comes from: `Local`, or else a provider. */
+export function membersOf(db: Db, groupId: string) {
+  const memberships = db
+    .selectFrom('group_memberships')
+    .select([
+      'user_id',
+      sql<string>`coalesce(max(case source when 'Local' then source end), min(source))`.as('source'),
+    ])
+    .where('group_id', '=', groupId)
+    .groupBy('user_id');
+  return db
+    .selectFrom('users')
+    .innerJoin(memberships.as('memberships'), 'memberships.user_id', 'users.id')
+    .selectAll('users')
+    .select('memberships.source')
+    .orderBy('users.username_key');
+}
+
+export type MemberRow = Selectable<UsersTable> & { source: string };
 
 export const GROUP_ROLES = new JoinTable('group_roles', {
   owner: OWNER,

@@ -16,7 +16,15 @@ import {
   describeMapping,
   replaceGroup,
 } from './change.ts';
-import { GROUP_MEMBERS, GROUP_ROLES, GROUPS, type MappingRow, namedMappings } from './queries.ts';
+import {
+  GROUP_MEMBERS,
+  GROUP_ROLES,
+  GROUPS,
+  type MappingRow,
+  type MemberRow,
+  membersOf,
+  namedMappings,
+} from './queries.ts';
 import {
   ExternalMapping,
   Group,
@@ -92,8 +100,11 @@ function memberRoutes(database: Database, groups: PermittedRoutes): Route[] {
       ...operation('listGroupMembers', "List a group's members by user name"),
       params: idsInPath('id'),
       answer: { description: 'The members', schema: Member },
-      rows: ({ params, query }) => GROUP_MEMBERS.page(database.read, params.id, query),
-      show: (row, { facts }) => toUser(row, facts.now),
+      async rows({ params, query }) {
+        await GROUPS.require(database.read, params.id);
+        return pageOf(membersOf(database.read, params.id), query);
+      },
+      show: (row, { facts }) => toMember(row, facts.now),
     }),
     groups.update('/api/v1/groups/{id}/members', {
       ...REPLACING,
@@ -101,8 +112,9 @@ function memberRoutes(database: Database, groups: PermittedRoutes): Route[] {
       body: { kind: 'json', schema: MemberIds },
       answer: { description: 'All members, by user name', schema: Member.array() },
       async change(trx, { caller, params, body, facts }) {
-        const members = await GROUP_MEMBERS.replace(trx, caller, params.id, body.userIds);
-        return members.map((row) => toUser(row, facts.now));
+        await GROUP_MEMBERS.replace(trx, caller, params.id, body.userIds);
+        const members = await membersOf(trx, params.id).execute();
+        return members.map((row) => toMember(row, facts.now));
       },
     }),
     groups.list('/api/v1/groups/{id}/roles', {
@@ -154,10 +166,14 @@ function toExternalMapping(row: MappingRow) {
   return { id: row.id, ...describeMapping(row), createdAt: toTimestamp(row.created_at) };
 }
 
+function toMember(row: MemberRow, now: number) {
+  return { ...toUser(row, now), source: row.source };
+}
+
 /** The group with all its members, by user name, and roles, by name. @throws HawserError not_found */
 async function describeGroup(db: Db, id: string, now: number) {
   const group = toGroup(await GROUPS.require(db, id));
-  const members = await GROUP_MEMBERS.list(db, id);
+  const members = await membersOf(db, id).execute();
   const roles = await GROUP_ROLES.list(db, id);
-  return { ...group, members: members.map((row) => toUser(row, now)), roles: roles.map(toHeldRole) };
+  return { ...group, members: members.map((row) => toMember(row, now)), roles: roles.map(toHeldRole) };
 }

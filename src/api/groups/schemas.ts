@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isPrintable } from '../../domain/names.ts';
 import { Description, Id, IdInAnyCase, Label, Timestamp } from '../../http/schemas.ts';
-import { EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
+import { EXAMPLES, groupView, heldRoleView, memberView, roleIdsBody } from '../crud/principals.ts';
 
 export const GroupContent = z
   .strictObject({ name: Label, description: Description })
@@ -22,13 +22,13 @@ export const RoleIds = roleIdsBody('GroupRoleIds');
 
 export const Group = groupView('Group');
 
-export const Member = userView('GroupMember');
+export const Member = memberView();
 
 export const HeldRole = heldRoleView('GroupRole');
 
 export const GroupDetails = Group.extend({ members: Member.array(), roles: HeldRole.array() }).meta({
   id: 'GroupDetails',
-  examples: [{ ...EXAMPLES.group, members: [EXAMPLES.user], roles: [EXAMPLES.role] }],
+  examples: [{ ...EXAMPLES.group, members: [EXAMPLES.member], roles: [EXAMPLES.role] }],
 });
 
 const ExternalText = z
@@ -39,7 +39,7 @@ const ExternalText = z
 
 export const NewExternalMapping = z
   .strictObject({
-    provider: ExternalText.describe('Any name for the identity provider, always the same'),
+    provider: ExternalText.describe('The `name` of the identity provider in the file of the server'),
     externalGroupId: ExternalText,
     externalGroupName: ExternalText.nullish().transform((name) => name ?? null),
     groupId: IdInAnyCase,

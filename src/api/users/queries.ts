@@ -40,11 +40,6 @@ export async function saveUser(
 
 /** The groups that the user is in, by name. */
 export function listGroupsOf(db: Db, userId: string) {
-  return db
-    .selectFrom('group_members')
-    .innerJoin('groups', 'groups.id', 'group_members.group_id')
-    .selectAll('groups')
-    .where('group_members.user_id', '=', userId)
-    .orderBy('groups.name_key')
-    .execute();
+  const memberships = db.selectFrom('group_memberships').select('group_id').where('user_id', '=', userId);
+  return db.selectFrom('groups').selectAll().where('id', 'in', memberships).orderBy('name_key').execute();
 }

@@ -1,7 +1,7 @@
 /** Shapes of users, of the roles that they hold and of the groups that they are in. */
 
 import { z } from 'zod';
-import { normalizeUserName } from '../../domain/names.ts';
+import { EMAIL, normalizeUserName } from '../../domain/names.ts';
 import { PASSWORD_MAX } from '../../domain/password-rules.ts';
 import { AccountType, EXAMPLES, groupView, heldRoleView, roleIdsBody, userView } from '../crud/principals.ts';
 
@@ -19,10 +19,12 @@ const UserName = z
   .describe('1 to 64 letters, digits and ._@-, the first a letter or digit; unique in any case');
 
 /** 254 characters are the most that fit into a path of SMTP (RFC 5321 4.5.3.1.3). */
-const Email = z
+const Email = z.string().max(254).regex(EMAIL, 'Not an e-mail address');
+/** Who was made by a sign-in at a provider that names no address has none. */
+const EmailOrNone = z
   .string()
   .max(254)
-  .regex(/^[^@\s\p{C}]+@[^@\s\p{C}]+$/u, 'Not an e-mail address');
+  .regex(new RegExp(`^$|${EMAIL.source}`, 'u'), 'Not an e-mail address');
 
 /** The bound only limits what is looked at. The password rules decide how long a password may be. */
 const NewPassword = z
@@ -61,7 +63,7 @@ export type NewUser = z.output<typeof NewUser>;
 export const UserChange = z
   .strictObject({
     username: UserName,
-    email: Email,
+    email: EmailOrNone,
     isActive: z.boolean().describe('False ends sessions and revokes tokens at once'),
   })
   .meta({ id: 'UserChange', examples: [{ username: 'alice', email: 'alice@example.com', isActive: true }] });

@@ -3,8 +3,10 @@
 import type { Migration } from 'kysely';
 import { baselineMigration } from './migrations/0019-baseline.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
+import { signInMigration } from './migrations/0021-sign-in.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0019-baseline': baselineMigration,
   '0020-several-servers': severalServersMigration,
+  '0021-sign-in': signInMigration,
 };

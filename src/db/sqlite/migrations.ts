@@ -21,6 +21,7 @@ import { previewsMigration } from './migrations/0017-previews.ts';
 import { activityAndSearchMigration } from './migrations/0018-activity-and-search.ts';
 import { runningChangesMigration } from './migrations/0019-running-changes.ts';
 import { severalServersMigration } from './migrations/0020-several-servers.ts';
+import { signInMigration } from './migrations/0021-sign-in.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-initial': initialMigration,
@@ -43,6 +44,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0018-activity-and-search': activityAndSearchMigration,
   '0019-running-changes': runningChangesMigration,
   '0020-several-servers': severalServersMigration,
+  '0021-sign-in': signInMigration,
 };
 
 /** The names of the migrations of this release, in their order. */

@@ -40,7 +40,7 @@ before any route is found: 400 \`malformed_request\` or \`https_required\`, 408 
 /** The tags that routes may have, in the order in which the reference page shows them. */
 const TAGS: Record<string, string> = {
   Authentication: 'Sign in and out, who am I, change of the own password',
-  Tokens: 'Personal access tokens of the caller',
+  Tokens: 'Personal access tokens of the caller, and the exchange of tokens of others',
   Pull: 'What a node polls and downloads',
   Nodes: 'Registration, status, assignment and parameters of nodes',
   Reports: 'Results that nodes report',
@@ -67,6 +67,7 @@ const TAGS: Record<string, string> = {
   Health: 'For balancers and supervisors; never cached',
   Metrics: 'For Prometheus',
   'Sign-in page': 'Pages for people in a browser',
+  'Sign-in by identity providers': 'Pages that lead to the providers of the company and back',
   Console: 'The console, which is a program for browsers over this API',
   Reference: 'This document, and the page that shows it; in development only',
 };

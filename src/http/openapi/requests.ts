@@ -13,6 +13,13 @@ const IN_PATH: Record<string, { description: string; schema: JsonSchema; example
   nodeId: { description: 'Id of the node; for users also its fqdn, in any case', schema: TEXT },
   keyId: { description: 'Id of the registration key', schema: ID },
   tokenId: { description: 'Id of the token', schema: ID },
+  identityId: { description: 'Id of the identity', schema: ID },
+  federationId: { description: 'Id of the federation', schema: ID },
+  provider: {
+    description: 'Name of the identity provider in the file of the server',
+    schema: { type: 'string' },
+    example: 'entra',
+  },
   childId: { description: 'Id of the item, not of the configuration', schema: ID },
   configurationId: { description: 'Id of the configuration', schema: ID },
   scopeTypeId: { description: 'Id of the scope type', schema: ID },

@@ -147,6 +147,10 @@ const PROBLEM = z
       .int()
       .optional()
       .meta({ description: 'Of `certificates_too_old`: how many nodes would be locked out' }),
+    error: z
+      .literal('invalid_grant')
+      .optional()
+      .meta({ description: 'Of `invalid_grant`: what clients of OAuth 2.0 look for (RFC 6749, 5.2)' }),
     missing: z
       .object({ permission: z.string(), by: z.enum(['User', 'Token']) })
       .optional()

@@ -10,6 +10,7 @@ import { openDatabase } from './database.ts';
 import { checkDiskSpace, checkLeftOvers, checkPermissions } from './files.ts';
 import { type Check, describeFailure, faultOf, type Severity, several, warningOf } from './findings.ts';
 import { checkRegistry, checkRepositories } from './repositories.ts';
+import { checkSignIn } from './sign-in.ts';
 
 const START =
   'see whether HAWSER_DATA_DIR and HAWSER_REPOS_DIR are those of the server, which makes it at its start';
@@ -63,6 +64,7 @@ export async function examine(examination: Examination): Promise<Check[]> {
       await checkDiskSpace([dataDir, reposDir]),
       await attempt('certificates', dataDir, () => checkCertificates(config, db, now)),
       await attempt('left-overs', dataDir, () => checkLeftOvers(config, db, now)),
+      await attempt('sign-in', config.oidcFile ?? dataDir, () => checkSignIn(config, db)),
       await checkGit(searchPath),
     ];
   } finally {

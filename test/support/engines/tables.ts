@@ -118,7 +118,7 @@ function checksIn(text: string): string[] {
     });
 }
 
-const ACTIONS: Record<string, string> = { a: 'no action', c: 'cascade' };
+const ACTIONS: Record<string, string> = { a: 'no action', c: 'cascade', n: 'set null' };
 
 interface Constraint {
   name: string;

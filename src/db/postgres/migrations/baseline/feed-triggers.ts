@@ -38,7 +38,8 @@ const raisesWith = (generation: Generation, table: string, columns: string) =>
   `create trigger ${generation}_${table}_update after update of ${columns} on ${table}
     for each row execute function raise_${generation}_once()`;
 
-const everyEvent = (generation: Generation, table: string) =>
+/** The triggers that raise a number with every change of a table. */
+export const everyEvent = (generation: Generation, table: string) =>
   EVENTS.map((event) => raises(generation, table, event));
 
 /**

@@ -1,0 +1,61 @@
+/** `/api/v1/users/{id}/identities`: by which providers a user signs in. */
+
+import type { Database, Db } from '../../db/database.ts';
+import type { Route } from '../../http/route.ts';
+import { idsInPath } from '../../http/schemas.ts';
+import { toTimestamp } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import { recordAudit } from '../../security/audit.ts';
+import { type Caller, operation, permitted } from '../crud/routes.ts';
+import { pageOf } from '../crud/rows.ts';
+import { USERS } from '../users/queries.ts';
+import { Identity } from './schemas.ts';
+
+const PATH = '/api/v1/users/{id}/identities';
+
+export function identityRoutes(database: Database): Route[] {
+  const users = permitted(database, ['Users'], 'users.manage');
+  return [
+    users.list(PATH, {
+      ...operation('listIdentities', 'List by which identity providers a user signs in'),
+      params: idsInPath('id'),
+      answer: { description: 'The identities, by provider', schema: Identity },
+      async rows({ params, query }) {
+        await USERS.require(database.read, params.id);
+        const identities = database.read.selectFrom('identities').selectAll();
+        const ofUser = identities.where('user_id', '=', params.id).orderBy('provider').orderBy('id');
+        return pageOf(ofUser, query);
+      },
+      show: ({ id, provider, issuer, subject, last_sign_in_at: lastSignInAt, created_at: createdAt }) => ({
+        ...{ id, provider, issuer, subject },
+        lastSignInAt: toTimestamp(lastSignInAt),
+        createdAt: toTimestamp(createdAt),
+      }),
+    }),
+    users.delete(`${PATH}/{identityId}`, {
+      ...operation('removeIdentity', 'Let a user no longer sign in by an identity'),
+      params: idsInPath('id', 'identityId'),
+      answer: { description: 'Removed; the sessions that were begun by it have ended' },
+      change: (trx, { caller, params }) => removeIdentity(trx, caller, params),
+    }),
+  ];
+}
+
+/** @throws HawserError not_found */
+async function removeIdentity(
+  trx: Db,
+  { actor }: Caller,
+  { id: userId, identityId }: { id: string; identityId: string },
+): Promise<void> {
+  const { username } = await USERS.require(trx, userId);
+  // The database deletes its groups and its sessions too.
+  const removed = await trx
+    .deleteFrom('identities')
+    .where('id', '=', identityId)
+    .where('user_id', '=', userId)
+    .returning(['provider', 'issuer', 'subject'])
+    .executeTakeFirst();
+  if (removed === undefined) throw notFound('No such identity');
+  const details = { username, ...removed };
+  await recordAudit(trx, actor, { action: 'identity.removed', resourceId: userId, details });
+}

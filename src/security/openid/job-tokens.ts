@@ -1,0 +1,101 @@
+/** Reads tokens that forges and other issuers give to their jobs. */
+
+import { MINUTE, SECOND } from '../../lib/clock.ts';
+import { isSafeUrl } from '../../lib/safe-url.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { CLOCK_TOLERANCE } from './provider.ts';
+import { forLog } from './provider-faults.ts';
+import { ALGORITHMS } from './providers-file.ts';
+
+/** What a token says, once its signature, issuer, audience and times were checked. */
+export interface JobClaims {
+  iss: string;
+  sub: string;
+  jti: string;
+  /** Seconds since the epoch. */
+  exp: number;
+  [claim: string]: unknown;
+}
+
+/** Why a token is not taken. It is for the log and the audit trail, and holds nothing of the token. */
+export class JobTokenFault extends Error {
+  override readonly name = 'JobTokenFault';
+
+  constructor(message: string, { cause }: { cause?: unknown } = {}) {
+    super(message, { cause: forLog(cause) });
+  }
+}
+
+type Keys = ReturnType<typeof import('jose').createRemoteJWKSet>;
+
+export class JobTokens {
+  private readonly issuers: readonly string[];
+  private readonly audience: string;
+  private readonly isDevelopment: boolean;
+  private readonly keys = new Map<string, Promise<Keys>>();
+
+  /** @param audience what a token must be for: the public URL of this server */
+  constructor(options: { issuers: readonly string[]; audience: string; isDevelopment: boolean }) {
+    this.issuers = options.issuers;
+    this.audience = options.audience;
+    this.isDevelopment = options.isDevelopment;
+  }
+
+  /**
+   * @param now epoch milliseconds
+   * @throws JobTokenFault
+   */
+  async read(token: string, now: number): Promise<JobClaims> {
+    const { decodeJwt, jwtVerify } = await import('jose');
+    const issuer = this.issuers.find((each) => each === issuerOf(decodeJwt, token));
+    // The token may say anything, so nothing is asked of an issuer that is not configured.
+    if (issuer === undefined) throw new JobTokenFault('unknown issuer');
+    const { payload } = await jwtVerify(token, await this.keysOf(issuer), {
+      issuer,
+      audience: this.audience,
+      algorithms: [...ALGORITHMS],
+      clockTolerance: CLOCK_TOLERANCE,
+      currentDate: new Date(now),
+      requiredClaims: ['exp', 'iat', 'jti', 'sub'],
+    }).catch((error: unknown) => {
+      throw new JobTokenFault('the token does not hold', { cause: error });
+    });
+    const { aud, iat, exp, jti, sub } = payload;
+    // A token for several servers could be used at one by another.
+    if (Array.isArray(aud) && aud.length !== 1) throw new JobTokenFault('it is for others too');
+    if (typeof iat !== 'number' || iat * SECOND > now + CLOCK_TOLERANCE * SECOND)
+      throw new JobTokenFault('it is of the future');
+    if (typeof exp !== 'number' || typeof jti !== 'string' || typeof sub !== 'string')
+      throw new JobTokenFault('it has no end, no id or no subject');
+    return { ...payload, iss: issuer, exp, jti, sub };
+  }
+
+  private keysOf(issuer: string): Promise<Keys> {
+    const known = this.keys.get(issuer) ?? this.discover(issuer);
+    this.keys.set(issuer, known);
+    return known.catch((error: unknown) => {
+      this.keys.delete(issuer);
+      throw new JobTokenFault('the issuer cannot be asked', { cause: error });
+    });
+  }
+
+  private async discover(issuer: string): Promise<Keys> {
+    const { createRemoteJWKSet, customFetch } = await import('jose');
+    const fetch = await boundedFetch(null);
+    const reply = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    if (reply.status !== 200) throw new Error(`The issuer answers ${reply.status}`);
+    const { issuer: named, jwks_uri: keys } = (await reply.json()) as Record<string, unknown>;
+    if (named !== issuer) throw new Error('The issuer says that it is another one');
+    if (typeof keys !== 'string' || !isSafeUrl(keys, this.isDevelopment))
+      throw new Error('The issuer names no keys');
+    return createRemoteJWKSet(new URL(keys), { [customFetch]: fetch, cooldownDuration: MINUTE });
+  }
+}
+
+function issuerOf(decodeJwt: typeof import('jose').decodeJwt, token: string): unknown {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    throw new JobTokenFault('no token');
+  }
+}
