@@ -2,6 +2,9 @@
 
 import { computed, signal } from '@preact/signals';
 import { send } from './client.ts';
+import { withQuery } from './links.ts';
+import { LOCAL } from './providers.ts';
+import { leaveFor } from './sign-in.ts';
 import type { Me } from './types.ts';
 
 /** Null until the server has answered. */
@@ -14,8 +17,9 @@ export function can(permission: string): boolean {
   return permissions.value.has(permission);
 }
 
-/** Ends the session and leads to the sign-in page. */
+/** Ends the session and leads to the sign-in page, which knows the way out of the provider too. */
 export async function signOut(): Promise<void> {
+  const by = me.value?.authProvider ?? LOCAL;
   await send('POST', '/auth/logout');
-  location.assign('/login');
+  leaveFor(withQuery('/login', { signedOut: by === LOCAL ? null : by }));
 }

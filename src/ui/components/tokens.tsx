@@ -5,18 +5,17 @@ import { send } from '../client.ts';
 import { apiPath } from '../links.ts';
 import { type List, useList } from '../list.ts';
 import type { CreatedToken, Token } from '../types.ts';
-import { Choose } from './choose.tsx';
 import { DeedDialog } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { ExpiryField, expiryTime, inDays, isExpiryGiven } from './expiry-field.tsx';
 import { Field } from './field.tsx';
 import { Mark } from './marks.tsx';
-import { Part, Skeleton } from './page.tsx';
-import { scopeItems, useCatalogue } from './permission-catalogue.ts';
+import { Skeleton } from './page.tsx';
 import { Problem } from './problem.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { type Column, DataTable } from './table.tsx';
 import { Time } from './time.tsx';
+import { ScopeChoice, Scopes } from './token-scopes.tsx';
 
 interface TokensProps {
   /** The path of the tokens in the API. */
@@ -135,17 +134,6 @@ function TokenState({ token: { isRevoked, expiresAt } }: { token: Token }) {
   return isOver ? <Mark word="Expired" tone="warn" /> : <Mark word="Active" tone="good" />;
 }
 
-function Scopes({ scopes }: { scopes: readonly string[] }) {
-  if (scopes.length === 0) return <span class="muted">none</span>;
-  if (scopes.length <= 3) return scopes.join(', ');
-  return (
-    <details>
-      <summary>{scopes.length} scopes</summary>
-      {scopes.join(', ')}
-    </details>
-  );
-}
-
 interface NewTokenProps {
   path: string;
   isOwn: boolean;
@@ -154,7 +142,6 @@ interface NewTokenProps {
 }
 
 function NewToken({ path, isOwn, onClose, onMade }: NewTokenProps) {
-  const catalogue = useCatalogue();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set());
   const [expiry, setExpiry] = useState(inDays(90));
@@ -190,17 +177,7 @@ function NewToken({ path, isOwn, onClose, onMade }: NewTokenProps) {
             onChange={setExpiry}
             problem={problem}
           />
-          <Part of={catalogue}>
-            {(all) => (
-              <Choose
-                legend="Scopes"
-                hint="The token may do what its owner may do and its scopes name. Without any it can only ask whose it is."
-                items={scopeItems(all, isOwn)}
-                chosen={scopes}
-                onChange={setScopes}
-              />
-            )}
-          </Part>
+          <ScopeChoice isOwn={isOwn} chosen={scopes} onChange={setScopes} />
         </>
       )}
     </DeedDialog>

@@ -84,7 +84,7 @@ const TEXTS = [
   {
     member: 'provider',
     label: 'Provider',
-    hint: 'Any name for the identity provider, always the same.',
+    hint: 'It is the name that the provider has in the file of the providers (HAWSER_OIDC_FILE).',
     required: true,
   },
   {

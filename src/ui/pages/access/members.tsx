@@ -1,4 +1,4 @@
-/** Who is in a group. Users are added by their names, which are proposed as somebody types. */
+/** Who is in a group, and why. Users are added by their names, which are proposed as somebody types. */
 
 import { useEffect, useId, useState } from 'preact/hooks';
 import { ApiProblem, get, send } from '../../client.ts';
@@ -9,8 +9,9 @@ import { Problem } from '../../components/problem.tsx';
 import { type Column, DataTable } from '../../components/table.tsx';
 import { apiPath, links, withQuery } from '../../links.ts';
 import { useList } from '../../list.ts';
+import { LOCAL, labelOf, useProviders } from '../../providers.ts';
 import { can } from '../../session.ts';
-import type { GroupDetails, SearchHit, User } from '../../types.ts';
+import type { GroupDetails, Member, Provider, SearchHit } from '../../types.ts';
 import { UserMarks } from './user-marks.tsx';
 
 interface MembersProps {
@@ -20,10 +21,12 @@ interface MembersProps {
 
 export function Members({ group, etag }: MembersProps) {
   const path = `${apiPath('groups', group.id)}/members`;
-  const list = useList<User>(path);
-  const ids = group.members.map(({ id }) => id);
+  const list = useList<Member>(path);
+  const providers = useProviders();
+  // Those of a provider come and go by their sign-ins. Sent, they would become members for good.
+  const ids = group.members.filter(({ source }) => source === LOCAL).map(({ id }) => id);
   const put = (userIds: readonly string[]) => send('PUT', path, { userIds }, { ifMatch: etag });
-  const [leaving, setLeaving] = useState<User | null>(null);
+  const [leaving, setLeaving] = useState<Member | null>(null);
   return (
     <section class="part">
       <h2>Members</h2>
@@ -32,10 +35,11 @@ export function Members({ group, etag }: MembersProps) {
       ) : (
         <p class="hint">You may not see users, so you can remove members but not add any.</p>
       )}
+      {ids.length < group.members.length && <OfProviders />}
       <DataTable
         name="Members"
         list={list}
-        columns={columns(setLeaving)}
+        columns={columns(providers, setLeaving)}
         keyOf={({ id }) => id}
         none={
           <Empty>
@@ -54,7 +58,8 @@ export function Members({ group, etag }: MembersProps) {
           }}
         >
           <p>
-            {leaving.username} loses the roles and grants of {group.name}.
+            {leaving.username} loses the roles and grants of {group.name}
+            {providers.length > 0 && ', unless a mapping of a provider gives them too'}.
           </p>
         </DeedDialog>
       )}
@@ -62,7 +67,20 @@ export function Members({ group, etag }: MembersProps) {
   );
 }
 
-function columns(onRemove: (user: User) => void): readonly Column<User>[] {
+function OfProviders() {
+  return (
+    <p class="hint">
+      Who is a member by a provider came with the sign-in there, through one of the{' '}
+      <a href="/ui/access/mappings">mappings</a>, and cannot be removed here: take the person out of the group
+      at the provider, or delete the mapping.
+    </p>
+  );
+}
+
+function columns(
+  providers: readonly Provider[],
+  onRemove: (member: Member) => void,
+): readonly Column<Member>[] {
   return [
     {
       label: 'Name',
@@ -71,15 +89,19 @@ function columns(onRemove: (user: User) => void): readonly Column<User>[] {
       cell: ({ id, username }) => (can('users.manage') ? <a href={links.user(id)}>{username}</a> : username),
     },
     { label: 'Kind', cell: ({ accountType }) => accountType },
+    { label: 'Source', cell: ({ source }) => labelOf(providers, source) },
     { label: 'State', cell: (user) => <UserMarks user={user} none="–" /> },
     { label: 'E-mail', isLong: true, cell: ({ email }) => email },
     {
       label: 'Actions',
-      cell: (user) => (
-        <button type="button" class="small" onClick={() => onRemove(user)}>
-          Remove
-        </button>
-      ),
+      cell: (member) =>
+        member.source === LOCAL ? (
+          <button type="button" class="small" onClick={() => onRemove(member)}>
+            Remove
+          </button>
+        ) : (
+          <span class="hint">comes with the sign-in</span>
+        ),
     },
   ];
 }

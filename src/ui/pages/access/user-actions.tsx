@@ -5,6 +5,7 @@ import { send } from '../../client.ts';
 import { DeedButton, DeedDialog } from '../../components/dialog.tsx';
 import { HiddenUsername, noPassword, PasswordFields, passwordOf } from '../../components/password-fields.tsx';
 import { apiPath } from '../../links.ts';
+import { LOCAL } from '../../providers.ts';
 import { forget } from '../../resource.ts';
 import { usePlace } from '../../router.ts';
 import { me } from '../../session.ts';
@@ -58,7 +59,13 @@ function ResetButton({ user, onClick }: { user: UserDetails; onClick: () => void
       </button>
       {isOneself && (
         <span id={id} class="hint">
-          Change your own under <a href="/ui/me">You</a>.
+          {me.value?.authProvider === LOCAL ? (
+            <>
+              Change your own under <a href="/ui/me">You</a>.
+            </>
+          ) : (
+            'Nobody can reset their own password.'
+          )}
         </span>
       )}
     </span>

@@ -36,7 +36,8 @@ export function UserForm({ user, etag }: { user: UserDetails; etag: string | nul
             name="email"
             type="email"
             autocomplete="off"
-            required
+            // Who was made by a sign-in at a provider may have none.
+            required={email !== ''}
             problem={problem}
             value={value.email}
             onInput={(text) => set('email', text)}

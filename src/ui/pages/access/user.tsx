@@ -1,4 +1,4 @@
-/** One user: who it is, what it may do and why, and its tokens if it is a service account. */
+/** One user: who it is, what it may do and why, by what it signs in; of a service account, by what its programs act. */
 
 import { useState } from 'preact/hooks';
 import { Mark } from '../../components/marks.tsx';
@@ -10,8 +10,10 @@ import { type Resource, useResource } from '../../resource.ts';
 import { can } from '../../session.ts';
 import type { UserDetails } from '../../types.ts';
 import { Effective } from './effective.tsx';
+import { Federations } from './federations.tsx';
 import { GeneratedPassword, type MadePassword } from './generated-password.tsx';
 import { HeldRoles } from './held-roles.tsx';
+import { Identities } from './identities.tsx';
 import { UserActions } from './user-actions.tsx';
 import { UserForm } from './user-form.tsx';
 import { UserMarks } from './user-marks.tsx';
@@ -71,7 +73,14 @@ function Content({ user, of }: { user: UserDetails; of: Resource<UserDetails> })
         </section>
       </div>
       <Effective user={user} />
-      {user.accountType === 'ServiceAccount' && <Tokens path={`${path}/tokens`} isOwn={false} />}
+      {user.accountType === 'ServiceAccount' ? (
+        <>
+          <Tokens path={`${path}/tokens`} isOwn={false} />
+          <Federations path={`${path}/federations`} username={user.username} />
+        </>
+      ) : (
+        <Identities path={`${path}/identities`} username={user.username} />
+      )}
     </>
   );
 }

@@ -1,13 +1,15 @@
-/** The user who is signed in: rights, password, tokens, and how the console looks. */
+/** The user who is signed in: rights, way to sign in, password, tokens, and how the console looks. */
 
 import { Page, Part } from '../../components/page.tsx';
 import { useCatalogue } from '../../components/permission-catalogue.ts';
 import { SimpleTable } from '../../components/table.tsx';
 import { Tokens } from '../../components/tokens.tsx';
+import { LOCAL } from '../../providers.ts';
 import { useResource } from '../../resource.ts';
 import type { Me } from '../../types.ts';
 import { Appearance } from './appearance.tsx';
 import { ChangePassword } from './change-password.tsx';
+import { SignInWay } from './sign-in-way.tsx';
 
 export function MePage() {
   const me = useResource<Me>('/auth/me');
@@ -24,7 +26,10 @@ export function MePage() {
               </section>
               <Appearance />
             </div>
-            <ChangePassword username={data.username} />
+            <div class="stack">
+              <SignInWay by={data.authProvider} />
+              {data.authProvider === LOCAL && <ChangePassword username={data.username} />}
+            </div>
           </div>
           <Tokens path="/auth/tokens" isOwn />
           <Permissions me={data} />
@@ -38,7 +43,7 @@ function Facts({ me }: { me: Me }) {
   return (
     <dl class="facts">
       <dt>E-mail</dt>
-      <dd>{me.email}</dd>
+      <dd>{me.email || <span class="muted">none</span>}</dd>
       <dt>Roles</dt>
       <dd>{listed(me.roles)}</dd>
       <dt>Groups</dt>
