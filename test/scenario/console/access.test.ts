@@ -162,6 +162,7 @@ describe('the pages of access, keys, retention and settings', () => {
     await button(page, 'Dry run').click();
     const list = page.getByRole('table', { name: 'Versions that would go' });
     const first = list.getByRole('row').nth(1);
+    await first.waitFor();
     const [name, version] = await first.locator('th, td').allInnerTexts();
     const count = (await list.getByRole('row').count()) - 1;
     const path = `/api/v1/configurations/${name}/versions/${version}`;
